@@ -1,0 +1,73 @@
+// What admission understands: writes, from HTTP requests, the scheduler and controllers alike.
+import type { Protocol } from '../../runtime/actor.ts';
+import type { User } from '../auth/protocol.ts';
+import type { Place } from '../store/protocol.ts';
+
+/** What is written to: the parts of a resource path. */
+export interface WriteTarget {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type WriteVerb = 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
+
+/** Query parameters of writes, as sent (text); absent ones are left out. */
+export interface WriteParameters {
+  readonly dryRun?: readonly string[];
+  readonly fieldManager?: string;
+  readonly force?: string;
+  readonly gracePeriodSeconds?: string;
+  readonly orphanDependents?: string;
+  readonly propagationPolicy?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  readonly limit?: string;
+  readonly resourceVersion?: string;
+  readonly fieldValidation?: string;
+}
+
+/** One write. `payload` is the body as sent; empty when there is none. */
+export interface WriteRequest {
+  readonly verb: WriteVerb;
+  readonly target: WriteTarget;
+  readonly user: User;
+  readonly userAgent: string;
+  readonly parameters: WriteParameters;
+  /** The media type without parameters, lower case. */
+  readonly contentType: string;
+  readonly payload: Uint8Array;
+}
+
+/** The answer to a write: a stored object, or a body made for the occasion (Status, Scale, a list of deleted objects). */
+export type WriteReply =
+  | { readonly code: number; readonly place: Place; readonly warnings?: readonly string[] }
+  | { readonly code: number; readonly body: object; readonly warnings?: readonly string[] };
+
+/** A pod to be bound to a node. */
+export interface Binding {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly node: string;
+}
+
+export type BindingOutcome =
+  | { readonly bound: true }
+  /** `gone`: no such pod or another uid; `taken`: bound already, or being deleted; `failed`: the store refused. */
+  | { readonly bound: false; readonly reason: 'gone' | 'taken' | 'failed'; readonly message: string };
+
+export interface AdmissionProtocol extends Protocol {
+  readonly asks: {
+    readonly write: { readonly message: WriteRequest; readonly reply: WriteReply };
+    /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
+    readonly bind: {
+      readonly message: { readonly bindings: readonly Binding[]; readonly user: User };
+      readonly reply: { readonly outcomes: readonly BindingOutcome[] };
+    };
+  };
+  readonly tells: Record<never, never>;
+}

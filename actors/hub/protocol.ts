@@ -1,0 +1,120 @@
+// What the hub understands: reads and watches of stored objects. Asked by the ingress and admission of its own thread;
+// the records that replies point at are read from the thread's slabs (storage/slab-view.ts).
+import type { Protocol } from '../../runtime/actor.ts';
+import type { Place, StoreFeedTells } from '../store/protocol.ts';
+
+/** How fresh an answer must be (SPEC.md "Resource-version semantics"). */
+export type Freshness =
+  /** At least everything committed when the question arrived. */
+  | { readonly kind: 'mostRecent' }
+  | { readonly kind: 'any' }
+  | { readonly kind: 'notOlderThan'; readonly revision: number }
+  | { readonly kind: 'exact'; readonly revision: number };
+
+/** Which objects: a storage key prefix and selectors in text form (already checked by the ingress). */
+export interface Selection {
+  /** ResourceType.storageKey. */
+  readonly storageKey: string;
+  /** Empty means all namespaces, or a cluster-scoped type. */
+  readonly namespace: string;
+  readonly labelSelector: string;
+  /** Terms over the type's selectableFields. */
+  readonly fieldSelector: string;
+}
+
+export interface ListQuery extends Selection {
+  readonly freshness: Freshness;
+  /** 0: no limit. */
+  readonly limit: number;
+  /** Continues after this `<namespace>/<name>`; empty: from the beginning. */
+  readonly after: string;
+}
+
+/** Why a read could not be answered. */
+export type ReadRefusal =
+  /** The revision asked for is before the history window: 410. */
+  | { readonly refused: 'expired'; readonly oldestRevision: number }
+  /** The revision asked for has not been reached in time: 504. */
+  | { readonly refused: 'tooLarge'; readonly currentRevision: number }
+  /** No snapshot from the store yet: 503. */
+  | { readonly refused: 'notReady' };
+
+export interface ListAnswer {
+  readonly refused?: undefined;
+  readonly revision: number;
+  /** Slab and offset of each record, two numbers each, in key order. */
+  readonly places: Uint32Array;
+  /** `<namespace>/<name>` of the last object when more follow, else empty. */
+  readonly continueAfter: string;
+  /** How many follow; undefined where selectors make counting a scan. */
+  readonly remaining: number | undefined;
+  /** Keeps the records in place until `release` names it; 0 when there is nothing to release. */
+  readonly pin: number;
+}
+
+export interface WatchQuery extends Selection {
+  /** Chosen by the ingress, unique on its thread. */
+  readonly watcher: number;
+  /** Events after this revision; undefined: begin with ADDED for the present state, as fresh as `freshness` says. */
+  readonly afterRevision: number | undefined;
+  readonly freshness: Freshness;
+  readonly bookmarks: boolean;
+  /** After the initial ADDED events, send a bookmark annotated as their end. */
+  readonly sendInitialEventsEnd: boolean;
+  /** `v1`/`Pod` of the watched type, for bookmarks and rewriting. */
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export interface HubProtocol extends Protocol {
+  readonly asks: {
+    readonly get: {
+      readonly message: {
+        readonly storageKey: string;
+        readonly namespace: string;
+        readonly name: string;
+        readonly freshness: Freshness;
+      };
+      /** null: no such object. */
+      readonly reply:
+        | { readonly refused?: undefined; readonly place: Place | null; readonly revision: number }
+        | ReadRefusal;
+    };
+    readonly list: { readonly message: ListQuery; readonly reply: ListAnswer | ReadRefusal };
+    /** Opens a watch; its frames go to the ingress by `watchFrames`. */
+    readonly watch: {
+      readonly message: WatchQuery;
+      readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
+    };
+    readonly status: {
+      readonly message: Record<never, never>;
+      readonly reply: {
+        readonly ready: boolean;
+        readonly revision: number;
+        readonly watchers: number;
+        readonly objects: number;
+      };
+    };
+  };
+  readonly tells: StoreFeedTells & {
+    readonly release: { readonly pin: number };
+    /** The socket refused bytes; everything after `deliveredRevision` was dropped and is replayed on `watchReady`. */
+    readonly watchParked: { readonly watcher: number; readonly deliveredRevision: number };
+    /** The socket takes bytes again, or the last catch-up chunk was written. */
+    readonly watchReady: { readonly watcher: number };
+    readonly watchClosed: { readonly watcher: number };
+  };
+}
+
+/** What a hub sends to the ingress of its thread. */
+export interface WatchDeliveryTells {
+  /** One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`. */
+  readonly watchFrames: {
+    readonly watchers: readonly number[];
+    readonly chunk: Uint8Array;
+    readonly throughRevision: number;
+    readonly catchUp: boolean;
+  };
+  /** The watch ends after this last chunk (an ERROR event), which may be empty. */
+  readonly watchEnded: { readonly watchers: readonly number[]; readonly chunk: Uint8Array };
+}

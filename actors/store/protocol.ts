@@ -1,0 +1,128 @@
+// What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
+import type { Protocol } from '../../runtime/actor.ts';
+
+/** `expect` of an operation: the key must not exist. */
+export const EXPECT_ABSENT = 0;
+/** `expect` of an operation: whatever is there, or nothing. */
+export const EXPECT_ANY = -1;
+
+/** Writes one object. Its bytes lie in the message's payload. */
+export interface PutOperation {
+  /** `<group>/<plural>/<namespace>/<name>`, the namespace empty for cluster-scoped types. */
+  readonly key: string;
+  /** The revision of the last change, EXPECT_ABSENT or EXPECT_ANY. */
+  readonly expect: number;
+  readonly valueOffset: number;
+  readonly valueLength: number;
+  /** Where in the value the 16-byte resourceVersion slot begins (api/codec/stored-object.ts). */
+  readonly revisionOffset: number;
+  /** Where in the value the first member after kind and apiVersion begins. */
+  readonly itemOffset: number;
+  /** Labels and selectable field values, packed by storage/attributes.ts. */
+  readonly attributes: string;
+  readonly schemaGeneration: number;
+}
+
+/** Removes one object. The event carries its last value with the revision of the removal. */
+export interface DeleteOperation {
+  readonly key: string;
+  readonly expect: number;
+  readonly delete: true;
+}
+
+export type Operation = PutOperation | DeleteOperation;
+
+/** A key that must still be as it was read: guards commit nothing. `expect` as for operations. */
+export interface Guard {
+  readonly key: string;
+  readonly expect: number;
+}
+
+/** Operations that commit together under one revision, if every guard and expectation holds; else none does. */
+export interface Transaction {
+  readonly operations: readonly Operation[];
+  readonly guards?: readonly Guard[];
+}
+
+/** Where an object's record lies, and the revision that wrote it. */
+export interface Place {
+  readonly revision: number;
+  readonly slab: number;
+  readonly offset: number;
+}
+
+export type TransactionResult =
+  | { readonly ok: true; readonly revision: number; readonly places: readonly Place[] }
+  | {
+      readonly ok: false;
+      /** `exists`, `missing`, `changed`: an operation's expectation failed; `guard`: a guard's did. */
+      readonly reason: 'exists' | 'missing' | 'changed' | 'guard';
+      readonly key: string;
+      /** The key's revision now, 0 when absent. */
+      readonly currentRevision: number;
+    };
+
+/** One commit batch as published: the records lie in shared memory, in order of revision. */
+export interface StoreBatch {
+  /** Counts publications of this store incarnation, from 1, without gaps. */
+  readonly sequence: number;
+  readonly lastRevision: number;
+  /** Events up to here are forgotten: readers drop them, then report `sequence` as their epoch. */
+  readonly compactedRevision: number;
+  /** Runs of records: slab, byte offset of the first record, count; three numbers a run. */
+  readonly runs: readonly number[];
+  /** Slabs the subscriber has not seen, by number. */
+  readonly newSlabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
+}
+
+/** Extend this in the protocol of every actor that subscribes. */
+export interface StoreFeedTells {
+  readonly storeBatch: StoreBatch;
+  /** The store restarted or gave this subscriber up (it lagged too far): drop everything and subscribe again. */
+  readonly storeLost: Record<never, never>;
+}
+
+/** Everything a subscriber needs to begin: all live objects, and the events of the history window. */
+export interface Snapshot {
+  readonly sequence: number;
+  readonly revision: number;
+  readonly compactedRevision: number;
+  /** See storage/shared-state.ts: the committed revision, and the epoch slots of readers. */
+  readonly sharedState: SharedArrayBuffer;
+  /** The subscriber's epoch slot in sharedState. */
+  readonly readerSlot: number;
+  readonly slabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
+  /** The records of live objects: slab and offset, two numbers each, in no particular order. */
+  readonly live: Uint32Array;
+  /** The records of events after compactedRevision, in order of revision: slab and offset, two numbers each. */
+  readonly history: Uint32Array;
+  /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */
+  readonly tokenKey: Uint8Array;
+}
+
+export interface StoreHealth {
+  readonly healthy: boolean;
+  readonly revision: number;
+  readonly reason: string;
+}
+
+export interface StoreProtocol extends Protocol {
+  readonly asks: {
+    /** Group commit: answered when durable and published. Values of all transactions lie in `payload`. */
+    readonly commit: {
+      readonly message: { readonly transactions: readonly Transaction[]; readonly payload: Uint8Array };
+      readonly reply: { readonly results: readonly TransactionResult[] };
+    };
+    /** Starts `storeBatch` messages to the named actor, each after the snapshot's sequence. */
+    readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: Snapshot };
+    readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
+    /** Compacts up to a revision now, as the timer would. */
+    readonly compact: {
+      readonly message: { readonly upToRevision: number };
+      readonly reply: { readonly compactedRevision: number };
+    };
+  };
+  readonly tells: {
+    readonly unsubscribe: { readonly subscriber: string };
+  };
+}

@@ -1,0 +1,95 @@
+// The two vocabularies the API can be spoken in, and the only file that spells a brand. Everything else writes the
+// markers of `spell`, or asks the dialect for a ready name.
+
+export type DialectName = 'orch' | 'kubernetes';
+
+/** One row of the table: every identifier that carries the brand. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Suffix of API groups: `rbac.authorization.<groupDomain>`. */
+  readonly groupDomain: string;
+  /** Suffix of label, annotation, taint and finalizer prefixes: `<labelDomain>/metadata.name`. */
+  readonly labelDomain: string;
+  /** The control plane's own service and the namespace finalizer. */
+  readonly brand: string;
+  /** Prefix of system names: `<short>-system`, `system:<short>-scheduler`. */
+  readonly short: string;
+  /** The node agent, as in `<nodeAgent>Version` and `<nodeAgent>Endpoint`. */
+  readonly nodeAgent: string;
+  readonly systemNamespace: string;
+  readonly publicNamespace: string;
+  readonly nodeLeaseNamespace: string;
+  /** `application/vnd.<…>.protobuf`. */
+  readonly protobufMediaType: string;
+  /** Group of Table, Status options and PartialObjectMetadata: `meta.<groupDomain>`. */
+  readonly metaGroup: string;
+  /** Prefix of OpenAPI extensions, with the closing dash. */
+  readonly openapiExtensionPrefix: string;
+  /** Prefix of OpenAPI definition names: `io.<…>`. */
+  readonly openapiNamePrefix: string;
+  /** `/version`'s gitVersion. */
+  readonly gitVersion: string;
+  /**
+   * Replaces the markers `@group`, `@label`, `@brand`, `@short` and `@agent` in a text of ours (a table, a name) by
+   * this dialect's words. Never apply it to what a client sent.
+   */
+  spell(text: string): string;
+}
+
+interface Words {
+  readonly groupDomain: string;
+  readonly labelDomain: string;
+  readonly brand: string;
+  readonly short: string;
+  readonly nodeAgent: string;
+  readonly openapiNamePrefix: string;
+  readonly gitVersion: string;
+}
+
+function dialect(name: DialectName, words: Words): Dialect {
+  const { groupDomain, labelDomain, brand, short, nodeAgent } = words;
+  const markers: Readonly<Record<string, string>> = {
+    '@group': groupDomain,
+    '@label': labelDomain,
+    '@brand': brand,
+    '@short': short,
+    '@agent': nodeAgent,
+  };
+  return {
+    name,
+    ...words,
+    systemNamespace: `${short}-system`,
+    publicNamespace: `${short}-public`,
+    nodeLeaseNamespace: `${short}-node-lease`,
+    protobufMediaType: `application/vnd.${brand}.protobuf`,
+    metaGroup: `meta.${groupDomain}`,
+    openapiExtensionPrefix: `x-${brand}-`,
+    spell: (text) => text.replace(/@(?:group|label|brand|short|agent)\b/g, (marker) => markers[marker]!),
+  };
+}
+
+export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
+  orch: dialect('orch', {
+    groupDomain: 'orch.io',
+    labelDomain: 'orch.io',
+    brand: 'orch',
+    short: 'orch',
+    nodeAgent: 'orchlet',
+    openapiNamePrefix: 'io.orch.',
+    gitVersion: 'v1.21.0+orch',
+  }),
+  kubernetes: dialect('kubernetes', {
+    groupDomain: 'k8s.io',
+    labelDomain: 'kubernetes.io',
+    brand: 'kubernetes',
+    short: 'kube',
+    nodeAgent: 'kubelet',
+    openapiNamePrefix: 'io.k8s.',
+    gitVersion: 'v1.21.0+orch',
+  }),
+};
+
+export const DIALECT_NAMES: readonly DialectName[] = ['orch', 'kubernetes'];
+
+/** The other dialect's meta group: Tables are answered under either name, so that any kubectl prints good ones. */
+export const META_GROUPS: readonly string[] = DIALECT_NAMES.map((name) => DIALECTS[name].metaGroup);

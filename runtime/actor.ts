@@ -1,0 +1,110 @@
+// What an actor is, and what it sees of the others. Types only: mailboxes, links and supervision implement them.
+// docs/RUNTIME.md states the guarantees on one page.
+import type { Logger } from 'pino';
+import type { Environment } from './environment.ts';
+import type { Metrics } from './metrics.ts';
+
+/**
+ * The messages one actor understands, as two maps from the message's `type` to its shape. An actor's `protocol.ts`
+ * declares one interface that extends this. Messages and replies are plain data: numbers, strings, booleans, null,
+ * arrays, plain objects, Uint8Arrays, shared buffers. A property named `payload` (one Uint8Array) is packed with the
+ * other payloads of its turn when it crosses a thread: the receiver owns the bytes, the sender must not touch them again.
+ */
+export interface Protocol {
+  /** Answered messages: the message and its reply. */
+  readonly asks: Readonly<Record<string, { readonly message: object; readonly reply: unknown }>>;
+  /** Messages without an answer. */
+  readonly tells: Readonly<Record<string, object>>;
+}
+
+export type AskType<P extends Protocol> = keyof P['asks'] & string;
+export type TellType<P extends Protocol> = keyof P['tells'] & string;
+export type AskMessage<P extends Protocol, T extends AskType<P>> = { readonly type: T } & P['asks'][T]['message'];
+export type TellMessage<P extends Protocol, T extends TellType<P>> = { readonly type: T } & P['tells'][T];
+export type ReplyTo<P extends Protocol, T extends AskType<P>> = P['asks'][T]['reply'];
+
+/** Every message of the protocol as a discriminated union on `type`. */
+export type MessageOf<P extends Protocol> =
+  | { [T in AskType<P>]: AskMessage<P, T> }[AskType<P>]
+  | { [T in TellType<P>]: TellMessage<P, T> }[TellType<P>];
+
+export interface AskOptions {
+  /** Milliseconds until `DeadlineExceeded`. Never optional. */
+  readonly deadlineMs: number;
+  /** Aborting it fails the ask with `Cancelled`; the handler may still run. */
+  readonly signal?: AbortSignal;
+}
+
+/** Another actor, wherever it is placed. */
+export interface Ref<P extends Protocol> {
+  /** The logical name, for example `store` or `hub/1`; never a thread id. */
+  readonly name: string;
+  /** Sends and waits for the answer. Rejects with an OrchError: Overloaded, ActorDown, DeadlineExceeded, Cancelled, Refused. */
+  ask<T extends AskType<P>>(message: AskMessage<P, T>, options: AskOptions): Promise<ReplyTo<P, T>>;
+  /** Sends without an answer. In order with this sender's other messages to the same actor. */
+  tell<T extends TellType<P>>(message: TellMessage<P, T>): 'queued' | 'full';
+}
+
+/** The asker's end inside a handler. Answer once, now or later; for a tell both are no-ops. */
+export interface Reply {
+  send(value: unknown): void;
+  fail(error: unknown): void;
+}
+
+/**
+ * A running actor. `onMessage` is called for one message at a time, in the order of arrival, and returns before the
+ * next. A decider answers within the call; a driver may answer later, and only waits for the one resource it owns.
+ * A throw fails the ask with `Refused` when `reply` was still open, except that a `CrashError` ends the thread.
+ */
+export interface Actor<P extends Protocol> {
+  onMessage(message: MessageOf<P>, reply: Reply): void;
+  /** Called once when all actors of all threads exist; refs may be used from here on. Resolves when ready to serve. */
+  start?(): Promise<void>;
+  /** Called at shutdown, in the order of `stopOrder`: finish what was accepted, then resolve. */
+  stop?(): Promise<void>;
+}
+
+/** What the runtime hands to an actor when it creates it. */
+export interface ActorContext extends Environment {
+  /** `store`, or `hub/2` where several instances are placed. */
+  readonly name: string;
+  /** The instance's number among those of the same kind, from 0. */
+  readonly index: number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Settings of this actor from the placement file, checked against its defaults. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  /**
+   * A ref by kind. With several instances: the one on this thread when there is one (`local`), else one chosen by this
+   * instance's index. Refs stay valid across a restart of the other's thread.
+   */
+  ref<P extends Protocol>(kind: string): Ref<P>;
+  /** All instances of a kind, in order of index. */
+  refs<P extends Protocol>(kind: string): readonly Ref<P>[];
+  /** The ref of one instance by its full name, such as `hub/1`: for answering a message that carries a name. */
+  refNamed<P extends Protocol>(name: string): Ref<P>;
+  /**
+   * A value that the actors of one thread share (such as the mapped slabs): made by the first to ask for it. Only for
+   * what is a view of shared memory; everything else goes by message.
+   */
+  threadLocal<T>(key: string, create: () => T): T;
+  /** True when the kind has an instance on this thread, so that its shared memory can be read without a message. */
+  isLocal(kind: string): boolean;
+  /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */
+  crash(error: Error): never;
+}
+
+/** How one kind of actor is made; listed in actors/roster.ts. */
+export interface ActorKind<Options> {
+  readonly kind: string;
+  /** `decider`: pure and synchronous. `driver`: owns one outside resource, named in `owns`. */
+  readonly nature: 'decider' | 'driver';
+  readonly owns?: string;
+  /** The most messages waiting and asks unanswered; beyond it senders get `full` or Overloaded. */
+  readonly mailboxMax: number;
+  /** Lower stops first: edges before the store. */
+  readonly stopOrder: number;
+  /** Settings with their defaults, overridable per actor in a placement file. */
+  readonly settings?: Readonly<Record<string, number | string | boolean>>;
+  create(context: ActorContext, options: Options): Actor<Protocol> | Promise<Actor<Protocol>>;
+}

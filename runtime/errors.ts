@@ -1,0 +1,55 @@
+// The one error class that crosses threads, and its codes. A link rebuilds it on the far side, code and details intact.
+// Expected outcomes (a conflict, no such object) are values in replies, not errors.
+
+/** Why a message failed. `NotDelivered`, `DeadlineExceeded` and `Refused` are three different things (docs/RUNTIME.md). */
+export type OrchErrorCode =
+  /** The mailbox is full: not delivered, safe to send again. HTTP 429. */
+  | 'Overloaded'
+  /** The actor's thread is gone or the actor is not placed: not delivered, or lost with the thread. HTTP 503. */
+  | 'ActorDown'
+  /** No answer before the deadline; the message may still be handled. HTTP 504. */
+  | 'DeadlineExceeded'
+  /** The asker cancelled through its signal. */
+  | 'Cancelled'
+  /** The handler threw; `details` says what it refused. HTTP 500. */
+  | 'Refused'
+  /** A setting, flag, file or directory of the operator's cannot be used. Exit code 1 with one line. */
+  | 'BadConfiguration'
+  /** The store's files are damaged, locked or of another dialect. Exit code 1 with one line. */
+  | 'StoreUnusable';
+
+/** An error with a stable code. `details` is plain data, so that it survives structured cloning. */
+export class OrchError extends Error {
+  readonly code: OrchErrorCode;
+  readonly details: unknown;
+
+  constructor(code: OrchErrorCode, message: string, details?: unknown) {
+    super(message);
+    this.name = 'OrchError';
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** True when `error` is an OrchError, of the given code if one is named. */
+export function isOrchError(error: unknown, code?: OrchErrorCode): error is OrchError {
+  return error instanceof OrchError && (code === undefined || error.code === code);
+}
+
+/** What of an error crosses a thread. */
+export interface ErrorFrame {
+  readonly code: OrchErrorCode;
+  readonly message: string;
+  readonly details?: unknown;
+}
+
+/** Any thrown value as a frame; anything but an OrchError becomes `Refused`. */
+export function toErrorFrame(error: unknown): ErrorFrame {
+  if (error instanceof OrchError) return { code: error.code, message: error.message, details: error.details };
+  return { code: 'Refused', message: error instanceof Error ? error.message : String(error) };
+}
+
+/** The OrchError that a frame stands for. */
+export function fromErrorFrame(frame: ErrorFrame): OrchError {
+  return new OrchError(frame.code, frame.message, frame.details);
+}

@@ -1,0 +1,44 @@
+// Counters, gauges and histograms as actors see them. Each thread keeps its own; /metrics merges the snapshots of all.
+// Hot paths hold a series (a bound label set) and touch one number.
+
+/** One counter or gauge with its labels bound. */
+export interface Series {
+  add(amount: number): void;
+  set(value: number): void;
+}
+
+/** One histogram with its labels bound. Observations are in the unit that the name ends in. */
+export interface HistogramSeries {
+  observe(value: number): void;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** The metrics of one thread. Asking twice for the same name and labels gives the same series. */
+export interface Metrics {
+  counter(name: string, help: string, labels?: Labels): Series;
+  gauge(name: string, help: string, labels?: Labels): Series;
+  histogram(name: string, help: string, bucketsUpTo: readonly number[], labels?: Labels): HistogramSeries;
+  /** Calls `collect` before each snapshot, for values that are cheaper to read than to keep. */
+  beforeSnapshot(collect: () => void): void;
+  snapshot(): MetricsSnapshot;
+}
+
+/** All series of one thread as plain data, so that it can cross threads. */
+export type MetricsSnapshot = readonly FamilySnapshot[];
+
+export interface FamilySnapshot {
+  readonly name: string;
+  readonly help: string;
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly bucketsUpTo?: readonly number[];
+  readonly series: readonly SeriesSnapshot[];
+}
+
+export interface SeriesSnapshot {
+  readonly labels: Labels;
+  /** Counter or gauge value; for a histogram the sum. */
+  readonly value: number;
+  /** Histogram only: observations per bucket, not cumulative, one more than `bucketsUpTo` (the last is +Inf). */
+  readonly counts?: readonly number[];
+}

@@ -1,0 +1,48 @@
+// Makes a clone runnable: installs the dependencies when the lock file is newer than what is installed, and
+// compiles when a source is newer than the last build. Uses nothing but Node itself, since it runs before anything
+// is installed.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const sourceFolders = ['bin', 'config', 'actors', 'runtime', 'transport', 'storage', 'api', 'bench', 'test'];
+const buildStamp = join(root, 'dist', '.built');
+
+const modifiedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);
+
+function newestSourceMs(folder) {
+  let newest = 0;
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    newest = Math.max(newest, entry.isDirectory() ? newestSourceMs(path) : modifiedMs(path), modifiedMs(folder));
+  }
+  return newest;
+}
+
+function run(command, args) {
+  const done = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
+  if (done.status !== 0) {
+    process.stderr.write(`prepare: ${command} ${args.join(' ')} failed\n`);
+    process.exit(1);
+  }
+}
+
+if (modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'))) {
+  run('npm', ['ci', '--no-audit', '--no-fund']);
+}
+
+const newest = Math.max(
+  modifiedMs(join(root, 'tsconfig.json')),
+  ...sourceFolders
+    .map((folder) => join(root, folder))
+    .filter(existsSync)
+    .map(newestSourceMs),
+);
+if (modifiedMs(buildStamp) < newest) {
+  rmSync(join(root, 'dist'), { recursive: true, force: true });
+  run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  mkdirSync(dirname(buildStamp), { recursive: true });
+  writeFileSync(buildStamp, '');
+}

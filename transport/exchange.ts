@@ -1,0 +1,93 @@
+// One HTTP exchange as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
+// response stays on the thread of its socket.
+
+/** What arrived. Header names are lower case. The values are copied: they outlive the listener's callback. */
+export interface HttpRequest {
+  readonly method: string;
+  /** The path as sent, still percent-encoded, without the query. */
+  readonly path: string;
+  /** The query as sent, without the `?`; empty when there is none. */
+  readonly query: string;
+  /** One header's value, several joined by `, `; empty when absent. */
+  header(name: string): string;
+  /** All headers whose name begins with `prefix`, for impersonation and request-header authentication. */
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
+  /** The peer's address, textual; empty when unknown. */
+  readonly remoteAddress: string;
+  /** The verified client certificate's DER bytes, where the listener asks for one. */
+  readonly peerCertificate: Uint8Array | undefined;
+  /**
+   * Reads the whole body. Answers null as soon as more than `bytesMax` have arrived (the rest is discarded), and rejects
+   * with `RequestAborted` when the client goes away first. Call at most once, in the same turn as the request arrived.
+   */
+  body(bytesMax: number): Promise<Uint8Array | null>;
+}
+
+/** The name of the error a body read rejects with when the client went away. */
+export class RequestAborted extends Error {
+  constructor() {
+    super('the client closed the connection');
+    this.name = 'RequestAborted';
+  }
+}
+
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** Where the answer goes. After an abort every method does nothing. */
+export interface HttpResponse {
+  readonly aborted: boolean;
+  /** Called once if the client goes away before `end`; at once when it already has. */
+  onAborted(callback: () => void): void;
+  /** A whole answer in one write. `body` is read before the call returns; it may lie in shared memory. */
+  respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
+  /** Begins a streamed answer (chunked). */
+  start(status: number, headers: HeaderList): void;
+  /**
+   * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
+   * full: write nothing more until `onDrained` is called.
+   */
+  write(bytes: Uint8Array): boolean;
+  /** Called each time the socket has drained after a refused write. */
+  onDrained(callback: () => void): void;
+  /** Ends a streamed answer with its closing chunk. */
+  end(): void;
+  /** Cuts the connection without a proper end. */
+  abort(): void;
+}
+
+export type ExchangeHandler = (request: HttpRequest, response: HttpResponse) => void;
+
+/** TLS material as PEM text. */
+export interface TlsMaterial {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Authorities that client certificates are verified against; asks clients for one (`node` listener only). */
+  readonly clientCaPem?: string;
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+}
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Plain HTTP when absent. */
+  readonly tls?: TlsMaterial;
+  /** Bytes of all headers of one request together; more is answered 431. */
+  readonly headerBytesMax: number;
+  /** Idle keep-alive connections are closed after this. */
+  readonly idleTimeoutSeconds: number;
+  /** Several threads listen on the same port (SO_REUSEPORT). */
+  readonly sharedPort: boolean;
+  readonly handler: ExchangeHandler;
+}
+
+/** An open listener. */
+export interface Listener {
+  readonly kind: 'uws' | 'node';
+  /** The port in use, which differs from the one asked for when that was 0. */
+  readonly port: number;
+  readonly openConnections: number;
+  /** Stops accepting; open exchanges go on. */
+  stopAccepting(): void;
+  /** Closes everything that is left. */
+  close(): Promise<void>;
+}
