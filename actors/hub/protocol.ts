@@ -107,7 +107,7 @@ export interface HubProtocol extends Protocol {
 }
 
 /** What a hub sends to the ingress of its thread. */
-export interface WatchDeliveryTells {
+export type WatchDeliveryTells = {
   /** One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`. */
   readonly watchFrames: {
     readonly watchers: readonly number[];
@@ -117,4 +117,4 @@ export interface WatchDeliveryTells {
   };
   /** The watch ends after this last chunk (an ERROR event), which may be empty. */
   readonly watchEnded: { readonly watchers: readonly number[]; readonly chunk: Uint8Array };
-}
+};

@@ -76,11 +76,11 @@ export interface StoreBatch {
 }
 
 /** Extend this in the protocol of every actor that subscribes. */
-export interface StoreFeedTells {
+export type StoreFeedTells = {
   readonly storeBatch: StoreBatch;
   /** The store restarted or gave this subscriber up (it lagged too far): drop everything and subscribe again. */
   readonly storeLost: Record<never, never>;
-}
+};
 
 /** Everything a subscriber needs to begin: all live objects, and the events of the history window. */
 export interface Snapshot {
