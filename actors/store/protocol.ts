@@ -71,6 +71,8 @@ export interface StoreBatch {
   readonly compactedRevision: number;
   /** Runs of records: slab, byte offset of the first record, count; three numbers a run. */
   readonly runs: readonly number[];
+  /** Runs of records that only lie elsewhere now: same keys, revisions and bytes, and no event. */
+  readonly movedRuns: readonly number[];
   /** Slabs the subscriber has not seen, by number. */
   readonly newSlabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
 }
@@ -94,7 +96,10 @@ export interface Snapshot {
   readonly slabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
   /** The records of live objects: slab and offset, two numbers each, in no particular order. */
   readonly live: Uint32Array;
-  /** The records of events after compactedRevision, in order of revision: slab and offset, two numbers each. */
+  /**
+   * The events after compactedRevision, in order of revision, four numbers each: slab and offset of the event's record,
+   * slab and offset of the record it replaced (NO_SLAB where the event created the object).
+   */
   readonly history: Uint32Array;
   /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */
   readonly tokenKey: Uint8Array;
