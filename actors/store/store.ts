@@ -59,6 +59,8 @@ export class Store implements Actor<StoreProtocol> {
   #compactTarget = 0;
   #diskCompactionPending = false;
   #commitStartedMs: number | undefined;
+  readonly #settledSteps: (() => void)[] = [];
+  #learnedSlabs = 0;
   #stopped = false;
 
   constructor(context: ActorContext, options: StoreOptions, engine: StorageEngine) {
@@ -85,8 +87,7 @@ export class Store implements Actor<StoreProtocol> {
     this.#tokenKey = contents.tokenKey;
     this.#commitTimes = await recover(this.#log, this.#pool, this.#engine, contents);
     this.#shared.committedRevision = this.#log.revision;
-    // The store's own thread may host readers: they find the slabs in the thread's view like everyone else.
-    this.#context.threadLocal(SLAB_VIEW, () => new SlabView()).learn(this.#pool.memories());
+    this.#learnSlabs();
     const { compactionIntervalMs } = this.#options;
     if (compactionIntervalMs > 0) {
       this.#context.timers.every(Math.max(100, compactionIntervalMs / COMPACTION_CHECKS_PER_INTERVAL), () =>
@@ -103,7 +104,7 @@ export class Store implements Actor<StoreProtocol> {
         this.#wake();
         return;
       case 'subscribe':
-        reply.send(this.#subscribe(message.subscriber));
+        this.#whenSettled(() => reply.send(this.#subscribe(message.subscriber)));
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
@@ -182,22 +183,38 @@ export class Store implements Actor<StoreProtocol> {
       this.#commitStartedMs = undefined;
       this.#shared.committedRevision = batch.lastRevision;
       this.#commitTimes.push({ revision: batch.lastRevision, wallMs });
-      this.#compactByBounds(batch.firstRevision - 1);
       this.#publish(batch.runs, []);
+      this.#compactByBounds(batch.firstRevision - 1);
       this.#commits.add(1);
       this.#batchSizes.observe(transactions);
+      for (const step of this.#settledSteps.splice(0)) step();
     }
-    commits.forEach(({ reply }, index) => reply.send({ results: answers[index] }));
+    commits.forEach(({ reply }, index) => {
+      reply.send({ results: answers[index] });
+    });
+  }
+
+  /** Runs a step that must not see a batch which is not durable yet. */
+  #whenSettled(step: () => void): void {
+    if (this.#commitStartedMs === undefined) step();
+    else this.#settledSteps.push(step);
   }
 
   #publish(runs: readonly number[], movedRuns: readonly number[]): void {
-    this.#context.threadLocal(SLAB_VIEW, () => new SlabView()).learn(this.#pool.memories());
+    this.#learnSlabs();
     this.#subscribers.publish({
       lastRevision: this.#log.revision,
       compactedRevision: this.#log.compactedRevision,
       runs,
       movedRuns,
     });
+  }
+
+  /** The store's own thread may host readers: they find the slabs in the thread's view like everyone else. */
+  #learnSlabs(): void {
+    if (this.#learnedSlabs === this.#pool.count) return;
+    this.#context.threadLocal(SLAB_VIEW, () => new SlabView()).learn(this.#pool.memories(this.#learnedSlabs));
+    this.#learnedSlabs = this.#pool.count;
   }
 
   #subscribe(subscriber: string): Snapshot {
@@ -268,7 +285,7 @@ export class Store implements Actor<StoreProtocol> {
 
   #health(reply: Reply): void {
     const answer = (healthy: boolean, reason: string): void => {
-      reply.send({ healthy, revision: this.#log.revision, reason } satisfies StoreHealth);
+      reply.send({ healthy, revision: this.#shared.committedRevision, reason } satisfies StoreHealth);
     };
     const timeoutMs = this.#options.healthcheckTimeoutMs;
     const started = this.#commitStartedMs;
