@@ -2,7 +2,7 @@
 // parses the object; readers copy or send its bytes as they are.
 //
 // A record begins at a multiple of 8 bytes: twelve little-endian u32 (the H_* indexes), the key, the packed attributes
-// and the value, each as UTF-8, then padding.
+// and the value, each as UTF-8, a newline (an answer's body is the value and its newline, sent as it lies), then padding.
 import { REVISION_SLOT_BYTES } from '../api/codec/stored-object.ts';
 
 const H_LENGTH = 0;
@@ -29,6 +29,7 @@ export const UPDATED: RecordType = 2;
 export const DELETED: RecordType = 3;
 
 const TWO_32 = 4294967296;
+const NEWLINE = 0x0a;
 
 /** One mapped slab: the same memory as bytes and as words. */
 export interface Slab {
@@ -44,7 +45,7 @@ export function mapSlab(memory: SharedArrayBuffer): Slab {
 
 /** Bytes a record takes, padding included, given the UTF-8 lengths of its parts. */
 export function recordBytes(keyBytes: number, attributesBytes: number, valueBytes: number): number {
-  return (RECORD_HEADER_BYTES + keyBytes + attributesBytes + valueBytes + 7) & ~7;
+  return (RECORD_HEADER_BYTES + keyBytes + attributesBytes + valueBytes + 1 + 7) & ~7;
 }
 
 export interface RecordFields {
@@ -87,6 +88,7 @@ export function writeRecordHead(
   bytes.write(key, at, keyBytes, 'utf8');
   at += keyBytes;
   if (attributesBytes > 0) bytes.write(attributes, at, attributesBytes, 'utf8');
+  bytes[at + attributesBytes + valueLength] = NEWLINE;
   return at + attributesBytes;
 }
 
@@ -166,4 +168,10 @@ export function itemOffset(slab: Slab, offset: number): number {
 export function valueView(slab: Slab, offset: number): Buffer {
   const start = valueStart(slab, offset);
   return slab.bytes.subarray(start, start + valueLength(slab, offset));
+}
+
+/** The value with its closing newline: a whole JSON answer. */
+export function bodyView(slab: Slab, offset: number): Buffer {
+  const start = valueStart(slab, offset);
+  return slab.bytes.subarray(start, start + valueLength(slab, offset) + 1);
 }

@@ -8,7 +8,11 @@ export class SlabView {
   /** Adds slabs that are not known yet. */
   learn(slabs: readonly (readonly [number, SharedArrayBuffer])[]): void {
     for (const [number, memory] of slabs) {
-      if (this.#slabs[number]?.memory !== memory) this.#slabs[number] = mapSlab(memory);
+      const known = this.#slabs[number];
+      if (known?.memory === memory) continue;
+      // A restarted store counts its slabs from 0 again: answers in progress keep the array they began with.
+      if (known !== undefined) this.#slabs = this.#slabs.slice();
+      this.#slabs[number] = mapSlab(memory);
     }
   }
 
@@ -17,6 +21,11 @@ export class SlabView {
     const slab = this.#slabs[number];
     if (slab === undefined) throw new Error(`slab ${number} was never published to this thread`);
     return slab;
+  }
+
+  /** The slabs as they are now, for an answer that goes on over several turns. */
+  get current(): readonly (Slab | undefined)[] {
+    return this.#slabs;
   }
 }
 
