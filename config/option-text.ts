@@ -25,7 +25,7 @@ export function optionDetails(option: Option): readonly string[] {
   const working = valuesInForce === undefined || listed === undefined ? undefined : valuesInForce.join(', ');
   return [
     boundsText(option),
-    listed === undefined ? undefined : `${repeatable ? 'Of' : 'One of'} ${listed}.`,
+    listed === undefined ? undefined : `${repeatable ? 'Any of' : 'One of'} ${listed}.`,
     working === undefined ? undefined : `In this release only ${working}; others are refused.`,
     repeatable ? 'Repeats add up.' : undefined,
   ].filter((sentence) => sentence !== undefined);

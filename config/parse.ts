@@ -164,9 +164,14 @@ function refuseWhatIsNotInForce(option: Option, value: unknown, standard: unknow
   throw new UsageError(`--${name} ${NOT_AVAILABLE}; remove it to start`);
 }
 
-function optionWarnings(option: Option): readonly string[] {
-  const deprecated = option.deprecated === undefined ? [] : [`--${option.name} is deprecated: ${option.deprecated}`];
-  return option.inForce ? deprecated : [...deprecated, `--${option.name} has no effect yet`];
+function optionWarnings(option: Option, value: unknown): readonly string[] {
+  const { name, deprecated, deprecatedValues = [], inForce } = option;
+  const deprecatedGiven = elementsOf(value).filter((text) => deprecatedValues.includes(text));
+  return [
+    ...(deprecated === undefined ? [] : [`--${name} is deprecated: ${deprecated}`]),
+    ...deprecatedGiven.map((text) => `--${name} ${text} is deprecated`),
+    ...(inForce ? [] : [`--${name} has no effect yet`]),
+  ];
 }
 
 /**
@@ -201,7 +206,7 @@ function readOptions(program: Program, given: Given): { values: Record<string, u
     const value = readValue(option, texts, dialect);
     refuseWhatIsNotInForce(option, value, values[option.property]);
     values[option.property] = value;
-    warnings.push(...optionWarnings(option));
+    warnings.push(...optionWarnings(option, value));
     if (option.type === 'settings') warnings.push(...parseFeatureGates(value as string, dialect).warnings);
   }
   return { values, warnings };

@@ -27,6 +27,7 @@ export const featureOptions = optionGroup('Features', SERVER, [
       pattern: /^(?:api\/(?:all|ga|beta|alpha|legacy)|v\d+|[a-z0-9.-]+\/v\d+[a-z0-9]*(?:\/[a-z0-9]+)?)$/,
       says: 'v1, group/version, group/version/resource, api/all, api/ga, api/beta, api/alpha or api/legacy',
     },
+    deprecatedValues: ['api/legacy'],
     description: 'API versions switched on or off: v1, group/version, api/all, api/ga, api/beta, api/alpha.',
     inForce: true,
   },

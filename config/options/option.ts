@@ -7,6 +7,7 @@ export type Program = 'apiserver' | 'scheduler' | 'up';
 
 export const SERVER: readonly Program[] = ['apiserver', 'up'];
 export const SCHEDULER: readonly Program[] = ['scheduler'];
+export const WITH_SCHEDULER: readonly Program[] = ['scheduler', 'up'];
 export const ALL_PROGRAMS: readonly Program[] = ['apiserver', 'scheduler', 'up'];
 
 /** Longest time a timer of ours is set to: setTimeout fires at once beyond 2^31 - 1 ms, 24 days and a bit. */
@@ -40,6 +41,8 @@ export interface OptionRow {
   readonly form?: ValueForm;
   /** What to do instead. */
   readonly deprecated?: string;
+  /** Values or keys that still work and will not for long. */
+  readonly deprecatedValues?: readonly string[];
   /** The letter after a single dash. */
   readonly shorthand?: string;
   /** Other names, without dashes. */

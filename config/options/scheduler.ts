@@ -1,6 +1,6 @@
 // The scheduler: its configuration, its connection to the API server, leader election, and the options that its
 // configuration file has replaced.
-import { INT32_MAX, optionGroup, SCHEDULER } from './option.ts';
+import { INT32_MAX, optionGroup, SCHEDULER, WITH_SCHEDULER } from './option.ts';
 
 const IN_CONFIG_FILE = 'set it in the file of --config';
 
@@ -13,27 +13,28 @@ export const schedulerOptions = optionGroup('Scheduler', SCHEDULER, [
   },
 ]);
 
-export const schedulingOptions = optionGroup(
-  'Scheduler',
-  ['scheduler', 'up'],
-  [
-    {
-      name: 'scheduler-name',
-      type: 'string',
-      default: 'default-scheduler',
-      description: 'Pods whose spec.schedulerName is this are scheduled here.',
-      deprecated: IN_CONFIG_FILE,
-    },
-    {
-      name: 'hard-pod-affinity-symmetric-weight',
-      type: 'int',
-      default: '1',
-      bounds: [0, 100],
-      description: 'Weight of the preference that a required pod affinity implies for the other side.',
-      deprecated: IN_CONFIG_FILE,
-    },
-  ],
-);
+export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
+  {
+    name: 'config',
+    type: 'path',
+    description: 'Configuration file of the scheduler; most of its deprecated options are then ignored.',
+  },
+  {
+    name: 'scheduler-name',
+    type: 'string',
+    default: 'default-scheduler',
+    description: 'Pods whose spec.schedulerName is this are scheduled here.',
+    deprecated: IN_CONFIG_FILE,
+  },
+  {
+    name: 'hard-pod-affinity-symmetric-weight',
+    type: 'int',
+    default: '1',
+    bounds: [0, 100],
+    description: 'Weight of the preference that a required pod affinity implies for the other side.',
+    deprecated: IN_CONFIG_FILE,
+  },
+]);
 
 export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
   {
