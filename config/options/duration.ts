@@ -23,7 +23,7 @@ export function parseDurationMs(text: string): number | undefined {
   let sumMs = 0;
   for (const [, amount, unit] of text.matchAll(PART)) sumMs += Number(amount) * UNIT_MS[unit!]!;
   if (sumMs > DURATION_MS_MAX) return undefined;
-  return text.startsWith('-') ? -sumMs : sumMs;
+  return text.startsWith('-') ? 0 - sumMs : sumMs;
 }
 
 /** Milliseconds as a duration text: `0s`, `250ms`, `1m0s`, `1h0m0s`. */

@@ -124,6 +124,11 @@ export const secureServingOptions = optionGroup('Secure serving', ALL_PROGRAMS, 
     refuseUntilInForce: true,
   },
   {
+    name: 'cors-allowed-origins',
+    type: 'list',
+    description: 'Origins, as regular expressions, that scripts in browsers may call from; blank allows none.',
+  },
+  {
     name: 'permit-address-sharing',
     type: 'bool',
     default: 'false',

@@ -2,7 +2,7 @@
 // and which addresses and ports it hands out.
 import { INT32_MAX, optionGroup, SERVER, TIMER_MS_MAX } from './option.ts';
 
-/** Which command line tells them apart, and where the data is. Options of ours, not of the API's contract. */
+/** Options of ours, not of the API's contract: where the data is, and what runs where. */
 export const orchOptions = optionGroup('Orch', SERVER, [
   {
     name: 'data-dir',
@@ -100,11 +100,6 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     type: 'bool',
     default: 'false',
     description: 'Let pods run privileged containers.',
-  },
-  {
-    name: 'cors-allowed-origins',
-    type: 'list',
-    description: 'Origins, as regular expressions, that scripts in browsers may call from; blank allows none.',
   },
   {
     name: 'default-not-ready-toleration-seconds',
