@@ -105,7 +105,7 @@ export const secureServingOptions = optionGroup('Secure serving', ALL_PROGRAMS, 
     name: 'tls-cipher-suites',
     type: 'list',
     values: [...CIPHER_SUITES, ...INSECURE_CIPHER_SUITES],
-    description: 'Cipher suites offered; blank for those of the runtime. The six last are insecure.',
+    description: 'Cipher suites offered; blank for those of the runtime. The last six are insecure.',
     refuseUntilInForce: true,
   },
   {
