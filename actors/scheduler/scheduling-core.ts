@@ -77,9 +77,9 @@ export class SchedulingCore {
     return { ...this.queue.counts(), assumed: assumedCount, placed: placedCount, nodes: nodes.length };
   }
 
-  /** The newest state of a pod that still needs a node, queued or assumed; undefined otherwise. */
-  pendingPod(key: string, uid: string): PodInfo | undefined {
-    const pod = this.queue.get(key)?.pod ?? this.cluster.assumption(key, uid)?.assumed?.pod;
+  /** The newest state of a pod that waits in the queue; undefined when it does not. */
+  queuedPod(key: string, uid: string): PodInfo | undefined {
+    const pod = this.queue.get(key)?.pod;
     return pod?.uid === uid ? pod : undefined;
   }
 
