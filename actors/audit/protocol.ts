@@ -1,7 +1,7 @@
 // What the audit actor understands: one record for each request that ended.
 import type { Protocol } from '../../runtime/actor.ts';
 
-/** When in a request's life a record was made (SPEC.md "Auditing"). */
+/** When in a request's life a record was made (SPEC.md "Audit events"). */
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
 /** One request, without anything of its content. */
