@@ -220,7 +220,7 @@ test('the deletion goes through whatever fails on the way', async (t) => {
     return failures[count];
   };
   f.cluster.delete(NAMESPACE, '', 'shop');
-  await f.time.advance(60_000);
+  await f.time.advance(600_000);
   t.is(f.cluster.get(NAMESPACE, '', 'shop'), undefined);
 });
 
