@@ -1,7 +1,12 @@
 // The stored objects of some types as a stream of changes, for actors that follow the store without being a hub
 // (scheduler, controllers). Owns the reader's epoch; reads records straight from shared memory, and parses an object
 // only when asked to.
-import type { Snapshot, StoreBatch } from '../actors/store/protocol.ts';
+
+import { parseKey } from './object-key.ts';
+import { forEachRecord, type Publication, type PublishedSnapshot } from './publication.ts';
+import { SharedState } from './shared-state.ts';
+import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
+import type { SlabView } from './slab-view.ts';
 
 /** One object as of the snapshot, or one change after it. */
 export interface FeedEvent {
@@ -22,7 +27,52 @@ export interface FeedEvent {
  */
 export interface StoreFeed {
   /** Calls back `present` for every live object of the wanted types. */
-  begin(snapshot: Snapshot): void;
+  begin(snapshot: PublishedSnapshot): void;
   /** Calls back `put` and `delete`, in order of revision. */
-  apply(batch: StoreBatch): void;
+  apply(batch: Publication): void;
+}
+
+export interface StoreFeedOptions {
+  /** The thread's slabs: `context.threadLocal(SLAB_VIEW, () => new SlabView())`. */
+  readonly slabs: SlabView;
+  /** Only objects of these types (ResourceType.storageKey); undefined: all. */
+  readonly storageKeys?: readonly string[];
+  readonly onEvent: (event: FeedEvent) => void;
+}
+
+/** See StoreFeed. */
+export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
+  const { slabs, onEvent } = options;
+  const wanted = options.storageKeys === undefined ? undefined : new Set(options.storageKeys);
+  let shared: SharedState | undefined;
+  let readerSlot = 0;
+
+  const deliver = (slab: Slab, offset: number, present: boolean): void => {
+    const key = parseKey(recordKey(slab, offset));
+    if (wanted !== undefined && !wanted.has(key.storageKey)) return;
+    const deleted = recordType(slab, offset) === DELETED;
+    onEvent({
+      ...key,
+      type: present ? 'present' : deleted ? 'delete' : 'put',
+      revision: recordRevision(slab, offset),
+      object: () => JSON.parse(valueView(slab, offset).toString('utf8')) as Record<string, unknown>,
+    });
+  };
+
+  return {
+    begin(snapshot) {
+      slabs.learn(snapshot.slabs);
+      shared = new SharedState(snapshot.sharedState);
+      readerSlot = snapshot.readerSlot;
+      for (let i = 0; i < snapshot.live.length; i += 2)
+        deliver(slabs.slab(snapshot.live[i]!), snapshot.live[i + 1]!, true);
+      shared.setReaderEpoch(readerSlot, snapshot.sequence);
+    },
+    apply(batch) {
+      slabs.learn(batch.newSlabs);
+      forEachRecord(batch.runs, slabs, (slab, _number, offset) => deliver(slab, offset, false));
+      // Everything was read within this turn: no record is held.
+      shared?.setReaderEpoch(readerSlot, batch.sequence);
+    },
+  };
 }

@@ -26,14 +26,21 @@ export interface ListQuery extends Selection {
   readonly freshness: Freshness;
   /** 0: no limit. */
   readonly limit: number;
-  /** Continues after this `<namespace>/<name>`; empty: from the beginning. */
-  readonly after: string;
+  /** Continues an earlier list, at that list's revision whatever `freshness` says; empty: from the beginning. */
+  readonly continueToken: string;
 }
 
 /** Why a read could not be answered. */
 export type ReadRefusal =
   /** The revision asked for is before the history window: 410. */
-  | { readonly refused: 'expired'; readonly oldestRevision: number }
+  | {
+      readonly refused: 'expired';
+      readonly oldestRevision: number;
+      /** For an expired continue token: one that goes on at the present revision, inconsistently. */
+      readonly freshToken?: string;
+    }
+  /** Not a token of ours, or one for another list: 400. */
+  | { readonly refused: 'badToken' }
   /** The revision asked for has not been reached in time: 504. */
   | { readonly refused: 'tooLarge'; readonly currentRevision: number }
   /** No snapshot from the store yet: 503. */
@@ -44,8 +51,8 @@ export interface ListAnswer {
   readonly revision: number;
   /** Slab and offset of each record, two numbers each, in key order. */
   readonly places: Uint32Array;
-  /** `<namespace>/<name>` of the last object when more follow, else empty. */
-  readonly continueAfter: string;
+  /** For the next chunk when more objects follow, else empty. */
+  readonly continueToken: string;
   /** How many follow; undefined where selectors make counting a scan. */
   readonly remaining: number | undefined;
   /** Keeps the records in place until `release` names it; 0 when there is nothing to release. */
@@ -59,6 +66,8 @@ export interface WatchQuery extends Selection {
   readonly afterRevision: number | undefined;
   readonly freshness: Freshness;
   readonly bookmarks: boolean;
+  /** The watch ends by itself after this, with a last bookmark when asked for. */
+  readonly timeoutMs: number;
   /** After the initial ADDED events, send a bookmark annotated as their end. */
   readonly sendInitialEventsEnd: boolean;
   /** `v1`/`Pod` of the watched type, for bookmarks and rewriting. */
@@ -118,3 +127,9 @@ export type WatchDeliveryTells = {
   /** The watch ends after this last chunk (an ERROR event), which may be empty. */
   readonly watchEnded: { readonly watchers: readonly number[]; readonly chunk: Uint8Array };
 };
+
+/** The part of the ingress that the hub sees. */
+export interface WatchDeliveryProtocol extends Protocol {
+  readonly asks: Record<never, never>;
+  readonly tells: WatchDeliveryTells;
+}

@@ -1,5 +1,6 @@
 // What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
+import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
 
 /** `expect` of an operation: the key must not exist. */
 export const EXPECT_ABSENT = 0;
@@ -62,18 +63,8 @@ export type TransactionResult =
       readonly currentRevision: number;
     };
 
-/** One commit batch as published: the records lie in shared memory, in order of revision. */
-export interface StoreBatch {
-  /** Counts publications of this store incarnation, from 1, without gaps. */
-  readonly sequence: number;
-  readonly lastRevision: number;
-  /** Events up to here are forgotten: readers drop them, then report `sequence` as their epoch. */
-  readonly compactedRevision: number;
-  /** Runs of records: slab, byte offset of the first record, count; three numbers a run. */
-  readonly runs: readonly number[];
-  /** Slabs the subscriber has not seen, by number. */
-  readonly newSlabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
-}
+/** One commit batch as published to a subscriber. */
+export type StoreBatch = Publication;
 
 /** Extend this in the protocol of every actor that subscribes. */
 export type StoreFeedTells = {
@@ -82,23 +73,8 @@ export type StoreFeedTells = {
   readonly storeLost: Record<never, never>;
 };
 
-/** Everything a subscriber needs to begin: all live objects, and the events of the history window. */
-export interface Snapshot {
-  readonly sequence: number;
-  readonly revision: number;
-  readonly compactedRevision: number;
-  /** See storage/shared-state.ts: the committed revision, and the epoch slots of readers. */
-  readonly sharedState: SharedArrayBuffer;
-  /** The subscriber's epoch slot in sharedState. */
-  readonly readerSlot: number;
-  readonly slabs: readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
-  /** The records of live objects: slab and offset, two numbers each, in no particular order. */
-  readonly live: Uint32Array;
-  /** The records of events after compactedRevision, in order of revision: slab and offset, two numbers each. */
-  readonly history: Uint32Array;
-  /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */
-  readonly tokenKey: Uint8Array;
-}
+/** Everything a subscriber needs to begin. */
+export type Snapshot = PublishedSnapshot;
 
 export interface StoreHealth {
   readonly healthy: boolean;

@@ -15,20 +15,26 @@ export interface Subresource {
   readonly featureGate: string | undefined;
 }
 
+export type GenerationPart = 'spec' | 'metadata.annotations' | 'metadata.labels' | 'webhooks' | 'content';
+
 /** How objects of the type behave on create, update and delete (facts: strategies). */
 export interface Strategy {
   /** PUT to a missing name creates it (201). */
   readonly putCreates: boolean;
   /** PUT without resourceVersion overwrites; else 422. */
   readonly putWithoutResourceVersion: boolean;
-  /** `metadata.generation` is 1 on create, and grows when one of these top-level parts changes. Empty: not kept. */
-  readonly generationParts: readonly ('spec' | 'metadata.annotations' | 'webhooks')[];
-  /** `status` from clients is dropped on create and kept from the stored object on update. */
+  /** `metadata.generation` on create; 0: not set. */
+  readonly initialGeneration: 0 | 1;
+  /** The generation grows by one when one of these parts changes; `content` is all but metadata and status. */
+  readonly generationParts: readonly GenerationPart[];
+  /** `status` from clients is kept from the stored object on update, and dropped on create unless `keepsStatusOnCreate`. */
   readonly hasStatus: boolean;
+  /** A create may bring its status along, as a node agent does when it registers its node. */
+  readonly keepsStatusOnCreate: boolean;
   /** The status given on create, for example `{phase: 'Pending'}`. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
-  /** What happens to dependents when a delete does not say. */
-  readonly defaultPropagation: 'Background' | 'Orphan';
+  /** What happens to dependents when a delete does not say. Unsupported: whatever it says, no finalizer is added. */
+  readonly defaultPropagation: 'Background' | 'Orphan' | 'Unsupported';
   /** What a completed DELETE answers with. */
   readonly deleteReturns: 'Status' | 'object';
   /** The format metadata.name must have (facts: validation formats). */

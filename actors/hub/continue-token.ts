@@ -1,0 +1,42 @@
+// Continue tokens of chunked lists: the revision of the first chunk and the key of the last object sent, authenticated
+// with the store's token key. They hold no state of this process, so any hub can go on, also after a restart.
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Selection } from './protocol.ts';
+
+/** In place of a revision: go on at the present one, after the first chunk's revision has expired. */
+export const PRESENT_REVISION = -1;
+
+export interface ContinueToken {
+  readonly revision: number;
+  /** `<namespace>/<name>` of the last object of the chunk before. */
+  readonly after: string;
+}
+
+const MAC_BYTES = 12;
+const TOKEN_LENGTH_MAX = 4096;
+
+/** Opaque text for `metadata.continue`, good for the same selection only. */
+export function encodeContinueToken(token: ContinueToken, selection: Selection, key: Uint8Array): string {
+  const body = Buffer.from(JSON.stringify([token.revision, token.after]));
+  return Buffer.concat([macOf(body, selection, key), body]).toString('base64url');
+}
+
+/** The inverse; undefined for anything this store did not make for this selection. */
+export function decodeContinueToken(text: string, selection: Selection, key: Uint8Array): ContinueToken | undefined {
+  if (text.length > TOKEN_LENGTH_MAX) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length <= MAC_BYTES) return undefined;
+  const body = bytes.subarray(MAC_BYTES);
+  if (!timingSafeEqual(bytes.subarray(0, MAC_BYTES), macOf(body, selection, key))) return undefined;
+  const [revision, after] = JSON.parse(body.toString()) as [number, string];
+  return { revision, after };
+}
+
+function macOf(body: Uint8Array, selection: Selection, key: Uint8Array): Buffer {
+  const { storageKey, namespace, labelSelector, fieldSelector } = selection;
+  return createHmac('sha256', key)
+    .update(JSON.stringify([storageKey, namespace, labelSelector, fieldSelector]))
+    .update(body)
+    .digest()
+    .subarray(0, MAC_BYTES);
+}

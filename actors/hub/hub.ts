@@ -1,0 +1,339 @@
+// The watch hub: every stored object as this thread reads it, and everyone who watches. Decider: follows the store's
+// publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
+import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import { parseKey } from '../../storage/object-key.ts';
+import { forEachRecord } from '../../storage/publication.ts';
+import { SharedState } from '../../storage/shared-state.ts';
+import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
+import type { InitialState } from './cohort.ts';
+import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
+import { gather } from './lists.ts';
+import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
+import { ReadGate } from './read-gate.ts';
+import { type Entry, ResourceCache } from './resource-cache.ts';
+import { compileSelection } from './selection.ts';
+import { Watchers } from './watchers.ts';
+
+export interface HubOptions {
+  /** ResourceType.selectableFields by storageKey. */
+  readonly selectableFields: (storageKey: string) => readonly string[];
+  /** The annotation on the bookmark that ends a watch's initial events. */
+  readonly initialEventsEndAnnotation: string;
+}
+
+const SUBSCRIBE_DEADLINE_MS = 30_000;
+const SUBSCRIBE_RETRY_MS = 100;
+const BOOKMARK_CHECK_MS = 1000;
+
+export class Hub implements Actor<HubProtocol> {
+  readonly #context: ActorContext;
+  readonly #options: HubOptions;
+  readonly #store: Ref<StoreProtocol>;
+  readonly #slabs: SlabView;
+  readonly #caches = new Map<string, ResourceCache>();
+  readonly #gate: ReadGate;
+  readonly #watchers: Watchers;
+  /** Lists in progress: the publication they began at. */
+  readonly #pins = new Map<number, number>();
+  #nextPin = 1;
+  #sequence = 0;
+  #readerSlot = 0;
+  #shared: SharedState | undefined;
+  #epochDue = false;
+  #tokenKey: Uint8Array = new Uint8Array();
+
+  constructor(context: ActorContext, options: HubOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#store = context.ref<StoreProtocol>('store');
+    this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+    this.#gate = new ReadGate(context);
+    this.#watchers = new Watchers({
+      context,
+      slabs: this.#slabs,
+      ingress: context.ref<WatchDeliveryProtocol>('ingress'),
+      selectableFields: options.selectableFields,
+      initialEventsEndAnnotation: options.initialEventsEndAnnotation,
+      position: () => this.#gate,
+      release: (pin) => this.#release(pin),
+    });
+    const { metrics } = context;
+    metrics.beforeSnapshot(() => {
+      metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
+      metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
+    });
+  }
+
+  async start(): Promise<void> {
+    await this.#subscribe();
+    this.#context.timers.every(BOOKMARK_CHECK_MS, () => this.#watchers.bookmark());
+  }
+
+  onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'get':
+        this.#get(message, reply);
+        return;
+      case 'list':
+        this.#list(message, reply);
+        return;
+      case 'watch':
+        this.#watch(message, reply);
+        return;
+      case 'status':
+        reply.send(this.#status());
+        return;
+      case 'storeBatch':
+        this.#apply(message);
+        return;
+      case 'storeLost':
+        this.#resync();
+        return;
+      case 'release':
+        this.#release(message.pin);
+        return;
+      case 'watchParked':
+        this.#watchers.park(message.watcher, message.deliveredRevision);
+        return;
+      case 'watchReady':
+        this.#watchers.ready(message.watcher);
+        return;
+      case 'watchClosed':
+        this.#watchers.close(message.watcher);
+        return;
+    }
+  }
+
+  peerRestarted(name: string): void {
+    if (name === 'store') this.#resync();
+  }
+
+  #get(query: AskMessage<HubProtocol, 'get'>, reply: Reply): void {
+    this.#gate.pass(query.freshness, (refusal) => {
+      if (refusal !== undefined) {
+        reply.send(refusal);
+        return;
+      }
+      const entry = this.#caches.get(query.storageKey)?.tree.get(`${query.namespace}/${query.name}`);
+      reply.send({ place: entry === undefined ? null : placeOf(entry), revision: this.#gate.applied });
+    });
+  }
+
+  #list(query: ListQuery, reply: Reply): void {
+    const start = startOf(query, this.#tokenKey);
+    if (start === undefined) {
+      reply.send({ refused: 'badToken' });
+      return;
+    }
+    this.#gate.pass(start.freshness, (refusal) => {
+      if (refusal === undefined) reply.send(this.#gather(query, start));
+      else if (refusal.refused === 'expired' && query.continueToken !== '') {
+        const freshToken = encodeContinueToken(
+          { revision: PRESENT_REVISION, after: start.after },
+          query,
+          this.#tokenKey,
+        );
+        reply.send({ ...refusal, freshToken });
+      } else reply.send(refusal);
+    });
+  }
+
+  #gather(query: ListQuery, start: ListStart): ListAnswer {
+    const cache = this.#cache(query.storageKey);
+    const exact = start.freshness.kind === 'exact' ? start.freshness.revision : undefined;
+    const revision = exact ?? this.#gate.applied;
+    const tree = exact === undefined ? cache.tree : cache.treeAt(exact);
+    const selection = compileSelection(query, this.#options.selectableFields(query.storageKey));
+    const { places, continueAfter, remaining } = gather(tree, selection, this.#slabs, query.limit, start.after);
+    let continueToken = '';
+    if (continueAfter !== '') {
+      continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey);
+      if (tree === cache.tree) cache.rememberPresent(revision);
+    }
+    return { places, revision, continueToken, remaining, pin: this.#pin() };
+  }
+
+  #watch(query: WatchQuery, reply: Reply): void {
+    const { afterRevision } = query;
+    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'any' } as const);
+    this.#gate.pass(freshness, (refusal) => {
+      if (refusal !== undefined) {
+        reply.send(refusal);
+        return;
+      }
+      if (afterRevision !== undefined && afterRevision < this.#gate.compacted) {
+        reply.send({ refused: 'expired', oldestRevision: this.#gate.compacted });
+        return;
+      }
+      const cache = this.#cache(query.storageKey);
+      // Answered first, so that the ingress has opened the response when the first chunk comes.
+      reply.send({ revision: this.#gate.applied });
+      this.#watchers.open(query, cache, afterRevision === undefined ? this.#initialState(query, cache) : undefined);
+    });
+  }
+
+  #initialState(query: WatchQuery, cache: ResourceCache): InitialState {
+    const selection = compileSelection(query, this.#options.selectableFields(query.storageKey));
+    const { places } = gather(cache.tree, selection, this.#slabs, 0, '');
+    return { revision: this.#gate.applied, places, next: 0, pin: this.#pin() };
+  }
+
+  #status(): { ready: boolean; revision: number; watchers: number; objects: number } {
+    let objects = 0;
+    for (const cache of this.#caches.values()) objects += cache.tree.size;
+    return { ready: this.#gate.ready, revision: this.#gate.applied, watchers: this.#watchers.count, objects };
+  }
+
+  async #subscribe(): Promise<void> {
+    const subscriber = this.#context.name;
+    const snapshot = await this.#store.ask({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS });
+    this.#begin(snapshot);
+  }
+
+  /** Starts over from the store's present state; watchers go on from where they were. */
+  #resync(): void {
+    if (this.#gate.ready) this.#watchers.suspend();
+    this.#gate.shut();
+    this.#subscribe().catch((error: unknown) => {
+      this.#context.log.warn({ err: error }, 'subscribing to the store failed');
+      this.#context.timers.after(SUBSCRIBE_RETRY_MS, () => this.#resync());
+    });
+  }
+
+  #begin(snapshot: Snapshot): void {
+    this.#slabs.learn(snapshot.slabs);
+    this.#caches.clear();
+    this.#pins.clear();
+    this.#sequence = snapshot.sequence;
+    this.#readerSlot = snapshot.readerSlot;
+    this.#tokenKey = snapshot.tokenKey;
+    this.#shared = new SharedState(snapshot.sharedState);
+    const byPlace = new Map<string, Entry>();
+    const entryAt = (slabNumber: number, offset: number): Entry => {
+      const place = `${slabNumber}/${offset}`;
+      let entry = byPlace.get(place);
+      if (entry === undefined) {
+        entry = this.#entry(this.#slabs.slab(slabNumber), slabNumber, offset).entry;
+        byPlace.set(place, entry);
+      }
+      return entry;
+    };
+    const { live, history } = snapshot;
+    const recent = new Set<string>();
+    for (let i = 0; i < history.length; i += 4) recent.add(`${history[i]}/${history[i + 1]}`);
+    for (let i = 0; i < live.length; i += 2) {
+      const slab = this.#slabs.slab(live[i]!);
+      const { entry, storageKey } = this.#entry(slab, live[i]!, live[i + 1]!);
+      // One Entry for an object and its event: a move then changes both.
+      if (recent.has(`${entry.slab}/${entry.offset}`)) byPlace.set(`${entry.slab}/${entry.offset}`, entry);
+      this.#cache(storageKey).place(entry);
+    }
+    for (let i = 0; i < history.length; i += 4) {
+      const slab = this.#slabs.slab(history[i]!);
+      const entry = entryAt(history[i]!, history[i + 1]!);
+      const deleted = recordType(slab, entry.offset) === DELETED;
+      const previous = history[i + 2] === NO_SLAB ? undefined : entryAt(history[i + 2]!, history[i + 3]!);
+      const { storageKey } = parseKey(recordKey(slab, entry.offset));
+      this.#cache(storageKey).recall({ revision: entry.revision, deleted, entry, previous });
+    }
+    this.#gate.open(this.#shared, snapshot.revision, snapshot.compactedRevision);
+    this.#watchers.resume((storageKey) => this.#cache(storageKey));
+    this.#raiseEpoch();
+  }
+
+  #apply(batch: StoreBatch): void {
+    if (!this.#gate.ready || batch.sequence <= this.#sequence) return;
+    if (batch.sequence !== this.#sequence + 1) {
+      this.#context.log.error({ expected: this.#sequence + 1, got: batch.sequence }, 'publication missing');
+      this.#resync();
+      return;
+    }
+    this.#slabs.learn(batch.newSlabs);
+    this.#sequence = batch.sequence;
+    forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
+      const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
+      const cache = this.#cache(storageKey);
+      this.#watchers.collect(cache, cache.apply(entry, recordType(slab, offset) === DELETED));
+    });
+    forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
+      const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
+      this.#cache(storageKey).moved(entry.key, entry.revision, slabNumber, offset);
+    });
+    if (batch.compactedRevision > this.#gate.compacted) {
+      for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
+    }
+    this.#gate.advance(batch.lastRevision, batch.compactedRevision);
+    this.#watchers.flush();
+    this.#raiseEpoch();
+  }
+
+  #entry(slab: Slab, slabNumber: number, offset: number): { entry: Entry; storageKey: string } {
+    const key = recordKey(slab, offset);
+    const split = key.indexOf('/', key.indexOf('/') + 1);
+    const entry = { key: key.slice(split + 1), revision: recordRevision(slab, offset), slab: slabNumber, offset };
+    return { entry, storageKey: key.slice(0, split) };
+  }
+
+  #cache(storageKey: string): ResourceCache {
+    let cache = this.#caches.get(storageKey);
+    if (cache === undefined) {
+      cache = new ResourceCache(storageKey);
+      this.#caches.set(storageKey, cache);
+    }
+    return cache;
+  }
+
+  #pin(): number {
+    const pin = this.#nextPin++;
+    this.#pins.set(pin, this.#sequence);
+    return pin;
+  }
+
+  #release(pin: number): void {
+    if (this.#pins.delete(pin)) this.#raiseEpoch();
+  }
+
+  /** Tells the store what this thread no longer reads; after this turn, in which answers may still hold places. */
+  #raiseEpoch(): void {
+    if (this.#epochDue) return;
+    this.#epochDue = true;
+    this.#context.timers.soon(() => {
+      this.#epochDue = false;
+      let epoch = this.#sequence;
+      for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
+      this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
+    });
+  }
+}
+
+interface ListStart {
+  readonly freshness: Freshness;
+  /** `<namespace>/<name>` that the list continues after; empty: from the beginning. */
+  readonly after: string;
+}
+
+/** Where a list begins and how fresh it is; undefined for a bad token. */
+function startOf(query: ListQuery, tokenKey: Uint8Array): ListStart | undefined {
+  if (query.continueToken === '') return { freshness: query.freshness, after: '' };
+  const token = decodeContinueToken(query.continueToken, query, tokenKey);
+  if (token === undefined) return undefined;
+  const { revision, after } = token;
+  return { after, freshness: revision === PRESENT_REVISION ? { kind: 'mostRecent' } : { kind: 'exact', revision } };
+}
+
+function placeOf(entry: Entry): { revision: number; slab: number; offset: number } {
+  return { revision: entry.revision, slab: entry.slab, offset: entry.offset };
+}
+
+/** The hub as a placeable actor. */
+export function hubKind<Options>(hubOptions: (options: Options) => HubOptions): ActorKind<Options> {
+  return {
+    kind: 'hub',
+    nature: 'decider',
+    mailboxMax: 20_000,
+    stopOrder: 80,
+    create: (context, options) => new Hub(context, hubOptions(options)),
+  };
+}

@@ -1,0 +1,137 @@
+// The objects of one resource type as the hub holds them: an ordered tree of the present, the events of the history
+// window, and checkpoints between, so that any revision inside the window can be read. Knows nothing of watchers.
+import sortedBTree from 'sorted-btree';
+
+const { default: BTree } = sortedBTree;
+
+/** One object version: where its record lies. `slab` and `offset` change when the store moves the record. */
+export interface Entry {
+  /** `<namespace>/<name>`. */
+  readonly key: string;
+  readonly revision: number;
+  slab: number;
+  offset: number;
+}
+
+/** One change. `entry` of a removal is the object's last state, stamped with the removal's revision. */
+export interface CacheEvent {
+  readonly revision: number;
+  readonly deleted: boolean;
+  readonly entry: Entry;
+  /** What it replaced; undefined for a creation. */
+  readonly previous: Entry | undefined;
+}
+
+export type Tree = InstanceType<typeof BTree<string, Entry>>;
+
+interface Checkpoint {
+  readonly revision: number;
+  readonly tree: Tree;
+}
+
+/** Events between two checkpoints: replaying this many takes about a millisecond; a checkpoint costs 28 µs and 2.4 KB. */
+const CHECKPOINT_EVENTS = 4096;
+/** Trees of past revisions kept because chunked lists come back to them. */
+const RECENT_TREES_MAX = 16;
+
+const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+export class ResourceCache {
+  readonly storageKey: string;
+  readonly tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit);
+  readonly events: CacheEvent[] = [];
+  #checkpoints: Checkpoint[] = [];
+  #recent: Checkpoint[] = [];
+  #eventsSinceCheckpoint = 0;
+
+  constructor(storageKey: string) {
+    this.storageKey = storageKey;
+  }
+
+  /** Takes a live object of a snapshot. */
+  place(entry: Entry): void {
+    this.tree.set(entry.key, entry);
+  }
+
+  /** Takes an event of a snapshot's history, whose effect the tree holds already. */
+  recall(event: CacheEvent): void {
+    this.events.push(event);
+  }
+
+  /** Applies the next change. */
+  apply(entry: Entry, deleted: boolean): CacheEvent {
+    const last = this.events.at(-1)?.revision ?? 0;
+    // Between revisions only: a revision's events belong together.
+    if (this.#eventsSinceCheckpoint >= CHECKPOINT_EVENTS && entry.revision > last) {
+      this.#checkpoints.push({ revision: last, tree: this.tree.clone() });
+      this.#eventsSinceCheckpoint = 0;
+    }
+    const previous = this.tree.get(entry.key);
+    if (deleted) this.tree.delete(entry.key);
+    else this.tree.set(entry.key, entry);
+    const event: CacheEvent = { revision: entry.revision, deleted, entry, previous };
+    this.events.push(event);
+    this.#eventsSinceCheckpoint++;
+    return event;
+  }
+
+  /** The store moved a record: same object, same revision, another place. */
+  moved(key: string, revision: number, slab: number, offset: number): void {
+    const entry = this.tree.get(key);
+    if (entry === undefined || entry.revision !== revision) return;
+    entry.slab = slab;
+    entry.offset = offset;
+  }
+
+  /** Forgets events up to a revision, and the trees of states before it. */
+  compact(upToRevision: number): void {
+    const kept = this.eventsAfter(upToRevision);
+    if (kept > 0) this.events.splice(0, kept);
+    this.#checkpoints = this.#checkpoints.filter(({ revision }) => revision >= upToRevision);
+    this.#recent = this.#recent.filter(({ revision }) => revision >= upToRevision);
+  }
+
+  /** Index of the first event after a revision. */
+  eventsAfter(revision: number): number {
+    let low = 0;
+    let high = this.events.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.events[middle]!.revision <= revision) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The state at a revision not before the window: the present one, or a copy. Never change what it returns. */
+  treeAt(revision: number): Tree {
+    const target = this.eventsAfter(revision);
+    if (target === this.events.length) return this.tree;
+    const recent = this.#recent.find((tree) => tree.revision === revision);
+    if (recent !== undefined) return recent.tree;
+    const tree = this.#rebuild(revision, target);
+    this.#recent.push({ revision, tree });
+    if (this.#recent.length > RECENT_TREES_MAX) this.#recent.shift();
+    return tree;
+  }
+
+  /** Keeps the present state findable for the chunks of a list that follow. */
+  rememberPresent(revision: number): void {
+    if (this.#recent.at(-1)?.revision === revision) return;
+    this.#recent.push({ revision, tree: this.tree.clone() });
+    if (this.#recent.length > RECENT_TREES_MAX) this.#recent.shift();
+  }
+
+  /** Starts from the nearest later state and undoes what came after the revision. */
+  #rebuild(revision: number, target: number): Tree {
+    const later = this.#checkpoints.find((checkpoint) => checkpoint.revision >= revision);
+    const base = later ?? { revision: Number.MAX_SAFE_INTEGER, tree: this.tree };
+    const tree = base.tree.clone();
+    for (let i = this.eventsAfter(base.revision) - 1; i >= target; i--) {
+      const { entry, previous } = this.events[i]!;
+      if (previous === undefined) tree.delete(entry.key);
+      else tree.set(previous.key, previous);
+    }
+    return tree;
+  }
+}

@@ -1,0 +1,54 @@
+// What a list or watch selects, compiled from its text once and shared by all that say the same.
+import { compileFieldSelector, type FieldSelector } from '../../api/selectors/field-selector.ts';
+import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
+import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
+import { recordAttributes } from '../../storage/slab-record.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import type { Selection } from './protocol.ts';
+import type { Entry } from './resource-cache.ts';
+
+export interface CompiledSelection {
+  readonly namespace: string;
+  /** undefined: selects everything in the namespace. */
+  readonly matches: ((attributes: Attributes) => boolean) | undefined;
+  /** The selectable field this selection pins to one value, for indexing watchers; the most telling one if several. */
+  readonly pinned: { readonly field: string; readonly value: string } | undefined;
+}
+
+/** Fields worth indexing watchers by, the most telling first. */
+const INDEXED_FIELDS = ['metadata.name', 'spec.nodeName'];
+
+/** `selectableFields`: of the selected type. The texts were checked when the request was parsed. */
+export function compileSelection(selection: Selection, selectableFields: readonly string[]): CompiledSelection {
+  const labels: LabelSelector | undefined =
+    selection.labelSelector === '' ? undefined : parseLabelSelector(selection.labelSelector);
+  const fields: FieldSelector | undefined =
+    selection.fieldSelector === '' ? undefined : compileFieldSelector(selection.fieldSelector, selectableFields);
+  const matches =
+    labels === undefined && fields === undefined
+      ? undefined
+      : (attributes: Attributes): boolean =>
+          (fields === undefined || fields.matches(attributes.fields)) &&
+          (labels === undefined || labels.matches(attributes.labels));
+  let pinned: CompiledSelection['pinned'];
+  for (const field of INDEXED_FIELDS) {
+    const value = fields?.equality.get(field);
+    if (value === undefined || value === '') continue;
+    pinned = { field, value };
+    break;
+  }
+  return { namespace: selection.namespace, matches, pinned };
+}
+
+/** The labels and field values of a record. */
+export function attributesOf(entry: Entry, slabs: SlabView): Attributes {
+  return unpackAttributes(recordAttributes(slabs.slab(entry.slab), entry.offset));
+}
+
+/** True when the key (`<namespace>/<name>`) lies in the namespace; an empty namespace holds every key. */
+export function inNamespace(key: string, namespace: string): boolean {
+  return (
+    namespace === '' ||
+    (key.length > namespace.length && key.charCodeAt(namespace.length) === 47 && key.startsWith(namespace))
+  );
+}

@@ -1,0 +1,339 @@
+// All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
+// socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
+// but its position.
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import type { Series } from '../../runtime/metrics.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
+import { type FramedEvent, frameBookmark, frameBytes, frameEvents, frameExpired } from './frames.ts';
+import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
+import type { CacheEvent, Entry, ResourceCache } from './resource-cache.ts';
+import { compileSelection } from './selection.ts';
+
+/** Bytes of one catch-up chunk: more would sit in the socket's buffer. */
+const CATCH_UP_BYTES = 128 * 1024;
+/** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
+const BOOKMARK_IDLE_MS = 10_000;
+/** Until a message to a full ingress is tried again. */
+const RETRY_MS = 50;
+
+export interface WatchersOptions {
+  readonly context: ActorContext;
+  readonly slabs: SlabView;
+  readonly ingress: Ref<WatchDeliveryProtocol>;
+  readonly selectableFields: (storageKey: string) => readonly string[];
+  /** The annotation that marks the end of initial events. */
+  readonly initialEventsEndAnnotation: string;
+  /** Where the hub stands: revisions applied and compacted. */
+  readonly position: () => { applied: number; compacted: number };
+  readonly release: (pin: number) => void;
+}
+
+export class Watchers {
+  readonly #options: WatchersOptions;
+  readonly #watchers = new Map<number, Watcher>();
+  readonly #indexes = new Map<ResourceCache, CohortIndex>();
+  readonly #future = new Set<Watcher>();
+  #dirty: Cohort[] = [];
+  readonly #framings: Series;
+  readonly #deliveries: Series;
+
+  constructor(options: WatchersOptions) {
+    this.#options = options;
+    const { metrics } = options.context;
+    this.#framings = metrics.counter(
+      'orch_hub_framings_total',
+      'Chunks of watch events built, one per cohort and batch.',
+    );
+    this.#deliveries = metrics.counter('orch_hub_event_deliveries_total', 'Watch events handed to sockets.');
+  }
+
+  get count(): number {
+    return this.#watchers.size;
+  }
+
+  /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
+  open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
+    const watcher: Watcher = {
+      id: query.watcher,
+      cohort: this.#cohortFor(query, cache),
+      position: query.afterRevision ?? initial?.revision ?? 0,
+      state: 'waiting',
+      initial,
+      initialEventsEnd: query.sendInitialEventsEnd,
+      cancelTimeout: () => {},
+    };
+    watcher.cohort.members++;
+    this.#watchers.set(watcher.id, watcher);
+    const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
+    watcher.cancelTimeout = () => timeout.cancel();
+    if (watcher.position > this.#options.position().applied) {
+      watcher.state = 'future';
+      this.#future.add(watcher);
+    } else {
+      this.#advance(watcher);
+    }
+  }
+
+  close(id: number): void {
+    const watcher = this.#watchers.get(id);
+    if (watcher !== undefined) this.#drop(watcher);
+  }
+
+  /** The socket took the last chunk, or takes bytes again. */
+  ready(id: number): void {
+    const watcher = this.#watchers.get(id);
+    if (watcher?.state === 'waiting') this.#advance(watcher);
+  }
+
+  park(id: number, deliveredRevision: number): void {
+    const watcher = this.#watchers.get(id);
+    if (watcher === undefined || watcher.state !== 'live') return;
+    watcher.cohort.live.delete(id);
+    watcher.state = 'waiting';
+    watcher.position = deliveredRevision;
+  }
+
+  /** One event of the batch being applied; `flush` sends what it means to whom. */
+  collect(cache: ResourceCache, event: CacheEvent): void {
+    const index = this.#indexes.get(cache);
+    if (index === undefined) return;
+    const { slabs, selectableFields } = this.#options;
+    const attributes = new EventAttributes(event, slabs);
+    const fieldIndex = (field: string): number => selectableFields(cache.storageKey).indexOf(field);
+    index.forEachCandidate(event, attributes, fieldIndex, (cohort) => {
+      if (cohort.live.size === 0) return;
+      const framed = seenThrough(cohort.selection, event, attributes);
+      if (framed === undefined) return;
+      if (cohort.pending.length === 0) this.#dirty.push(cohort);
+      cohort.pending.push(framed);
+    });
+  }
+
+  /** Sends the batch: one chunk per cohort. */
+  flush(): void {
+    const { applied } = this.#options.position();
+    const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
+    for (const cohort of this.#dirty) {
+      const chunk = frameEvents(cohort.pending, this.#options.slabs);
+      this.#framings.add(1);
+      this.#deliveries.add(cohort.pending.length * cohort.live.size);
+      cohort.pending = [];
+      cohort.lastSentMs = nowMs;
+      this.#send([...cohort.live], chunk, applied, false);
+    }
+    this.#dirty = [];
+    for (const watcher of this.#future) {
+      if (watcher.position > applied) continue;
+      this.#future.delete(watcher);
+      watcher.state = 'waiting';
+      this.#advance(watcher);
+    }
+  }
+
+  /** Gives bookmarks to cohorts that have been silent; call every second or so. */
+  bookmark(): void {
+    const nowMs = this.#options.context.clock.monotonicMs();
+    const { applied } = this.#options.position();
+    for (const index of this.#indexes.values()) {
+      for (const cohort of index.values()) {
+        if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
+        cohort.lastSentMs = nowMs;
+        const chunk = frameBookmark(cohort.apiVersion, cohort.kind, applied, undefined);
+        this.#send([...cohort.live], chunk, applied, false);
+      }
+    }
+  }
+
+  /** Takes every watcher out of its cohort before the caches are rebuilt; `resume` brings them back. */
+  suspend(): void {
+    const { applied } = this.#options.position();
+    for (const watcher of this.#watchers.values()) {
+      if (watcher.state !== 'live') continue;
+      watcher.cohort.live.delete(watcher.id);
+      watcher.state = 'waiting';
+      watcher.position = applied;
+    }
+  }
+
+  /** Attaches suspended watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
+  resume(cacheFor: (storageKey: string) => ResourceCache): void {
+    const watchers = [...this.#watchers.values()];
+    const cohorts = new Map<Cohort, Cohort>();
+    this.#indexes.clear();
+    for (const watcher of watchers) {
+      const { cohort } = watcher;
+      let renewed = cohorts.get(cohort);
+      if (renewed === undefined) {
+        renewed = { ...cohort, cache: cacheFor(cohort.cache.storageKey), live: new Set(), pending: [] };
+        cohorts.set(cohort, renewed);
+        this.#indexFor(renewed.cache).add(renewed);
+      }
+      Object.assign(watcher, { cohort: renewed });
+      if (watcher.initial !== undefined) {
+        watcher.initial = undefined;
+        this.#expire(watcher);
+      } else if (watcher.state === 'waiting') {
+        this.#advance(watcher);
+      }
+    }
+  }
+
+  /** Sends the next chunk of what the watcher has not seen, or makes it live when there is none. */
+  #advance(watcher: Watcher): void {
+    if (watcher.initial !== undefined) {
+      this.#sendInitial(watcher, watcher.initial);
+      return;
+    }
+    const { applied, compacted } = this.#options.position();
+    const { cohort } = watcher;
+    if (watcher.position < compacted) {
+      this.#expire(watcher);
+      return;
+    }
+    const { framed, through } = this.#eventsAfter(cohort, watcher.position, applied);
+    watcher.position = through;
+    if (framed.length > 0) {
+      this.#deliveries.add(framed.length);
+      this.#send([watcher.id], frameEvents(framed, this.#options.slabs), through, true);
+      return;
+    }
+    watcher.state = 'live';
+    cohort.live.add(watcher.id);
+  }
+
+  /** At most a chunk's worth of events, and the revision up to which they are complete. */
+  #eventsAfter(cohort: Cohort, after: number, applied: number): { framed: FramedEvent[]; through: number } {
+    const { slabs } = this.#options;
+    const { events } = cohort.cache;
+    const framed: FramedEvent[] = [];
+    let bytes = 0;
+    for (let i = cohort.cache.eventsAfter(after); i < events.length; i++) {
+      const event = events[i]!;
+      // Only between revisions: what changed together is delivered together.
+      if (bytes >= CATCH_UP_BYTES && event.revision !== events[i - 1]?.revision) {
+        return { framed, through: events[i - 1]!.revision };
+      }
+      const seen = seenThrough(cohort.selection, event, new EventAttributes(event, slabs));
+      if (seen === undefined) continue;
+      framed.push(seen);
+      bytes += frameBytes(seen.type, seen.entry, slabs);
+    }
+    return { framed, through: applied };
+  }
+
+  #sendInitial(watcher: Watcher, initial: InitialState): void {
+    const { slabs, release, initialEventsEndAnnotation } = this.#options;
+    const framed: FramedEvent[] = [];
+    let bytes = 0;
+    while (initial.next < initial.places.length && bytes < CATCH_UP_BYTES) {
+      const entry: Entry = {
+        key: '',
+        revision: 0,
+        slab: initial.places[initial.next]!,
+        offset: initial.places[initial.next + 1]!,
+      };
+      framed.push({ type: 'ADDED', entry, shownRevision: undefined });
+      bytes += frameBytes('ADDED', entry, slabs);
+      initial.next += 2;
+    }
+    let chunk = frameEvents(framed, slabs);
+    this.#deliveries.add(framed.length);
+    if (initial.next >= initial.places.length) {
+      release(initial.pin);
+      watcher.initial = undefined;
+      watcher.position = initial.revision;
+      if (watcher.initialEventsEnd) {
+        const { apiVersion, kind } = watcher.cohort;
+        chunk = Buffer.concat([chunk, frameBookmark(apiVersion, kind, initial.revision, initialEventsEndAnnotation)]);
+      }
+    }
+    if (chunk.length > 0) this.#send([watcher.id], chunk, watcher.position, true);
+    else this.#advance(watcher);
+  }
+
+  #send(watchers: readonly number[], chunk: Uint8Array, throughRevision: number, catchUp: boolean): void {
+    const sent = this.#options.ingress.tell<'watchFrames'>({
+      type: 'watchFrames',
+      watchers,
+      chunk,
+      throughRevision,
+      catchUp,
+    });
+    if (sent === 'queued') return;
+    // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
+    for (const id of watchers) {
+      const watcher = this.#watchers.get(id);
+      if (watcher !== undefined) this.#drop(watcher);
+    }
+    this.#endLater(watchers);
+  }
+
+  #endLater(watchers: readonly number[]): void {
+    const ended = { type: 'watchEnded', watchers, chunk: new Uint8Array() } as const;
+    if (this.#options.ingress.tell<'watchEnded'>(ended) === 'queued') return;
+    this.#options.context.timers.after(RETRY_MS, () => this.#endLater(watchers));
+  }
+
+  #expire(watcher: Watcher): void {
+    const { compacted } = this.#options.position();
+    const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
+    this.#drop(watcher);
+    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+  }
+
+  #end(watcher: Watcher): void {
+    const { apiVersion, kind, bookmarks } = watcher.cohort;
+    const caughtUp = watcher.state === 'live';
+    const chunk =
+      bookmarks && caughtUp
+        ? frameBookmark(apiVersion, kind, this.#options.position().applied, undefined)
+        : new Uint8Array();
+    this.#drop(watcher);
+    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+  }
+
+  #drop(watcher: Watcher): void {
+    const { cohort } = watcher;
+    watcher.cancelTimeout();
+    this.#watchers.delete(watcher.id);
+    this.#future.delete(watcher);
+    cohort.live.delete(watcher.id);
+    if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
+    if (--cohort.members > 0) return;
+    const index = this.#indexes.get(cohort.cache);
+    index?.remove(cohort);
+    if (index?.size === 0) this.#indexes.delete(cohort.cache);
+  }
+
+  #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
+    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks } = query;
+    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks].join('\u0000');
+    const index = this.#indexFor(cache);
+    const known = index.get(key);
+    if (known !== undefined) return known;
+    const cohort: Cohort = {
+      key,
+      cache,
+      selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
+      bookmarks,
+      apiVersion,
+      kind,
+      live: new Set(),
+      members: 0,
+      pending: [],
+      lastSentMs: this.#options.context.clock.monotonicMs(),
+    };
+    index.add(cohort);
+    return cohort;
+  }
+
+  #indexFor(cache: ResourceCache): CohortIndex {
+    let index = this.#indexes.get(cache);
+    if (index === undefined) {
+      index = new CohortIndex();
+      this.#indexes.set(cache, index);
+    }
+    return index;
+  }
+}

@@ -1,0 +1,72 @@
+// How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
+// the bytes they are stored as whenever that is what the client takes.
+import type { Status } from '../../api/status/status.ts';
+import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
+import type { HeaderList } from '../../transport/exchange.ts';
+import type { Representation } from '../../transport/negotiation.ts';
+import { prettyJson } from '../../transport/pretty-json.ts';
+import { toYaml } from '../../transport/body.ts';
+import { isPrettyAgent } from '../../transport/negotiation.ts';
+import type { Exchange } from './exchange.ts';
+
+export const JSON_TYPE = 'application/json';
+const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
+const JSON_HEADERS: HeaderList = [NO_CACHE, ['Content-Type', JSON_TYPE]];
+
+/** The headers of an answer in a content type, with warnings for the client's user if there are any. */
+export function headersFor(contentType: string, warnings?: readonly string[]): HeaderList {
+  if (warnings === undefined || warnings.length === 0) {
+    return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
+  }
+  const lines = warnings.map((text) => ['Warning', `299 - ${JSON.stringify(text)}`] as const);
+  return [NO_CACHE, ['Content-Type', contentType], ...lines];
+}
+
+/** A Status, always as JSON: negotiation may be what failed. */
+export function sendStatus(exchange: Exchange, status: Status): void {
+  const code = httpCode(status);
+  const retryAfter = retryAfterSeconds(status);
+  const headers = retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
+  const pretty = isPrettyAgent(exchange.request.header('user-agent'));
+  exchange.code = code;
+  exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
+}
+
+export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
+  exchange.code = code;
+  exchange.response.respond(code, [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers], text);
+}
+
+/** A stored object: `body` is its JSON with the closing newline. */
+export async function sendStored(
+  exchange: Exchange,
+  code: number,
+  body: Buffer,
+  representation: Representation,
+  warnings?: readonly string[],
+): Promise<void> {
+  if (representation.format === 'json' && !representation.pretty) {
+    exchange.code = code;
+    exchange.response.respond(code, headersFor(representation.contentType, warnings), body);
+    return;
+  }
+  await sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
+}
+
+/** Any object, encoded for this answer alone. */
+export async function sendObject(
+  exchange: Exchange,
+  code: number,
+  object: object,
+  representation: Representation,
+  warnings?: readonly string[],
+): Promise<void> {
+  const text =
+    representation.format === 'yaml'
+      ? await toYaml(object)
+      : representation.pretty
+        ? prettyJson(object)
+        : `${JSON.stringify(object)}\n`;
+  exchange.code = code;
+  exchange.response.respond(code, headersFor(representation.contentType, warnings), text);
+}

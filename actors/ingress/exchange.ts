@@ -1,0 +1,27 @@
+// One request on its way through the pipeline: what arrived, what has been found out about it, and where the answer goes.
+import type { Query } from '../../api/query.ts';
+import type { RequestInfo } from '../../api/request-info.ts';
+import type { HttpRequest, HttpResponse } from '../../transport/exchange.ts';
+import type { User } from '../auth/protocol.ts';
+
+export interface Exchange {
+  readonly request: HttpRequest;
+  readonly response: HttpResponse;
+  readonly requestId: string;
+  readonly startedMs: number;
+  /** The body being read, for methods that have one; null when it is too large. */
+  readonly body: Promise<Uint8Array | null> | undefined;
+  readonly query: Query;
+  readonly info: RequestInfo;
+  /** What metrics and audit call the request: the verb of the API, or the method. */
+  readonly verb: string;
+  /** Set by authentication. */
+  user: User;
+  /** Set by the answer. */
+  code: number;
+  /** Watches and the like: not bound by in-flight limits nor by the request timeout. */
+  readonly longRunning: boolean;
+}
+
+/** The user of a request nobody has authenticated. */
+export const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };

@@ -1,0 +1,175 @@
+// A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
+// that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
+import { badRequest, forbidden, forbiddenPath, internalError, serviceUnavailable, timeout, tooManyRequests, unauthorized } from '../../api/status/failures.ts';
+import { authorizationNamespace, parseRequestInfo } from '../../api/request-info.ts';
+import { parseQuery } from '../../api/query.ts';
+import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { isOrchError } from '../../runtime/errors.ts';
+import { type HttpRequest, type HttpResponse, RequestAborted } from '../../transport/exchange.ts';
+import type { AuditProtocol } from '../audit/protocol.ts';
+import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
+import { sendStatus, sendText } from './answers.ts';
+import { type Exchange, NOBODY } from './exchange.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+/** Request bodies are at most this large (facts: 3 MiB). */
+const BODY_BYTES_MAX = 3 * 1024 * 1024;
+
+export interface PipelineParts {
+  readonly context: ActorContext;
+  readonly auth: Ref<AuthProtocol>;
+  readonly audit: Ref<AuditProtocol>;
+  readonly inFlight: InFlight;
+  readonly metrics: RequestMetrics;
+  readonly requestTimeoutMs: number;
+  readonly dispatch: (exchange: Exchange) => Promise<void>;
+}
+
+export class Pipeline {
+  readonly #parts: PipelineParts;
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts;
+  }
+
+  /** Serves one request; never throws. */
+  async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const exchange = this.#parse(request, response);
+    try {
+      await this.#authenticate(exchange);
+      await this.#parts.inFlight.within(exchange, async () => {
+        await this.#authorize(exchange);
+        await this.#parts.dispatch(exchange);
+      });
+    } catch (error) {
+      this.#refuse(exchange, error);
+    }
+    this.#finish(exchange);
+  }
+
+  #parse(request: HttpRequest, response: HttpResponse): Exchange {
+    const { clock, random } = this.#parts.context;
+    const query = parseQuery(request.query);
+    const info = parseRequestInfo(request.method, request.path, query);
+    // The listener holds the body only for this turn.
+    const body = METHODS_WITH_BODY.has(request.method) ? request.body(BODY_BYTES_MAX) : undefined;
+    body?.catch(() => {});
+    return {
+      request,
+      response,
+      requestId: random.uuid(),
+      startedMs: clock.monotonicMs(),
+      body,
+      query,
+      info,
+      verb: info.isResource && info.verb !== '' ? info.verb : request.method,
+      user: NOBODY,
+      code: 0,
+      longRunning: info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource)),
+    };
+  }
+
+  async #authenticate(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const { user } = await this.#parts.auth.ask(
+      {
+        type: 'authenticate',
+        authorization: request.header('authorization'),
+        ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
+      },
+      { deadlineMs: this.#parts.requestTimeoutMs },
+    );
+    if (user === null) throw new StatusError(unauthorized());
+    exchange.user = user;
+    const { info, query } = exchange;
+    if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
+    if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
+  }
+
+  async #authorize(exchange: Exchange): Promise<void> {
+    const { user } = exchange;
+    const access = accessOf(exchange);
+    const { allowed, reason } = await this.#parts.auth.ask(
+      { type: 'authorize', user, access },
+      { deadlineMs: this.#parts.requestTimeoutMs },
+    );
+    if (!allowed) throw new StatusError(forbiddenStatus(user.name, access, reason));
+  }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    if (error instanceof RequestAborted || exchange.response.aborted) return;
+    if (exchange.code !== 0) {
+      // The answer has begun: all that is left is to cut it off.
+      this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
+      exchange.response.abort();
+      return;
+    }
+    const status = statusOf(error);
+    if (status === undefined) {
+      this.#parts.context.log.error({ err: error, requestId: exchange.requestId, path: exchange.request.path }, 'request failed');
+      sendStatus(exchange, internalError('the request could not be handled'));
+    } else if (status.code === 429 && status.reason === 'TooManyRequests' && exchange.longRunning === false && isOrchError(error)) {
+      sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
+    } else {
+      sendStatus(exchange, status);
+    }
+  }
+
+  #finish(exchange: Exchange): void {
+    const { audit, context, metrics } = this.#parts;
+    const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
+    metrics.observe(exchange, latencyMs);
+    audit.tell<'record'>({
+      type: 'record',
+      requestId: exchange.requestId,
+      user: exchange.user.name,
+      verb: exchange.verb,
+      path: exchange.request.path,
+      code: exchange.code,
+      latencyMs,
+      stage: 'ResponseComplete',
+    });
+  }
+}
+
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+
+/** What authorization is asked about. */
+export function accessOf({ info, request }: Exchange): AccessAttributes {
+  if (!info.isResource) {
+    const { verb, path } = info;
+    return { verb, isResource: false, group: '', version: '', resource: '', subresource: '', namespace: '', name: '', path };
+  }
+  const { verb, group, version, resource, subresource, name } = info;
+  const namespace = authorizationNamespace(info);
+  return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
+}
+
+function forbiddenStatus(user: string, access: AccessAttributes, reason: string): Status {
+  const because = reason === '' ? '' : `: ${reason}`;
+  const { verb, resource, subresource, group, namespace, name, path } = access;
+  if (!access.isResource) return forbiddenPath(`User "${user}" cannot ${verb} path "${path}"${because}`);
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const detail = `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`;
+  return forbidden({ group, plural: resource }, name, detail);
+}
+
+/** The Status an error stands for; undefined for one that nobody foresaw. */
+function statusOf(error: unknown): Status | undefined {
+  if (isStatusError(error)) return error.status;
+  if (!isOrchError(error)) return undefined;
+  switch (error.code) {
+    case 'Overloaded':
+      return tooManyRequests(1);
+    case 'ActorDown':
+      return serviceUnavailable('a part of the server is restarting, try again');
+    case 'DeadlineExceeded':
+      return timeout('request did not complete within the allotted timeout');
+    default:
+      return undefined;
+  }
+}

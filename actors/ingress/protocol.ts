@@ -1,0 +1,20 @@
+// What the ingress understands: the hub's frames for open watches, and questions about its sockets.
+import type { Protocol } from '../../runtime/actor.ts';
+import type { WatchDeliveryTells } from '../hub/protocol.ts';
+
+export interface IngressStatus {
+  readonly listener: 'uws' | 'node' | 'none';
+  /** The port in use, 0 before the listener is open. */
+  readonly port: number;
+  readonly connections: number;
+  readonly requestsInFlight: number;
+}
+
+export interface IngressProtocol extends Protocol {
+  readonly asks: {
+    readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
+    /** Begins the end: /readyz fails from now on, while requests are still served. */
+    readonly drain: { readonly message: Record<never, never>; readonly reply: Record<never, never> };
+  };
+  readonly tells: WatchDeliveryTells;
+}

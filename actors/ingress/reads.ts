@@ -1,0 +1,116 @@
+// get and list: ask the hub where the bytes lie, and send them.
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import { scaleOf } from '../../api/scale.ts';
+import { badRequest, expired, expiredContinue, notFound, serviceUnavailable, tooLargeResourceVersion } from '../../api/status/failures.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
+import type { Ref } from '../../runtime/actor.ts';
+import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import type { Representation } from '../../transport/negotiation.ts';
+import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
+import type { Place } from '../store/protocol.ts';
+import { headersFor, sendObject, sendStored } from './answers.ts';
+import type { Exchange } from './exchange.ts';
+import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { getFreshness, listQuery } from './read-parameters.ts';
+
+export interface ReadParts {
+  readonly hub: Ref<HubProtocol>;
+  readonly slabs: SlabView;
+  readonly requestTimeoutMs: number;
+  readonly metaGroup: string;
+}
+
+/** Subresources whose GET answers the object itself. */
+const WHOLE_OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', 'approval']);
+
+export class Reads {
+  readonly #parts: ReadParts;
+
+  constructor(parts: ReadParts) {
+    this.#parts = parts;
+  }
+
+  async get(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+    const { hub, requestTimeoutMs, slabs } = this.#parts;
+    const { namespace, name, subresource } = info;
+    const answer = await hub.ask(
+      { type: 'get', storageKey: type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
+      { deadlineMs: requestTimeoutMs },
+    );
+    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    if (answer.place === null) throw new StatusError(notFound(type, name));
+    const { slab, offset } = answer.place;
+    if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
+      await sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
+    } else if (subresource === 'scale') {
+      const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
+      await sendObject(exchange, 200, scaleOf(object), representation);
+    } else {
+      throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
+    }
+  }
+
+  /** Answers with an object that was just written. */
+  async sendWritten(exchange: Exchange, code: number, place: Place, representation: Representation, warnings?: readonly string[]): Promise<void> {
+    await sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
+  }
+
+  async list(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+    const { hub, requestTimeoutMs, metaGroup, slabs } = this.#parts;
+    const query = listQuery(info, type, exchange.query, metaGroup);
+    const answer = await hub.ask({ type: 'list', ...query }, { deadlineMs: requestTimeoutMs });
+    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    try {
+      await this.#send(exchange, type, representation, answer, slabs.current);
+    } finally {
+      if (answer.pin !== 0) hub.tell<'release'>({ type: 'release', pin: answer.pin });
+    }
+  }
+
+  async #send(exchange: Exchange, type: KnownType, representation: Representation, answer: ListAnswer, slabs: readonly (Slab | undefined)[]): Promise<void> {
+    const { revision, continueToken, remaining, places } = answer;
+    const envelope: ListEnvelope = { apiVersion: type.apiVersion, listKind: type.listKind, revision, continueToken, remaining };
+    const items = { places, slabs };
+    const whole = wholeList(envelope, items);
+    if (whole !== undefined) {
+      await sendStored(exchange, 200, whole, representation);
+    } else if (representation.format === 'json' && !representation.pretty) {
+      exchange.code = 200;
+      exchange.response.start(200, headersFor(representation.contentType));
+      await streamList(envelope, items, exchange.response);
+    } else {
+      await sendObject(exchange, 200, decodedList(envelope, items), representation);
+    }
+  }
+}
+
+/** A list as objects, for representations that are not its stored bytes. */
+function decodedList(envelope: ListEnvelope, items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] }): object {
+  const objects: unknown[] = [];
+  for (let i = 0; i < items.places.length; i += 2) {
+    const text = valueView(items.slabs[items.places[i]!]!, items.places[i + 1]!).toString('utf8');
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = JSON.parse(text) as Record<string, unknown>;
+    objects.push(item);
+  }
+  const metadata: Record<string, unknown> = { resourceVersion: String(envelope.revision) };
+  if (envelope.continueToken !== '') metadata.continue = envelope.continueToken;
+  return { kind: envelope.listKind, apiVersion: envelope.apiVersion, metadata, items: objects };
+}
+
+/** What a client is told when the hub cannot answer. */
+export function refusalStatus(refusal: ReadRefusal, { query }: Exchange): Status {
+  switch (refusal.refused) {
+    case 'expired':
+      return refusal.freshToken === undefined
+        ? expired(query.get('resourceVersion') ?? '', refusal.oldestRevision)
+        : expiredContinue(refusal.freshToken);
+    case 'badToken':
+      return badRequest('continue key is not valid');
+    case 'tooLarge':
+      return tooLargeResourceVersion(query.get('resourceVersion') ?? '', refusal.currentRevision);
+    case 'notReady':
+      return serviceUnavailable('the server has not read the store yet, try again');
+  }
+}

@@ -1,0 +1,152 @@
+// Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
+// sockets are full. Knows nothing of selections; a chunk comes ready to send.
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import type { HttpResponse } from '../../transport/exchange.ts';
+import type { Representation } from '../../transport/negotiation.ts';
+import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
+import { headersFor } from './answers.ts';
+import type { Exchange } from './exchange.ts';
+import { selectionOf, watchStart } from './read-parameters.ts';
+import { refusalStatus } from './reads.ts';
+
+interface OpenWatch {
+  readonly id: number;
+  readonly exchange: Exchange;
+  readonly response: HttpResponse;
+  readonly contentType: string;
+  started: boolean;
+  /** The socket is full: chunks are dropped until it drains, and the hub replays them from where it stopped. */
+  parked: boolean;
+  /** The chunk that filled the socket was one of a catch-up: the hub waits for it, not for a parked report. */
+  catchUp: boolean;
+  readonly ended: () => void;
+}
+
+export interface WatchParts {
+  readonly context: ActorContext;
+  readonly hub: Ref<HubProtocol>;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly metaGroup: string;
+}
+
+export class Watches {
+  readonly #parts: WatchParts;
+  readonly #open = new Map<number, OpenWatch>();
+  #nextId = 1;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Serves one watch until it ends. */
+  async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+    const query = this.#query(exchange, info, type);
+    const ended = new Promise<void>((resolve) => {
+      const { response } = exchange;
+      const { contentType } = representation;
+      const watch: OpenWatch = { id: query.watcher, exchange, response, contentType, started: false, parked: false, catchUp: false, ended: resolve };
+      this.#open.set(watch.id, watch);
+      response.onAborted(() => this.#close(watch));
+    });
+    try {
+      const answer = await this.#parts.hub.ask({ type: 'watch', ...query }, { deadlineMs: this.#parts.requestTimeoutMs });
+      if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    } catch (error) {
+      this.#open.delete(query.watcher);
+      throw error;
+    }
+    const watch = this.#open.get(query.watcher);
+    if (watch !== undefined) this.#start(watch);
+    return ended;
+  }
+
+  /** One chunk for many watchers. */
+  frames({ watchers, chunk, throughRevision, catchUp }: WatchDeliveryTells['watchFrames']): void {
+    for (const id of watchers) {
+      const watch = this.#open.get(id);
+      if (watch === undefined || watch.parked) continue;
+      this.#start(watch);
+      const drained = watch.response.write(chunk);
+      if (drained) {
+        if (catchUp) this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: id });
+        continue;
+      }
+      watch.parked = true;
+      watch.catchUp = catchUp;
+      if (!catchUp) this.#parts.hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+    }
+  }
+
+  /** The hub ends watches, with a last chunk. */
+  end({ watchers, chunk }: WatchDeliveryTells['watchEnded']): void {
+    for (const id of watchers) {
+      const watch = this.#open.get(id);
+      if (watch === undefined) continue;
+      this.#start(watch);
+      if (chunk.byteLength > 0) watch.response.write(chunk);
+      this.#finish(watch);
+    }
+  }
+
+  /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
+  endAll(): void {
+    for (const watch of this.#open.values()) {
+      this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+      this.#start(watch);
+      this.#finish(watch);
+    }
+  }
+
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): WatchQuery {
+    const { metaGroup } = this.#parts;
+    const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
+    return {
+      ...selectionOf(info, type, exchange.query),
+      ...start,
+      watcher: this.#nextId++,
+      apiVersion: type.apiVersion,
+      kind: type.kind,
+      timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
+    };
+  }
+
+  /** Between once and twice the least, so that watches opened together do not end together; whole seconds. */
+  #chosenTimeoutMs(): number {
+    const { context, minRequestTimeoutMs } = this.#parts;
+    return Math.ceil((minRequestTimeoutMs * (1 + context.random.next())) / 1000) * 1000;
+  }
+
+  #start(watch: OpenWatch): void {
+    if (watch.started) return;
+    watch.started = true;
+    watch.exchange.code = 200;
+    watch.response.start(200, headersFor(watch.contentType));
+    watch.response.onDrained(() => this.#drained(watch));
+  }
+
+  #drained(watch: OpenWatch): void {
+    if (!watch.parked) return;
+    watch.parked = false;
+    this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
+  }
+
+  #finish(watch: OpenWatch): void {
+    this.#open.delete(watch.id);
+    watch.response.end();
+    watch.ended();
+  }
+
+  #close(watch: OpenWatch): void {
+    if (!this.#open.delete(watch.id)) return;
+    this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    watch.ended();
+  }
+}

@@ -1,0 +1,166 @@
+// Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
+// event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
+// digest. Reads everything once; parses no object.
+import { crc32 } from 'node:zlib';
+import { OrchError } from '../../runtime/errors.ts';
+import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
+import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
+import type { SlabPool } from '../../storage/slab-pool.ts';
+import {
+  CREATED,
+  DELETED,
+  NO_SLAB,
+  type RecordType,
+  recordBytes,
+  recordRevision,
+  UPDATED,
+  writeRecordHead,
+} from '../../storage/slab-record.ts';
+import { readStoredValue, type StoredValue } from '../../storage/stored-value.ts';
+import type { Place } from './protocol.ts';
+import type { CurrentRecord, HistoryEvent, RevisionLog } from './revision-log.ts';
+
+/** When the batch that ended at a revision was committed, for compaction by age. */
+export interface CommitTime {
+  readonly revision: number;
+  readonly wallMs: number;
+}
+
+/**
+ * Fills `log` from an opened engine. Returns the commit times of the history window.
+ * Throws OrchError StoreUnusable with one line that says what is damaged.
+ */
+export async function recover(
+  log: RevisionLog,
+  pool: SlabPool,
+  engine: StorageEngine,
+  contents: EngineContents,
+): Promise<CommitTime[]> {
+  const records = await readChain(engine, contents);
+  await engine.loadValues((key, bytes) => {
+    const value = readStoredValue(key, bytes);
+    if (value === undefined) throw damaged(`the value of ${key} does not match its checksum`);
+    const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    const keyChecksum = crc32(key);
+    log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
+    log.liveDigest = (log.liveDigest + liveDigestOf(keyChecksum, value.revision)) >>> 0;
+  });
+  const last = records.at(-1);
+  log.compactedRevision = contents.compactedRevision;
+  log.revision = last?.lastRevision ?? contents.compactedRevision;
+  log.lastChecksum = last?.checksum ?? 0;
+  checkAgainstValues(log, last);
+  rebuildHistory(log, pool, records);
+  return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
+}
+
+async function readChain(engine: StorageEngine, contents: EngineContents): Promise<EventRecord[]> {
+  const records: EventRecord[] = [];
+  await engine.loadEvents((bytes) => {
+    const before = records.at(-1);
+    const record = readEventRecord(bytes);
+    const expected = (before?.lastRevision ?? contents.compactedRevision) + 1;
+    if (record === undefined)
+      throw damaged(`the event record after revision ${expected - 1} does not match its checksum`);
+    // The first record kept may have begun before the compacted revision.
+    if (record.firstRevision !== expected && (before !== undefined || record.firstRevision > expected)) {
+      throw damaged(`events ${expected} to ${record.firstRevision - 1} are missing`);
+    }
+    if (before !== undefined && record.previousChecksum !== before.checksum) {
+      throw damaged(`the event record at revision ${record.firstRevision} does not follow the one before it`);
+    }
+    records.push(record);
+  });
+  const reached = records.at(-1)?.lastRevision ?? contents.compactedRevision;
+  if (reached < contents.markedRevision) {
+    throw damaged(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
+  }
+  return records;
+}
+
+function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): void {
+  if (last === undefined) {
+    if (log.current.size > 0) throw damaged('there are objects but no event record');
+    return;
+  }
+  if (log.current.size !== last.liveObjects) {
+    throw damaged(
+      `there must be ${last.liveObjects} objects at revision ${last.lastRevision}, ${log.current.size} were found`,
+    );
+  }
+  if (log.liveDigest !== last.liveDigest) throw damaged(`the objects are not those of revision ${last.lastRevision}`);
+}
+
+/** Walks back from the present: what an event replaced is what was current before it. */
+function rebuildHistory(log: RevisionLog, pool: SlabPool, records: readonly EventRecord[]): void {
+  const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
+  const cursor = new Map<string, Place | undefined>();
+  const newestFirst: HistoryEvent[] = [];
+  for (let i = events.length - 1; i >= 0; i--) {
+    const event = events[i]!;
+    const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
+    const before = writePrevious(pool, event);
+    const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
+    if (place === undefined || placeRevision(pool, place) !== event.revision) {
+      throw damaged(`the value of ${event.key} at revision ${event.revision} is missing`);
+    }
+    cursor.set(event.key, before);
+    newestFirst.push({
+      revision: event.revision,
+      slab: place.slab,
+      offset: place.offset,
+      previousSlab: before?.slab ?? NO_SLAB,
+      previousOffset: before?.offset ?? 0,
+    });
+  }
+  for (const event of newestFirst.reverse()) log.remember(event);
+}
+
+function removalPlace(
+  log: RevisionLog,
+  event: LoggedEvent,
+  before: Place | undefined,
+  after: Place | undefined,
+): Place | undefined {
+  if (before === undefined || after !== undefined) return undefined;
+  return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
+}
+
+function writePrevious(pool: SlabPool, event: LoggedEvent): CurrentRecord | undefined {
+  if (event.previous.byteLength === 0) return undefined;
+  const value = readStoredValue(event.key, event.previous);
+  if (value === undefined)
+    throw damaged(`the value ${event.key} had before revision ${event.revision} does not match its checksum`);
+  const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+  return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
+}
+
+function writeRecord(pool: SlabPool, key: string, value: StoredValue, type: RecordType): Place {
+  const keyBytes = Buffer.byteLength(key);
+  const attributesBytes = Buffer.byteLength(value.attributes);
+  const length = recordBytes(keyBytes, attributesBytes, value.json.byteLength);
+  const room = pool.allocate(length);
+  const slab = pool.slab(room.slab);
+  const head = { ...value, type };
+  const at = writeRecordHead(
+    slab,
+    room.offset,
+    length,
+    head,
+    key,
+    keyBytes,
+    value.attributes,
+    attributesBytes,
+    value.json.byteLength,
+  );
+  slab.bytes.set(value.json, at);
+  return { revision: value.revision, ...room };
+}
+
+function placeRevision(pool: SlabPool, place: Place): number {
+  return recordRevision(pool.slab(place.slab), place.offset);
+}
+
+function damaged(what: string): OrchError {
+  return new OrchError('StoreUnusable', `the store is damaged: ${what}`);
+}

@@ -1,0 +1,351 @@
+// The store's decisions, without any I/O: which transactions hold, which revisions they get, what is current, what the
+// history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
+// for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
+import { crc32 } from 'node:zlib';
+import type { EngineWrite } from '../../storage/engine.ts';
+import { EventRecordWriter, liveDigestOf } from '../../storage/event-log.ts';
+import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
+import {
+  CREATED,
+  DELETED,
+  itemOffset,
+  NO_SLAB,
+  type RecordType,
+  recordAttributes,
+  recordBytes,
+  recordKey,
+  recordLength,
+  recordSchemaGeneration,
+  recordType,
+  restampRecord,
+  revisionOffset,
+  stampRevision,
+  UPDATED,
+  valueView,
+  writeRecordHead,
+} from '../../storage/slab-record.ts';
+import {
+  type StorageMedia,
+  storedValueBytesMax,
+  storedValueChecksum,
+  writeStoredValue,
+} from '../../storage/stored-value.ts';
+import { EXPECT_ANY, type Place, type PutOperation, type Transaction, type TransactionResult } from './protocol.ts';
+
+/** The current state of one key. */
+export interface CurrentRecord extends Place {
+  readonly bornRevision: number;
+  readonly keyChecksum: number;
+}
+
+/** One event of the history window, with the record it replaced. */
+export interface HistoryEvent {
+  readonly revision: number;
+  slab: number;
+  offset: number;
+  readonly previousSlab: number;
+  readonly previousOffset: number;
+}
+
+/** A batch ready for the engine. `writes` and `events` are valid until the next batch is formed. */
+export interface FormedBatch {
+  readonly firstRevision: number;
+  readonly lastRevision: number;
+  readonly writes: readonly EngineWrite[];
+  readonly events: Uint8Array;
+  /** Runs of the records written, as StoreBatch publishes them. */
+  readonly runs: readonly number[];
+}
+
+export class RevisionLog {
+  readonly current = new Map<string, CurrentRecord>();
+  readonly history: HistoryEvent[] = [];
+  revision = 0;
+  compactedRevision = 0;
+  /** Checksum of the last event record. */
+  lastChecksum = 0;
+  liveDigest = 0;
+  /** Bytes of records that only the history window keeps. */
+  historyBytes = 0;
+
+  readonly #pool: SlabPool;
+  readonly #media: StorageMedia;
+  readonly #events = new EventRecordWriter();
+  #scratch = Buffer.allocUnsafeSlow(256 * 1024);
+  #scratchEnd = 0;
+  #writes: EngineWrite[] = [];
+  #runs: number[] = [];
+
+  constructor(pool: SlabPool, media: StorageMedia) {
+    this.#pool = pool;
+    this.#media = media;
+  }
+
+  /** Starts a batch. */
+  begin(): void {
+    this.#events.begin();
+    this.#scratchEnd = 0;
+    this.#writes = [];
+    this.#runs = [];
+  }
+
+  /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
+  apply(transaction: Transaction, payload: Uint8Array): TransactionResult {
+    const refusal = this.#refusal(transaction);
+    if (refusal !== undefined) return refusal;
+    if (transaction.operations.length === 0) return { ok: true, revision: this.revision, places: [] };
+    const revision = ++this.revision;
+    const places: Place[] = [];
+    for (const operation of transaction.operations) {
+      places.push(
+        'delete' in operation ? this.#remove(operation.key, revision) : this.#put(operation, payload, revision),
+      );
+    }
+    return { ok: true, revision, places };
+  }
+
+  /** Ends a batch that began at `firstRevision`; undefined when nothing was written. */
+  finish(firstRevision: number, wallMs: number): FormedBatch | undefined {
+    if (this.revision < firstRevision) return undefined;
+    const { bytes, checksum } = this.#events.finish({
+      previousChecksum: this.lastChecksum,
+      firstRevision,
+      lastRevision: this.revision,
+      wallMs,
+      liveObjects: this.current.size,
+      liveDigest: this.liveDigest,
+    });
+    this.lastChecksum = checksum;
+    return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
+  }
+
+  /**
+   * Moves the live records of a slab to others, so that it can be reused. Returns the runs of the new records; events and
+   * revisions stay as they are.
+   */
+  moveOut(slabNumber: number): number[] {
+    const runs: number[] = [];
+    const from = this.#pool.slab(slabNumber);
+    const end = this.#pool.usedBytes(slabNumber);
+    for (let at = 0, length = 0; at < end; at += length) {
+      length = recordLength(from, at);
+      const key = recordKey(from, at);
+      const record = this.current.get(key);
+      if (record === undefined || record.slab !== slabNumber || record.offset !== at) continue;
+      const room = this.#pool.allocate(length);
+      from.bytes.copy(this.#pool.slab(room.slab).bytes, room.offset, at, at + length);
+      const event = this.#historyEventAt(record);
+      if (event !== undefined) Object.assign(event, room);
+      this.current.set(key, { ...record, ...room });
+      this.#pool.release(slabNumber, at);
+      addToRuns(runs, room.slab, room.offset);
+    }
+    return runs;
+  }
+
+  /** Forgets events up to a revision; what only they kept is released in the pool. */
+  compact(upToRevision: number): void {
+    let dropped = 0;
+    for (const event of this.history) {
+      if (event.revision > upToRevision) break;
+      this.#forget(event);
+      dropped++;
+    }
+    if (dropped > 0) this.history.splice(0, dropped);
+    this.compactedRevision = Math.max(this.compactedRevision, Math.min(upToRevision, this.revision));
+  }
+
+  /** The lowest revision to compact to so that the window holds at most so many bytes and events. */
+  compactionForBounds(historyBytesMax: number, historyEventsMax: number): number {
+    let bytes = this.historyBytes;
+    let count = this.history.length;
+    let revision = this.compactedRevision;
+    for (const event of this.history) {
+      if (bytes <= historyBytesMax && count <= historyEventsMax) break;
+      bytes -= this.#keptBytes(event);
+      count--;
+      revision = event.revision;
+    }
+    return revision;
+  }
+
+  /** Adds an event in front of or behind the others: used by recovery, which knows the order. */
+  remember(event: HistoryEvent): void {
+    this.history.push(event);
+    this.historyBytes += this.#keptBytes(event);
+  }
+
+  #refusal(transaction: Transaction): TransactionResult | undefined {
+    for (const { key, expect } of transaction.guards ?? []) {
+      const revision = this.current.get(key)?.revision ?? 0;
+      if (expect !== EXPECT_ANY && expect !== revision)
+        return { ok: false, reason: 'guard', key, currentRevision: revision };
+    }
+    for (const operation of transaction.operations) {
+      const revision = this.current.get(operation.key)?.revision ?? 0;
+      const { key, expect } = operation;
+      if (expect === revision) continue;
+      if (expect === EXPECT_ANY && !('delete' in operation && revision === 0)) continue;
+      const reason = expect === 0 ? 'exists' : revision === 0 ? 'missing' : 'changed';
+      return { ok: false, reason, key, currentRevision: revision };
+    }
+    return undefined;
+  }
+
+  #put(operation: PutOperation, payload: Uint8Array, revision: number): Place {
+    const { key } = operation;
+    const before = this.current.get(key);
+    const bornRevision = before?.bornRevision ?? revision;
+    const keyBytes = Buffer.byteLength(key);
+    const attributesBytes = Buffer.byteLength(operation.attributes);
+    const length = recordBytes(keyBytes, attributesBytes, operation.valueLength);
+    const room = this.#pool.allocate(length);
+    const slab = this.#pool.slab(room.slab);
+    const head = {
+      revision,
+      bornRevision,
+      type: before === undefined ? CREATED : UPDATED,
+      schemaGeneration: operation.schemaGeneration,
+      revisionOffset: operation.revisionOffset,
+      itemOffset: operation.itemOffset,
+    };
+    const { attributes, valueLength } = operation;
+    const at = writeRecordHead(
+      slab,
+      room.offset,
+      length,
+      head,
+      key,
+      keyBytes,
+      attributes,
+      attributesBytes,
+      valueLength,
+    );
+    slab.bytes.set(payload.subarray(operation.valueOffset, operation.valueOffset + valueLength), at);
+    stampRevision(slab.bytes, at + operation.revisionOffset, revision);
+    const stored = this.#writeStored(key, head, attributes, slab.bytes.subarray(at, at + valueLength));
+    this.#writes.push({ key, value: stored });
+    this.#replace(key, before, {
+      revision,
+      slab: room.slab,
+      offset: room.offset,
+      bornRevision,
+      keyChecksum: before?.keyChecksum ?? crc32(key),
+    });
+    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored, 0));
+    return { revision, slab: room.slab, offset: room.offset };
+  }
+
+  /** The event of a removal carries the last value, stamped with the revision of the removal. */
+  #remove(key: string, revision: number): Place {
+    const before = this.current.get(key)!;
+    const room = this.writeRemoval(before, revision);
+    this.#writes.push({ key, value: undefined });
+    this.#replace(key, before, undefined);
+    this.#log(key, DELETED, before, { revision, ...room }, 0);
+    return { revision, slab: room.slab, offset: room.offset };
+  }
+
+  /** Writes the record of a removal: the last record's bytes with another revision. Used by recovery as well. */
+  writeRemoval(last: Place, revision: number): SlabRoom {
+    const from = this.#pool.slab(last.slab);
+    const length = recordLength(from, last.offset);
+    const room = this.#pool.allocate(length);
+    const slab = this.#pool.slab(room.slab);
+    from.bytes.copy(slab.bytes, room.offset, last.offset, last.offset + length);
+    restampRecord(slab, room.offset, DELETED, revision);
+    return room;
+  }
+
+  #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
+    let digest = this.liveDigest;
+    if (before !== undefined) digest -= liveDigestOf(before.keyChecksum, before.revision);
+    if (next !== undefined) {
+      digest += liveDigestOf(next.keyChecksum, next.revision);
+      this.current.set(key, next);
+    } else {
+      this.current.delete(key);
+    }
+    this.liveDigest = digest >>> 0;
+  }
+
+  #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {
+    this.#events.add(place.revision, type, key, before && this.#storedFormOf(key, before), checksum);
+    this.remember({
+      ...place,
+      previousSlab: before?.slab ?? NO_SLAB,
+      previousOffset: before?.offset ?? 0,
+    });
+    addToRuns(this.#runs, place.slab, place.offset);
+  }
+
+  /** The stored form of a record, made again from its slab. */
+  #storedFormOf(key: string, record: CurrentRecord): Buffer {
+    const slab = this.#pool.slab(record.slab);
+    const head = {
+      revision: record.revision,
+      bornRevision: record.bornRevision,
+      schemaGeneration: recordSchemaGeneration(slab, record.offset),
+      revisionOffset: revisionOffset(slab, record.offset),
+      itemOffset: itemOffset(slab, record.offset),
+    };
+    return this.#writeStored(key, head, recordAttributes(slab, record.offset), valueView(slab, record.offset));
+  }
+
+  #writeStored(
+    key: string,
+    head: Parameters<typeof writeStoredValue>[3],
+    attributes: string,
+    json: Uint8Array,
+  ): Buffer {
+    const bytesMax = storedValueBytesMax(attributes, json.byteLength);
+    if (this.#scratchEnd + bytesMax > this.#scratch.length) {
+      // Values already handed out keep the old buffer alive until the batch is written.
+      this.#scratch = Buffer.allocUnsafeSlow(Math.max(this.#scratch.length, bytesMax * 2));
+      this.#scratchEnd = 0;
+    }
+    const at = this.#scratchEnd;
+    const length = writeStoredValue(this.#scratch, at, key, head, attributes, json, this.#media);
+    this.#scratchEnd += length;
+    return this.#scratch.subarray(at, at + length);
+  }
+
+  #forget(event: HistoryEvent): void {
+    this.historyBytes -= this.#keptBytes(event);
+    if (event.previousSlab !== NO_SLAB) this.#pool.release(event.previousSlab, event.previousOffset);
+    if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
+  }
+
+  /** Bytes that only this event keeps: what it replaced, and a removal's own record. */
+  #keptBytes(event: HistoryEvent): number {
+    const previous =
+      event.previousSlab === NO_SLAB ? 0 : recordLength(this.#pool.slab(event.previousSlab), event.previousOffset);
+    return previous + (this.#isRemoval(event) ? recordLength(this.#pool.slab(event.slab), event.offset) : 0);
+  }
+
+  #isRemoval(event: HistoryEvent): boolean {
+    return recordType(this.#pool.slab(event.slab), event.offset) === DELETED;
+  }
+
+  #historyEventAt(record: CurrentRecord): HistoryEvent | undefined {
+    let low = 0;
+    let high = this.history.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.history[middle]!.revision < record.revision) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low; this.history[i]?.revision === record.revision; i++) {
+      const event = this.history[i]!;
+      if (event.slab === record.slab && event.offset === record.offset) return event;
+    }
+    return undefined;
+  }
+}
+
+/** Appends a record to the last run when it lies in the same slab (records of a batch are written back to back). */
+function addToRuns(runs: number[], slab: number, offset: number): void {
+  const last = runs.length - 3;
+  if (last >= 0 && runs[last] === slab && offset > runs[last + 1]!) runs[last + 2] = runs[last + 2]! + 1;
+  else runs.push(slab, offset, 1);
+}

@@ -1,0 +1,60 @@
+// One APIResource entry for every type and subresource of a group version. Member order is that of the wire.
+import { createHash } from 'node:crypto';
+import { splitApiVersion } from '../resources/resource-table.ts';
+import type { ResourceType, Subresource } from '../resources/resource-type.ts';
+
+/** An entry of an APIResourceList. */
+export interface ApiResource {
+  /** `pods`, `pods/status`. */
+  readonly name: string;
+  /** Empty for built-in types. */
+  readonly singularName: string;
+  readonly namespaced: boolean;
+  /** Group and version of the kind, where they are not those of the list. */
+  readonly group?: string;
+  readonly version?: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  /** Changes when objects begin to be stored in another version. */
+  readonly storageVersionHash?: string;
+}
+
+/** The entries of the types of one group version with their subresources, sorted by name. */
+export function apiResources(types: readonly ResourceType[]): readonly ApiResource[] {
+  return types
+    .flatMap((type) => [mainEntry(type), ...[...type.subresources.values()].map((sub) => subEntry(type, sub))])
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function mainEntry(type: ResourceType): ApiResource {
+  return {
+    name: type.plural,
+    singularName: '',
+    namespaced: type.namespaced,
+    kind: type.kind,
+    verbs: [...type.verbs].sort(),
+    ...(type.shortNames.length > 0 ? { shortNames: type.shortNames } : {}),
+    ...(type.categories.length > 0 ? { categories: type.categories } : {}),
+    ...(type.persisted ? { storageVersionHash: storageVersionHash(type) } : {}),
+  };
+}
+
+function subEntry(type: ResourceType, { name, kind, group, version, verbs }: Subresource): ApiResource {
+  const elsewhere = group !== type.group || version !== type.version;
+  return {
+    name: `${type.plural}/${name}`,
+    singularName: '',
+    namespaced: type.namespaced,
+    ...(elsewhere ? { group, version } : {}),
+    kind,
+    verbs: [...verbs].sort(),
+  };
+}
+
+/** Base64 of the first 8 bytes of the SHA-256 of `<group>/<version>/<Kind>`, in the stored version. */
+function storageVersionHash({ storageApiVersion, kind }: ResourceType): string {
+  const { group, version } = splitApiVersion(storageApiVersion);
+  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+}

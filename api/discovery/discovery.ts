@@ -1,0 +1,92 @@
+// The documents by which clients find out what there is: /api, /apis and what is below them, the list of paths, and
+// /version. Documents as objects; encoding, caching and content negotiation are the caller's.
+import type { Dialect } from '../../config/dialect.ts';
+import { API_MINOR_VERSION } from '../resources/deprecation.ts';
+import type { Registry, ServedGroup } from '../resources/registry.ts';
+import { apiVersionOf } from '../resources/resource-table.ts';
+import { apiResources } from './api-resources.ts';
+
+export interface DiscoverySettings {
+  /** `host:port` that clients inside the cluster reach the server at; left out of `/api` when absent. */
+  readonly serverAddress?: string;
+  /** Paths served outside the API, for the list at `/`: `/healthz`, `/metrics` and so on. */
+  readonly extraPaths: readonly string[];
+  readonly build: BuildInfo;
+}
+
+/** What `/version` tells of the running program. */
+export interface BuildInfo {
+  readonly gitCommit: string;
+  /** `clean` or `dirty`. */
+  readonly gitTreeState: string;
+  /** RFC 3339, in UTC. */
+  readonly buildDate: string;
+  /** The runtime's version, such as `node20.20.2`; the field's name is the wire's. */
+  readonly goVersion: string;
+  /** `linux/amd64`. */
+  readonly platform: string;
+}
+
+export interface Discovery {
+  /**
+   * The document at `path` (decoded; one trailing slash does not matter), or undefined when there is none. The same
+   * object every time, so that its bytes can be kept by path.
+   */
+  document(path: string): object | undefined;
+  /** Every path that has a document, without trailing slashes. */
+  readonly paths: readonly string[];
+}
+
+/** Builds all documents for what `registry` serves. They do not change, unless a new registry does. */
+export function createDiscovery(registry: Registry, dialect: Dialect, settings: DiscoverySettings): Discovery {
+  const documents = new Map<string, object>();
+  const named = registry.groups().filter(({ name }) => name !== '');
+  documents.set('/version', versionDocument(dialect, settings.build));
+  documents.set('/api', apiVersions(registry.servedVersions(''), settings.serverAddress));
+  documents.set('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(apiGroup) });
+  for (const group of named) {
+    documents.set(`/apis/${group.name}`, { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) });
+  }
+  for (const { name, versions } of registry.groups()) {
+    for (const version of versions) documents.set(...resourceList(registry, name, version));
+  }
+  documents.set('/', { paths: [...new Set([...documents.keys(), '/apis/', ...settings.extraPaths])].sort() });
+  return {
+    document: (path) => documents.get(path.length > 2 && path.endsWith('/') ? path.slice(0, -1) : path),
+    paths: [...documents.keys()],
+  };
+}
+
+function versionDocument(dialect: Dialect, build: BuildInfo): object {
+  return {
+    major: '1',
+    minor: String(API_MINOR_VERSION),
+    gitVersion: dialect.gitVersion,
+    gitCommit: build.gitCommit,
+    gitTreeState: build.gitTreeState,
+    buildDate: build.buildDate,
+    goVersion: build.goVersion,
+    compiler: 'v8',
+    platform: build.platform,
+  };
+}
+
+/** This document and the core group's resource list carry no apiVersion; clients know them without. */
+function apiVersions(versions: readonly string[], serverAddress: string | undefined): object {
+  const addresses = serverAddress === undefined ? [] : [{ clientCIDR: '0.0.0.0/0', serverAddress }];
+  return { kind: 'APIVersions', versions, serverAddressByClientCIDRs: addresses };
+}
+
+function apiGroup({ name, versions, preferredVersion }: ServedGroup): object {
+  const entry = (version: string) => ({ groupVersion: apiVersionOf(name, version), version });
+  return { name, versions: versions.map(entry), preferredVersion: entry(preferredVersion) };
+}
+
+function resourceList(registry: Registry, group: string, version: string): [path: string, document: object] {
+  const groupVersion = apiVersionOf(group, version);
+  const types = registry.all().filter((type) => type.apiVersion === groupVersion);
+  const resources = apiResources(types);
+  return group === ''
+    ? [`/api/${version}`, { kind: 'APIResourceList', groupVersion, resources }]
+    : [`/apis/${groupVersion}`, { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources }];
+}

@@ -1,0 +1,135 @@
+// The look-ups over the resource table: which types are served, by path and by kind, in which order discovery shows
+// them, and as what their objects are stored. Built once a thread; never changed afterwards.
+import type { Dialect } from '../../config/dialect.ts';
+import { API_GROUPS } from './api-groups.ts';
+import type { KnownType } from './resource-table.ts';
+import { apiVersionOf, resourceTable } from './resource-table.ts';
+import type { Subresource } from './resource-type.ts';
+import { RuntimeConfigError, switchVersions } from './runtime-config.ts';
+
+/** A group with the versions in which at least one of its types is served, the preferred version first. */
+export interface ServedGroup {
+  /** Empty for the core group. */
+  readonly name: string;
+  readonly versions: readonly string[];
+  readonly preferredVersion: string;
+}
+
+export interface RegistryOptions {
+  /** `--runtime-config` pairs such as `api/beta=false` and `batch/v1=false`. */
+  readonly runtimeConfig?: readonly string[];
+  /** Feature gates by name; one that is absent is off. Only subresources of alpha features ask. */
+  readonly featureGates?: Readonly<Record<string, boolean>>;
+}
+
+/** Everything about which resource types there are. Only `known` and `storageType` see types that are not served. */
+export interface Registry {
+  readonly dialect: Dialect;
+  /** The served type at `/apis/<group>/<version>/<plural>`; the core group is empty. */
+  byPath(group: string, version: string, plural: string): KnownType | undefined;
+  byKind(group: string, version: string, kind: string): KnownType | undefined;
+  /** Every served type: groups and versions in discovery order, then by plural. */
+  all(): readonly KnownType[];
+  /** Every type of the table, served or not. */
+  known(): readonly KnownType[];
+  /** The groups that serve anything, in discovery order. */
+  groups(): readonly ServedGroup[];
+  /** Highest priority first; empty for a group that serves nothing. */
+  servedVersions(group: string): readonly string[];
+  preferredVersion(group: string): string | undefined;
+  /** The type that objects under a store key are stored as, even where that version is switched off. */
+  storageType(storageKey: string): KnownType | undefined;
+  /**
+   * Every stored, namespaced type that is served, once, in the first of its versions in discovery order: what must be
+   * empty before a namespace is gone.
+   */
+  resourcesByPreferredVersion(): readonly KnownType[];
+}
+
+/** Builds the registry. Throws RuntimeConfigError when `runtimeConfig` names something that is not there. */
+export function createRegistry(dialect: Dialect, options: RegistryOptions = {}): Registry {
+  const known = inDiscoveryOrder(dialect, gated(resourceTable(dialect), options.featureGates ?? {}));
+  const served = servedTypes(known, options.runtimeConfig ?? []);
+  const groups = servedGroups(served);
+  const byPath = indexed(served, (type) => type.plural);
+  const byKind = indexed(served, (type) => type.kind);
+  const groupByName = new Map(groups.map((group) => [group.name, group]));
+  const storageTypes = new Map(
+    known.filter((type) => type.persisted && !type.needsConversion).map((type) => [type.storageKey, type]),
+  );
+  const preferred = namespacedOnce(served);
+  return {
+    dialect,
+    byPath: (group, version, plural) => byPath.get(group)?.get(version)?.get(plural),
+    byKind: (group, version, kind) => byKind.get(group)?.get(version)?.get(kind),
+    all: () => served,
+    known: () => known,
+    groups: () => groups,
+    servedVersions: (group) => groupByName.get(group)?.versions ?? [],
+    preferredVersion: (group) => groupByName.get(group)?.preferredVersion,
+    storageType: (storageKey) => storageTypes.get(storageKey),
+    resourcesByPreferredVersion: () => preferred,
+  };
+}
+
+/** Leaves out the subresources whose feature gate is off. */
+function gated(types: readonly KnownType[], gates: Readonly<Record<string, boolean>>): readonly KnownType[] {
+  const isOn = ({ featureGate }: Subresource) =>
+    featureGate === undefined || (Object.hasOwn(gates, featureGate) && gates[featureGate] === true);
+  return types.map((type) => {
+    const subresources = new Map([...type.subresources].filter(([, subresource]) => isOn(subresource)));
+    return subresources.size === type.subresources.size ? type : { ...type, subresources };
+  });
+}
+
+function inDiscoveryOrder(dialect: Dialect, types: readonly KnownType[]): readonly KnownType[] {
+  const rank = new Map<string, number>();
+  for (const { name, versions } of API_GROUPS) {
+    for (const version of Object.keys(versions)) rank.set(apiVersionOf(dialect.spell(name), version), rank.size);
+  }
+  return types.toSorted((a, b) => rank.get(a.apiVersion)! - rank.get(b.apiVersion)! || (a.plural < b.plural ? -1 : 1));
+}
+
+/**
+ * What is switched on and can be served without conversion, which this release does not do: every type at its preferred
+ * version, but for those that share another group's objects. Switching on by name what cannot be served is refused, for
+ * the operator would otherwise wait for it in vain.
+ */
+function servedTypes(known: readonly KnownType[], runtimeConfig: readonly string[]): readonly KnownType[] {
+  const byDefault = new Map(known.map((type) => [type.apiVersion, type.servedByDefault]));
+  const { enabled, enabledByName } = switchVersions(byDefault, runtimeConfig);
+  const served = known.filter((type) => enabled.has(type.apiVersion) && !type.needsConversion);
+  for (const apiVersion of enabledByName) {
+    if (!served.some((type) => type.apiVersion === apiVersion)) {
+      throw new RuntimeConfigError(`${apiVersion} cannot be served: its objects are stored in another version`);
+    }
+  }
+  return served;
+}
+
+function servedGroups(served: readonly KnownType[]): readonly ServedGroup[] {
+  const versions = new Map<string, Set<string>>();
+  for (const { group, version } of served) versions.set(group, (versions.get(group) ?? new Set()).add(version));
+  return [...versions].map(([name, names]) => ({ name, versions: [...names], preferredVersion: [...names][0]! }));
+}
+
+function indexed(
+  types: readonly KnownType[],
+  nameOf: (type: KnownType) => string,
+): ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, KnownType>>> {
+  const groups = new Map<string, Map<string, Map<string, KnownType>>>();
+  for (const type of types) {
+    const versions = groups.get(type.group) ?? new Map<string, Map<string, KnownType>>();
+    const names = versions.get(type.version) ?? new Map<string, KnownType>();
+    groups.set(type.group, versions.set(type.version, names.set(nameOf(type), type)));
+  }
+  return groups;
+}
+
+function namespacedOnce(served: readonly KnownType[]): readonly KnownType[] {
+  const first = new Map<string, KnownType>();
+  for (const type of served) {
+    if (type.persisted && type.namespaced && !first.has(type.storageKey)) first.set(type.storageKey, type);
+  }
+  return [...first.values()];
+}

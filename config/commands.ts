@@ -1,0 +1,22 @@
+// The commands of the program as its usage text lists them. A command that is not built yet is not shown.
+
+export interface Command {
+  /** What follows the program's name, arguments in capitals. */
+  readonly usage: string;
+  readonly description: string;
+  /** False: not built yet, so neither listed nor run. */
+  readonly inForce: boolean;
+}
+
+export const COMMANDS: readonly Command[] = [
+  { usage: 'up [OPTIONS]', description: 'Run the API server and the scheduler in one process.', inForce: true },
+  { usage: 'apiserver [OPTIONS]', description: 'Run the API server.', inForce: true },
+  { usage: 'scheduler [OPTIONS]', description: 'Run a scheduler against an API server.', inForce: false },
+  {
+    usage: 'placement check FILE',
+    description: 'Print which actors a placement puts on which threads.',
+    inForce: false,
+  },
+  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: false },
+  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: false },
+];

@@ -1,0 +1,100 @@
+// Rules between options: what no row of the table can say alone. Each rule answers what is wrong, or nothing. Pure: no
+// file is opened here, so a file that does not exist is found out by whoever reads it.
+
+import { formatDuration } from './options/duration.ts';
+import { formatIpRange, hostBitCount, rangesOverlap } from './options/ip-range.ts';
+import type { Program } from './options/option.ts';
+import type { SchedulerOptions, ServerOptions } from './options.ts';
+
+type Rule<Options> = (options: Options) => string | false;
+
+/** Addresses of services are counted in memory, so a range has at most 2^20 of them. */
+const SERVICE_HOST_BITS_MAX = 20;
+/** A renewal can come this much later than the retry period says. */
+const RETRY_JITTER = 1.2;
+
+function together(
+  a: readonly [name: string, value: string],
+  b: readonly [name: string, value: string],
+): string | false {
+  if ((a[1] === '') === (b[1] === '')) return false;
+  const [given, missing] = a[1] === '' ? [b, a] : [a, b];
+  return `--${given[0]} needs --${missing[0]} beside it`;
+}
+
+function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): string | false {
+  const option = '--service-cluster-ip-range';
+  const [first, second] = ranges;
+  if (first === undefined) return `${option} names no range`;
+  if (ranges.length > 2) return `${option} takes at most two ranges, not ${ranges.length}`;
+  const tooLarge = ranges.find((range) => hostBitCount(range) > SERVICE_HOST_BITS_MAX);
+  if (tooLarge !== undefined) return `${option} ${formatIpRange(tooLarge)} has more than 2^20 addresses`;
+  if (second === undefined) return false;
+  if (rangesOverlap(first, second)) {
+    return `${option}: ${formatIpRange(first)} and ${formatIpRange(second)} overlap`;
+  }
+  return first.family === second.family && `${option}: two ranges must be of different IP families`;
+}
+
+const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
+  ({ tlsCertFile, tlsPrivateKeyFile }) =>
+    together(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]),
+  ({ storeCertfile, storeKeyfile }) => together(['store-certfile', storeCertfile], ['store-keyfile', storeKeyfile]),
+];
+
+const SERVER_RULES: readonly Rule<ServerOptions>[] = [
+  ({ authorizationMode: modes }) => modes.length === 0 && '--authorization-mode names no mode',
+  ({ authorizationMode: modes }) => {
+    const twice = modes.find((mode, index) => modes.indexOf(mode) !== index);
+    return twice !== undefined && `--authorization-mode names ${twice} twice`;
+  },
+  serviceRangeProblem,
+  ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>
+    port !== 0 &&
+    (port < first || port > last) &&
+    `--orch-service-node-port ${port} is outside --service-node-port-range ${first}-${last}`,
+  ({ enableAdmissionPlugins, disableAdmissionPlugins }) => {
+    const both = enableAdmissionPlugins.find((plugin) => disableAdmissionPlugins.includes(plugin));
+    return both !== undefined && `--enable-admission-plugins and --disable-admission-plugins both name ${both}`;
+  },
+  ({ serviceAccountSigningKeyFile, serviceAccountKeyFile }) =>
+    serviceAccountSigningKeyFile !== '' &&
+    serviceAccountKeyFile.length === 0 &&
+    '--service-account-signing-key-file needs --service-account-key-file beside it',
+  ({ proxyClientCertFile, proxyClientKeyFile }) =>
+    together(['proxy-client-cert-file', proxyClientCertFile], ['proxy-client-key-file', proxyClientKeyFile]),
+  ({ orchletClientCertificate, orchletClientKey }) =>
+    together(['orchlet-client-certificate', orchletClientCertificate], ['orchlet-client-key', orchletClientKey]),
+  ({ oidcIssuerUrl, oidcClientId }) => together(['oidc-issuer-url', oidcIssuerUrl], ['oidc-client-id', oidcClientId]),
+  ({ storePrefix }) => storePrefix.includes('\0') && '--store-prefix holds a zero byte',
+];
+
+const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
+  ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectLeaseDurationMs: leaseMs }) =>
+    leaderElect &&
+    renewMs > leaseMs &&
+    `--leader-elect-renew-deadline ${formatDuration(renewMs)} exceeds --leader-elect-lease-duration ` +
+      formatDuration(leaseMs),
+  ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectRetryPeriodMs: retryMs }) =>
+    leaderElect &&
+    renewMs <= retryMs * RETRY_JITTER &&
+    `--leader-elect-renew-deadline ${formatDuration(renewMs)} leaves no time for a second try after ` +
+      `--leader-elect-retry-period ${formatDuration(retryMs)}`,
+];
+
+function firstProblem<Options>(rules: readonly Rule<Options>[], options: Options): string | undefined {
+  for (const rule of rules) {
+    const problem = rule(options);
+    if (problem !== false) return problem;
+  }
+  return undefined;
+}
+
+/** The first rule between options that is broken, as one line; undefined when all hold. */
+export function crossCheck(program: Program, options: ServerOptions | SchedulerOptions): string | undefined {
+  const shared = firstProblem(SHARED_RULES, options);
+  if (shared !== undefined) return shared;
+  return program === 'scheduler'
+    ? firstProblem(SCHEDULER_RULES, options as SchedulerOptions)
+    : firstProblem(SERVER_RULES, options as ServerOptions);
+}

@@ -1,0 +1,77 @@
+// Reads the text of --feature-gates against the table of gates. It says what is switched on; what a gate changes is
+// decided where the feature is, and the warnings are printed by whoever asked.
+import { DIALECTS, type Dialect } from './dialect.ts';
+import { FEATURE_GATE_TABLE, type FeatureGateRow } from './options/feature-gate-table.ts';
+import { parseBoolean } from './options/value-types.ts';
+import { UsageError } from './usage-error.ts';
+
+export type FeatureGateName = (typeof FEATURE_GATE_TABLE)[number]['name'];
+
+/** The gates as set at a start. */
+export interface FeatureGates {
+  /** Whether the feature is on. */
+  enabled(name: FeatureGateName): boolean;
+  /** One line for each gate set although its feature is stable or on its way out. */
+  readonly warnings: readonly string[];
+}
+
+/** Gates that stand for every gate of a stage which is not itself named. */
+const STAGE_GATES: ReadonlyMap<string, string> = new Map([
+  ['AllAlpha', 'Alpha'],
+  ['AllBeta', 'Beta'],
+]);
+
+const ROWS: readonly FeatureGateRow[] = FEATURE_GATE_TABLE;
+const TEXT_LENGTH_MAX = 65_536;
+
+/** A gate's name as this dialect's operators type it. */
+export function spellGate(name: string, { nodeAgent }: Dialect): string {
+  return name.replace('@Agent', `${nodeAgent[0]!.toUpperCase()}${nodeAgent.slice(1)}`);
+}
+
+function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateRow, boolean> {
+  if (text.length > TEXT_LENGTH_MAX) throw new UsageError('the list of feature gates is too long');
+  const rowBySpelling = new Map(ROWS.map((row) => [spellGate(row.name, dialect), row]));
+  const settings = new Map<FeatureGateRow, boolean>();
+  for (const setting of text.split(',')) {
+    if (setting.trim() === '') continue;
+    const [name, valueText] = setting.split(/=(.*)/s, 2).map((part) => part.trim());
+    const row = rowBySpelling.get(name!);
+    if (row === undefined) throw new UsageError(`no feature gate is called ${JSON.stringify(name)}`);
+    if (valueText === undefined) throw new UsageError(`feature gate ${name} has no value; write ${name}=true or false`);
+    const value = parseBoolean(valueText);
+    if (value === undefined) {
+      throw new UsageError(`feature gate ${name} must be true or false, not ${JSON.stringify(valueText)}`);
+    }
+    if (row.locked === true && value !== row.default) {
+      throw new UsageError(`feature gate ${name} cannot be set to ${value}: it is locked to ${row.default}`);
+    }
+    settings.set(row, value);
+  }
+  return settings;
+}
+
+function warningsOf(settings: ReadonlyMap<FeatureGateRow, boolean>, dialect: Dialect): readonly string[] {
+  return [...settings]
+    .filter(([{ stage }]) => stage === 'GA' || stage === 'Deprecated')
+    .map(([{ name, stage }, value]) => {
+      const why = stage === 'GA' ? 'its feature is stable' : 'it is deprecated';
+      return `feature gate ${spellGate(name, dialect)}=${value} will be refused in a later release: ${why}`;
+    });
+}
+
+/**
+ * The gates after `text`, `Name=true,Name=false` with Go's booleans; blank for the defaults. A gate that is named wins
+ * over AllAlpha and AllBeta, wherever it stands; of two settings of one gate the last wins. An unknown gate, a value that
+ * is no boolean, and another value for a locked gate are UsageErrors. SPEC.md, "Feature gates".
+ */
+export function parseFeatureGates(text: string, dialect: Dialect = DIALECTS.orch): FeatureGates {
+  const settings = parseSettings(text, dialect);
+  const enabledByName = new Map<string, boolean>(ROWS.map((row) => [row.name, row.default]));
+  for (const [{ name }, value] of settings) {
+    const stage = STAGE_GATES.get(name);
+    for (const row of ROWS) if (row.stage === stage && !STAGE_GATES.has(row.name)) enabledByName.set(row.name, value);
+  }
+  for (const [{ name }, value] of settings) enabledByName.set(name, value);
+  return { enabled: (name) => enabledByName.get(name)!, warnings: warningsOf(settings, dialect) };
+}

@@ -1,0 +1,38 @@
+// What the help text and the documentation both say about an option, each fact once: how it is written, its bounds and
+// values, and whether it works in this release.
+import { formatDuration } from './options/duration.ts';
+import { INT32_MAX, type Option } from './options/option.ts';
+import { VALUE_TYPES } from './options/value-types.ts';
+
+/** `-v, --v int`, `--request-timeout duration`, `--profiling`. */
+export function optionSyntax(option: Option): string {
+  const names = [option.name, ...(option.aliases ?? [])].map((name) => `--${name}`);
+  const shorthand = option.shorthand === undefined ? [] : [`-${option.shorthand}`];
+  return `${[...shorthand, ...names].join(', ')} ${VALUE_TYPES[option.type].placeholder}`.trimEnd();
+}
+
+function boundsText({ type, bounds, unit }: Option): string | undefined {
+  const counted = unit === undefined ? '' : ` ${unit}`;
+  if (bounds === undefined) return unit === undefined ? undefined : `In ${unit}.`;
+  const [least, most] = type === 'duration' ? bounds.map(formatDuration) : bounds;
+  return bounds[1] >= INT32_MAX ? `At least ${least}${counted}.` : `From ${least} to ${most}${counted}.`;
+}
+
+/** The sentences after the description: bounds, values, repetition. Values keep their markers. */
+export function optionDetails(option: Option): readonly string[] {
+  const { values, valuesInForce, repeatable } = option;
+  const listed = values?.filter((value) => value !== '').join(', ');
+  const working = valuesInForce === undefined || listed === undefined ? undefined : valuesInForce.join(', ');
+  return [
+    boundsText(option),
+    listed === undefined ? undefined : `${repeatable ? 'Any of' : 'One of'} ${listed}.`,
+    working === undefined ? undefined : `In this release only ${working}; others are refused.`,
+    repeatable ? 'Repeats add up.' : undefined,
+  ].filter((sentence) => sentence !== undefined);
+}
+
+/** What happens to the option in this release; undefined when it simply works. */
+export function optionState({ inForce, refuseUntilInForce }: Option): string | undefined {
+  if (inForce) return undefined;
+  return refuseUntilInForce ? 'refused: not available yet' : 'no effect yet';
+}

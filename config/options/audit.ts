@@ -1,0 +1,212 @@
+// Audit: which requests are recorded, and how the log and the webhook take, batch and cut the records. Asking for a
+// record that would not be made stops the start.
+import { INT32_MAX, optionGroup, SERVER } from './option.ts';
+
+const MODES = ['batch', 'blocking', 'blocking-strict'] as const;
+const VERSIONS = ['audit.@group/v1', 'audit.@group/v1beta1', 'audit.@group/v1alpha1'] as const;
+const COUNT = [0, INT32_MAX] as const;
+
+export const auditOptions = optionGroup('Audit', SERVER, [
+  {
+    name: 'audit-policy-file',
+    type: 'path',
+    description: 'Policy that says which requests are recorded, and how much of each.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'audit-log-path',
+    type: 'path',
+    description: 'File that audit events are written to; - for standard output, blank for no log.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'audit-log-format',
+    type: 'string',
+    default: 'json',
+    values: ['json', 'legacy'],
+    description: 'One JSON object a line, or one line of text.',
+  },
+  {
+    name: 'audit-log-mode',
+    type: 'string',
+    default: 'blocking',
+    values: MODES,
+    description: 'Whether a request waits until its events are in the log; strict fails it when they are not.',
+  },
+  {
+    name: 'audit-log-version',
+    type: 'string',
+    default: 'audit.@group/v1',
+    values: VERSIONS,
+    description: 'Group and version the log is written in.',
+  },
+  {
+    name: 'audit-log-maxage',
+    type: 'int',
+    unit: 'days',
+    bounds: COUNT,
+    description: 'Age at which an old log file is deleted; 0 for never.',
+  },
+  {
+    name: 'audit-log-maxbackup',
+    type: 'int',
+    unit: 'files',
+    bounds: COUNT,
+    description: 'Old log files kept; 0 for all.',
+  },
+  {
+    name: 'audit-log-maxsize',
+    type: 'int',
+    unit: 'megabytes',
+    bounds: COUNT,
+    description: 'Size at which a new log file is begun; 0 for none.',
+  },
+  { name: 'audit-log-compress', type: 'bool', description: 'Compress old log files with gzip.' },
+  {
+    name: 'audit-log-batch-buffer-size',
+    type: 'int',
+    unit: 'events',
+    default: '10000',
+    bounds: COUNT,
+    description: 'Events held before a batch is written, in mode batch.',
+  },
+  {
+    name: 'audit-log-batch-max-size',
+    type: 'int',
+    unit: 'events',
+    default: '1',
+    bounds: COUNT,
+    description: 'Events in one batch, in mode batch.',
+  },
+  {
+    name: 'audit-log-batch-max-wait',
+    type: 'duration',
+    description: 'Time before a batch that is not full is written, in mode batch.',
+  },
+  { name: 'audit-log-batch-throttle-enable', type: 'bool', description: 'Limit the rate of batches, in mode batch.' },
+  {
+    name: 'audit-log-batch-throttle-qps',
+    type: 'float',
+    unit: 'batches per second',
+    bounds: COUNT,
+    description: 'Average rate of batches, in mode batch.',
+  },
+  {
+    name: 'audit-log-batch-throttle-burst',
+    type: 'int',
+    unit: 'batches',
+    bounds: COUNT,
+    description: 'Batches that may go at once if the rate was not used up, in mode batch.',
+  },
+  { name: 'audit-log-truncate-enabled', type: 'bool', description: 'Cut events and split batches that are too large.' },
+  {
+    name: 'audit-log-truncate-max-batch-size',
+    type: 'int',
+    unit: 'bytes',
+    default: '10485760',
+    bounds: COUNT,
+    description: 'Size at which a batch is split.',
+  },
+  {
+    name: 'audit-log-truncate-max-event-size',
+    type: 'int',
+    unit: 'bytes',
+    default: '102400',
+    bounds: COUNT,
+    description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
+  },
+]);
+
+export const auditWebhookOptions = optionGroup('Audit', SERVER, [
+  {
+    name: 'audit-webhook-config-file',
+    type: 'path',
+    description: 'Connection file of the webhook that audit events are sent to; blank for none.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'audit-webhook-mode',
+    type: 'string',
+    default: 'batch',
+    values: MODES,
+    description: 'Whether a request waits until its events are sent; strict fails it when they are not.',
+  },
+  {
+    name: 'audit-webhook-version',
+    type: 'string',
+    default: 'audit.@group/v1',
+    values: VERSIONS,
+    description: 'Group and version the webhook is sent.',
+  },
+  {
+    name: 'audit-webhook-initial-backoff',
+    type: 'duration',
+    default: '10s',
+    description: 'Wait before the first repeat of a failed send.',
+  },
+  {
+    name: 'audit-webhook-batch-buffer-size',
+    type: 'int',
+    unit: 'events',
+    default: '10000',
+    bounds: COUNT,
+    description: 'Events held before a batch is sent, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-batch-max-size',
+    type: 'int',
+    unit: 'events',
+    default: '400',
+    bounds: COUNT,
+    description: 'Events in one batch, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-batch-max-wait',
+    type: 'duration',
+    default: '30s',
+    description: 'Time before a batch that is not full is sent, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-batch-throttle-enable',
+    type: 'bool',
+    default: 'true',
+    description: 'Limit the rate of batches, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-batch-throttle-qps',
+    type: 'float',
+    unit: 'batches per second',
+    default: '10',
+    bounds: COUNT,
+    description: 'Average rate of batches, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-batch-throttle-burst',
+    type: 'int',
+    unit: 'batches',
+    default: '15',
+    bounds: COUNT,
+    description: 'Batches that may go at once if the rate was not used up, in mode batch.',
+  },
+  {
+    name: 'audit-webhook-truncate-enabled',
+    type: 'bool',
+    description: 'Cut events and split batches that are too large.',
+  },
+  {
+    name: 'audit-webhook-truncate-max-batch-size',
+    type: 'int',
+    unit: 'bytes',
+    default: '10485760',
+    bounds: COUNT,
+    description: 'Size at which a batch is split.',
+  },
+  {
+    name: 'audit-webhook-truncate-max-event-size',
+    type: 'int',
+    unit: 'bytes',
+    default: '102400',
+    bounds: COUNT,
+    description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
+  },
+]);

@@ -1,0 +1,222 @@
+// Who a request comes from: anonymous, static tokens, client certificates, service-account and bootstrap tokens, token
+// webhooks, OpenID Connect and authenticating proxies. A method that is not built stops the start.
+import { ALL_PROGRAMS, optionGroup, SCHEDULER, SERVER } from './option.ts';
+
+export const authenticationOptions = optionGroup('Authentication', SERVER, [
+  {
+    name: 'anonymous-auth',
+    type: 'bool',
+    default: 'true',
+    defaultFor: { up: 'false' },
+    description: 'Let requests without credentials through as system:anonymous; beside AlwaysAllow only when set here.',
+    inForce: true,
+  },
+  {
+    name: 'token-auth-file',
+    type: 'path',
+    description: 'CSV of static tokens: token, user name, user uid, and optionally "group,group".',
+    inForce: true,
+  },
+  {
+    name: 'enable-bootstrap-token-auth',
+    type: 'bool',
+    default: 'false',
+    description: 'Accept bootstrap tokens kept as secrets in the system namespace.',
+  },
+  {
+    name: 'authentication-token-webhook-config-file',
+    type: 'path',
+    description: 'Connection file of the webhook that is asked about bearer tokens.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'authentication-token-webhook-version',
+    type: 'string',
+    default: 'v1beta1',
+    values: ['v1beta1', 'v1'],
+    description: 'Version of the token reviews exchanged with the webhook.',
+  },
+  {
+    name: 'proxy-client-cert-file',
+    type: 'path',
+    description: 'Client certificate shown to extension servers and admission webhooks.',
+  },
+  { name: 'proxy-client-key-file', type: 'path', description: 'Private key of --proxy-client-cert-file.' },
+]);
+
+export const delegatedAuthenticationOptions = optionGroup('Authentication', ALL_PROGRAMS, [
+  {
+    name: 'client-ca-file',
+    type: 'path',
+    description: 'Authorities of client certificates: the common name is the user, each organization a group.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'authentication-token-webhook-cache-ttl',
+    type: 'duration',
+    default: '2m0s',
+    defaultFor: { scheduler: '10s' },
+    description: 'Time an answer about a bearer token is remembered.',
+  },
+  {
+    name: 'requestheader-client-ca-file',
+    type: 'path',
+    description: "Authorities of the authenticating proxy's certificate, checked before its headers are trusted.",
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'requestheader-allowed-names',
+    type: 'list',
+    description: "Common names the proxy's certificate may have; blank for any that is verified.",
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'requestheader-username-headers',
+    type: 'list',
+    defaultFor: { scheduler: 'x-remote-user' },
+    description: 'Headers in which the proxy names the user.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'requestheader-group-headers',
+    type: 'list',
+    defaultFor: { scheduler: 'x-remote-group' },
+    description: 'Headers in which the proxy names the groups.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'requestheader-extra-headers-prefix',
+    type: 'list',
+    defaultFor: { scheduler: 'x-remote-extra-' },
+    description: 'Prefixes of the headers in which the proxy says more about the user.',
+    refuseUntilInForce: true,
+  },
+]);
+
+export const schedulerAuthenticationOptions = optionGroup('Authentication', SCHEDULER, [
+  {
+    name: 'authentication-orchconfig',
+    aliases: ['authentication-kubeconfig'],
+    type: 'path',
+    description: 'Connection file of the server asked about tokens; blank makes every token anonymous.',
+  },
+  {
+    name: 'authentication-skip-lookup',
+    type: 'bool',
+    default: 'false',
+    description: 'Do not look up missing authentication settings in the cluster.',
+  },
+  {
+    name: 'authentication-tolerate-lookup-failure',
+    type: 'bool',
+    default: 'true',
+    description: 'Start although that lookup fails; requests may then count as anonymous.',
+  },
+]);
+
+export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
+  {
+    name: 'service-account-key-file',
+    type: 'sequence',
+    description: 'PEM file of keys that verify service-account tokens; the TLS private key when none is given.',
+  },
+  {
+    name: 'service-account-signing-key-file',
+    type: 'path',
+    description: 'Private key that signs service-account tokens.',
+  },
+  {
+    name: 'service-account-issuer',
+    type: 'string',
+    description: 'The iss claim of service-account tokens, an https address.',
+  },
+  {
+    name: 'service-account-jwks-uri',
+    type: 'string',
+    description: "Address of the key set named in the issuer's discovery document.",
+  },
+  {
+    name: 'service-account-lookup',
+    type: 'bool',
+    default: 'true',
+    description: 'Accept a service-account token only while its secret exists.',
+  },
+  {
+    name: 'service-account-max-token-expiration',
+    type: 'duration',
+    default: '0s',
+    description: 'Longest validity of an issued token; 0 for no limit of its own.',
+  },
+  {
+    name: 'service-account-extend-token-expiration',
+    type: 'bool',
+    default: 'true',
+    description: 'Let tokens injected into pods live up to a year while clients learn to renew them.',
+  },
+  {
+    name: 'api-audiences',
+    type: 'list',
+    description: 'Names of which a token must carry one; the issuer when blank.',
+  },
+]);
+
+export const oidcOptions = optionGroup('OpenID Connect', SERVER, [
+  {
+    name: 'oidc-issuer-url',
+    type: 'string',
+    form: { pattern: /^(?:https:\/\/\S+)?$/, says: 'https://host/path' },
+    description: "The provider's address, the level below .well-known/openid-configuration.",
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-client-id',
+    type: 'string',
+    description: 'Client that every token must have been issued for.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-username-claim',
+    type: 'string',
+    default: 'sub',
+    description: 'Claim that names the user; any but email is prefixed with the issuer unless a prefix is set.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-username-prefix',
+    type: 'string',
+    description: 'Put before user names; - for nothing, blank for the issuer and # unless the claim is email.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-groups-claim',
+    type: 'string',
+    description: 'Claim that names the groups, a list of texts or one text.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-groups-prefix',
+    type: 'string',
+    description: 'Put before group names.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-required-claim',
+    type: 'map',
+    description: 'Claim that a token must carry with exactly this value.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-ca-file',
+    type: 'path',
+    description: "Authorities of the provider's certificate; those of the host when blank.",
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'oidc-signing-algs',
+    type: 'list',
+    default: 'RS256',
+    values: ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
+    description: 'Signature algorithms accepted (RFC 7518).',
+    refuseUntilInForce: true,
+  },
+]);

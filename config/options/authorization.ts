@@ -1,0 +1,65 @@
+// What a request may do: the authorizers and their settings. A mode that is not built stops the start; it is never
+// replaced by a weaker one.
+import { ALL_PROGRAMS, optionGroup, SCHEDULER, SERVER } from './option.ts';
+
+export const authorizationOptions = optionGroup('Authorization', SERVER, [
+  {
+    name: 'authorization-mode',
+    type: 'list',
+    default: 'AlwaysAllow',
+    values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'],
+    valuesInForce: ['AlwaysAllow', 'AlwaysDeny'],
+    description: 'Authorizers in the order they are asked.',
+    inForce: true,
+  },
+  {
+    name: 'authorization-policy-file',
+    type: 'path',
+    description: 'Policy of the mode ABAC, one JSON object a line.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'authorization-webhook-config-file',
+    type: 'path',
+    description: 'Connection file of the mode Webhook.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'authorization-webhook-version',
+    type: 'string',
+    default: 'v1beta1',
+    values: ['v1beta1', 'v1'],
+    description: 'Version of the access reviews exchanged with the webhook.',
+  },
+]);
+
+export const delegatedAuthorizationOptions = optionGroup('Authorization', ALL_PROGRAMS, [
+  {
+    name: 'authorization-webhook-cache-authorized-ttl',
+    type: 'duration',
+    default: '5m0s',
+    defaultFor: { scheduler: '10s' },
+    description: 'Time a yes of the webhook is remembered.',
+  },
+  {
+    name: 'authorization-webhook-cache-unauthorized-ttl',
+    type: 'duration',
+    default: '30s',
+    defaultFor: { scheduler: '10s' },
+    description: 'Time a no of the webhook is remembered.',
+  },
+]);
+
+export const schedulerAuthorizationOptions = optionGroup('Authorization', SCHEDULER, [
+  {
+    name: 'authorization-orchconfig',
+    type: 'path',
+    description: 'Connection file of the server asked about access; blank forbids all that is not always allowed.',
+  },
+  {
+    name: 'authorization-always-allow-paths',
+    type: 'list',
+    default: '/healthz,/readyz,/livez',
+    description: 'Paths open to everybody.',
+  },
+]);

@@ -1,0 +1,130 @@
+// The store and the watch cache: engine, encoding, history, compaction, and the settings of a store elsewhere.
+import { ALL_PROGRAMS, optionGroup, SERVER, TIMER_MS_MAX } from './option.ts';
+
+const STORE_ADDRESS = '[a-z]+:\\/\\/[^\\s,;#]+';
+
+export const storageOptions = optionGroup('Store', SERVER, [
+  {
+    name: 'store-engine',
+    type: 'string',
+    default: 'level',
+    values: ['level', 'memory'],
+    description: 'What holds the data: level keeps it on disk, memory loses it when the process ends.',
+    inForce: true,
+  },
+  {
+    name: 'store-history-bytes',
+    type: 'int',
+    unit: 'bytes',
+    default: '134217728',
+    bounds: [2 ** 20, 2 ** 36],
+    description: 'Memory for past changes that a watch can still start from; older ones are dropped first.',
+    inForce: true,
+  },
+  {
+    name: 'storage-backend',
+    type: 'string',
+    default: 'store3',
+    values: ['store3', 'etcd3'],
+    description: 'Kind of store; both names mean the only one there is.',
+    inForce: true,
+  },
+  {
+    name: 'storage-media-type',
+    type: 'string',
+    default: 'application/vnd.@brand.protobuf',
+    values: ['application/vnd.@brand.protobuf', 'application/json'],
+    description: 'Encoding of objects in the store.',
+    inForce: true,
+  },
+  {
+    name: 'store-prefix',
+    type: 'string',
+    default: '/registry',
+    description: 'Put before every key in the store.',
+    inForce: true,
+  },
+  {
+    name: 'store-compaction-interval',
+    type: 'duration',
+    default: '5m0s',
+    bounds: [0, TIMER_MS_MAX],
+    description: 'Time after which past changes are dropped; 0 keeps what --store-history-bytes allows.',
+    inForce: true,
+  },
+  {
+    name: 'store-healthcheck-timeout',
+    type: 'duration',
+    default: '2s',
+    bounds: [1, TIMER_MS_MAX],
+    description: 'Time the store has to answer a health check.',
+    inForce: true,
+  },
+  {
+    name: 'store-count-metric-poll-period',
+    type: 'duration',
+    default: '1m0s',
+    description: 'Time between counts of the objects of each resource, for the metrics; 0 for never.',
+  },
+  {
+    name: 'store-db-metric-poll-interval',
+    type: 'duration',
+    default: '30s',
+    description: 'Time between measurements of the store, for the metrics; 0 for never.',
+  },
+  {
+    name: 'lease-reuse-duration-seconds',
+    type: 'int',
+    unit: 'seconds',
+    default: '60',
+    bounds: [1, 2 ** 31 - 1],
+    description: 'Time for which one store lease is shared by objects that expire.',
+  },
+  {
+    name: 'store-servers',
+    type: 'list',
+    form: { pattern: new RegExp(`^${STORE_ADDRESS}$`), says: 'scheme://address:port' },
+    description: 'Addresses of a store outside this process.',
+    refuseUntilInForce: true,
+  },
+  {
+    name: 'store-servers-overrides',
+    type: 'list',
+    form: {
+      pattern: new RegExp(`^[a-z0-9.-]*\\/[a-z0-9-]+#${STORE_ADDRESS}(?:;${STORE_ADDRESS})*$`),
+      says: 'group/resource#scheme://address:port;...',
+    },
+    description: 'Other store addresses for certain resources.',
+    refuseUntilInForce: true,
+  },
+]);
+
+export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
+  {
+    name: 'encryption-provider-config',
+    type: 'path',
+    description: 'Settings of the encryption of secrets in the store.',
+    refuseUntilInForce: true,
+  },
+  { name: 'store-cafile', type: 'path', description: 'Authorities of the certificate of a store outside.' },
+  { name: 'store-certfile', type: 'path', description: 'Client certificate shown to a store outside.' },
+  { name: 'store-keyfile', type: 'path', description: 'Private key of --store-certfile.' },
+]);
+
+export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
+  { name: 'watch-cache', type: 'bool', default: 'true', description: 'Answer lists and watches from memory.' },
+  {
+    name: 'default-watch-cache-size',
+    type: 'int',
+    unit: 'changes',
+    default: '100',
+    bounds: [0, 2 ** 31 - 1],
+    description: 'Changes remembered for a resource that has no size of its own; 0 for none.',
+  },
+  {
+    name: 'watch-cache-sizes',
+    type: 'list',
+    form: { pattern: /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,10}$/, says: 'resource[.group]#size' },
+    description: 'Changes remembered for certain resources.',
+  },
+]);

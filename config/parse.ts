@@ -1,0 +1,238 @@
+// From argv to typed options: which flag is meant, what its text says, and whether all of it can be used together. It
+// opens no file and prints nothing; warnings and errors go back as lines for the command line to print.
+import { crossCheck } from './cross-checks.ts';
+import { DIALECTS, type Dialect } from './dialect.ts';
+import { parseFeatureGates } from './feature-gates.ts';
+import { formatDuration } from './options/duration.ts';
+import { defaultText, type Option, type Program } from './options/option.ts';
+import { parseBoolean, VALUE_TYPES } from './options/value-types.ts';
+import { type OptionsByProgram, programOptions, type ServerOptions } from './options.ts';
+import { nearestName } from './suggestion.ts';
+import { UsageError } from './usage-error.ts';
+
+export { UsageError } from './usage-error.ts';
+
+/** What argv asks for: to print something and end, or to run with these options. */
+export type ParsedArguments<P extends Program = Program> =
+  | { readonly action: 'help' | 'version' }
+  | {
+      readonly action: 'run';
+      readonly options: OptionsByProgram[P];
+      /** One line each, to be logged before the start. */
+      readonly warnings: readonly string[];
+      /** The names, without dashes, of the options that argv sets. */
+      readonly given: ReadonlySet<string>;
+    };
+
+/** The texts given for each option, in order. */
+type Given = ReadonlyMap<Option, readonly string[]>;
+
+const SHOWN_LENGTH_MAX = 80;
+
+/** What an operator typed, quoted and bounded, so that an error stays one line. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX)}...` : text);
+}
+
+interface Flags {
+  readonly byName: ReadonlyMap<string, Option>;
+  readonly byShorthand: ReadonlyMap<string, Option>;
+}
+
+function flagsOf(program: Program): Flags {
+  const options = programOptions(program);
+  return {
+    byName: new Map(
+      options.flatMap((option) => [option.name, ...(option.aliases ?? [])].map((name) => [name, option])),
+    ),
+    byShorthand: new Map(options.flatMap((option) => (option.shorthand ? [[option.shorthand, option]] : []))),
+  };
+}
+
+function unknownFlag(name: string, flags: Flags): UsageError {
+  const nearest = nearestName(name, flags.byName.keys());
+  const bounded = name.length > SHOWN_LENGTH_MAX ? `${name.slice(0, SHOWN_LENGTH_MAX)}...` : name;
+  return new UsageError(`unknown flag: --${bounded}${nearest === undefined ? '' : ` (did you mean --${nearest}?)`}`);
+}
+
+/** One argument as the option it names and the text attached to it, if any. */
+function readFlag(argument: string, flags: Flags): { option: Option; text: string | undefined } {
+  if (argument.startsWith('--')) {
+    const equalsAt = argument.indexOf('=');
+    const name = argument.slice(2, equalsAt < 0 ? undefined : equalsAt).replaceAll('_', '-');
+    const option = flags.byName.get(name);
+    if (option === undefined) throw unknownFlag(name, flags);
+    return { option, text: equalsAt < 0 ? undefined : argument.slice(equalsAt + 1) };
+  }
+  const option = flags.byShorthand.get(argument[1]!);
+  if (option === undefined) throw new UsageError(`unknown shorthand flag: ${shown(argument)}`);
+  return { option, text: argument.length > 2 ? argument.slice(argument[2] === '=' ? 3 : 2) : undefined };
+}
+
+const takesNoText = ({ type }: Option): boolean => type === 'bool' || type === 'action';
+
+/** The text of an option that none is attached to: the next argument, unless that is plainly another option. */
+function nextText(option: Option, next: string | undefined, flags: Flags): string {
+  const isFlag = next?.startsWith('--') === true && flags.byName.has(next.slice(2).split('=', 1)[0]!);
+  if (next === undefined || isFlag) throw new UsageError(`flag needs a value: --${option.name}`);
+  return next;
+}
+
+/** The error for an argument that is no flag. After a boolean it is likely meant as its value, which Go never takes. */
+function unexpectedArgument(argument: string, before: Option | undefined): UsageError {
+  const meant = before?.type === 'bool' && parseBoolean(argument) !== undefined;
+  return new UsageError(
+    `unexpected argument ${shown(argument)}${meant ? ` (did you mean --${before.name}=${argument}?)` : ''}`,
+  );
+}
+
+function tokenise(argv: readonly string[], flags: Flags): Given {
+  const given = new Map<Option, string[]>();
+  let before: Option | undefined;
+  for (let index = 0; index < argv.length; index += 1) {
+    const argument = argv[index]!;
+    if (argument === '--' && index === argv.length - 1) break;
+    if (argument === '--') throw unexpectedArgument(argv[index + 1]!, undefined);
+    if (!argument.startsWith('-') || argument === '-') throw unexpectedArgument(argument, before);
+    const { option, text: attached } = readFlag(argument, flags);
+    let text = attached;
+    if (text === undefined && takesNoText(option)) text = 'true';
+    if (text === undefined) {
+      index += 1;
+      text = nextText(option, argv[index], flags);
+    }
+    const texts = given.get(option);
+    if (texts === undefined) given.set(option, [text]);
+    else texts.push(text);
+    // What follows a call for help is not read, so that help is there for whoever got the rest wrong.
+    if (option.type === 'action' && parseBoolean(text) === true) break;
+    before = option;
+  }
+  return given;
+}
+
+/** What is wrong with a value that its type accepts; undefined when the option's own row accepts it too. */
+function rowProblem(option: Option, value: unknown, dialect: Dialect): string | undefined {
+  const { bounds, form, values } = option;
+  if (bounds !== undefined && typeof value === 'number' && (value < bounds[0] || value > bounds[1])) {
+    const [least, most] = option.type === 'duration' ? bounds.map(formatDuration) : bounds;
+    return `must be within ${least} and ${most}${option.unit === undefined ? '' : ` ${option.unit}`}`;
+  }
+  if (option.type === 'duration' && (value as number) < 0) return 'must not be negative';
+  const texts = elementsOf(value);
+  if (values !== undefined) {
+    const allowed = values.map(dialect.spell);
+    const odd = texts.find((text) => !allowed.includes(text));
+    if (odd !== undefined) return `${shown(odd)} is not one of ${allowed.filter((text) => text !== '').join(', ')}`;
+  }
+  const malformed = form && texts.find((text) => !form.pattern.test(text));
+  return malformed === undefined ? undefined : `${shown(malformed)} is not of the form ${form!.says}`;
+}
+
+/** The texts in a value that names or forms are about: the text, the elements, or the keys. */
+function elementsOf(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (value instanceof Map) return [...value.keys()];
+  return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
+}
+
+function readValue(option: Option, texts: readonly string[], dialect: Dialect): unknown {
+  try {
+    const value = VALUE_TYPES[option.type].parse(texts);
+    const problem = rowProblem(option, value, dialect);
+    if (problem !== undefined) throw new UsageError(problem);
+    if (option.type === 'settings') parseFeatureGates(value as string, dialect);
+    return value;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw new UsageError(`invalid value ${shown(texts.at(-1)!)} for --${option.name}: ${error.message}`);
+  }
+}
+
+const comparable = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
+
+const NOT_AVAILABLE = 'is not available in this release, and ignoring it would do less than you asked for';
+
+function refuseWhatIsNotInForce(option: Option, value: unknown, standard: unknown): void {
+  const { name, valuesInForce } = option;
+  const missing = valuesInForce && elementsOf(value).find((text) => !valuesInForce.includes(text));
+  if (missing !== undefined) {
+    throw new UsageError(`--${name} ${missing} ${NOT_AVAILABLE}; available are ${valuesInForce!.join(', ')}`);
+  }
+  if (option.inForce || !option.refuseUntilInForce) return;
+  if (JSON.stringify(comparable(value)) === JSON.stringify(comparable(standard))) return;
+  throw new UsageError(`--${name} ${NOT_AVAILABLE}; remove it to start`);
+}
+
+function optionWarnings(option: Option, value: unknown): readonly string[] {
+  const { name, deprecated, deprecatedValues = [], inForce } = option;
+  const deprecatedGiven = elementsOf(value).filter((text) => deprecatedValues.includes(text));
+  return [
+    ...(deprecated === undefined ? [] : [`--${name} is deprecated: ${deprecated}`]),
+    ...deprecatedGiven.map((text) => `--${name} ${text} is deprecated`),
+    ...(inForce ? [] : [`--${name} has no effect yet`]),
+  ];
+}
+
+/**
+ * Anonymous requests under AlwaysAllow would let everybody do everything, so they are let through only when the
+ * operator says so, and then not silently.
+ */
+function settleAnonymous(options: ServerOptions, given: boolean): { anonymousAuth: boolean; warnings: string[] } {
+  const open = options.anonymousAuth && options.authorizationMode.includes('AlwaysAllow');
+  if (!open) return { anonymousAuth: options.anonymousAuth, warnings: [] };
+  return given
+    ? { anonymousAuth: true, warnings: ['--anonymous-auth with AlwaysAllow lets everybody do everything'] }
+    : { anonymousAuth: false, warnings: ['anonymous requests are rejected, since AlwaysAllow would allow them all'] };
+}
+
+function dialectOf(given: Given): Dialect {
+  const [option, texts] = [...given].find(([{ name }]) => name === 'api-dialect') ?? [];
+  if (option === undefined) return DIALECTS.orch;
+  return DIALECTS[readValue(option, texts!, DIALECTS.orch) as keyof typeof DIALECTS];
+}
+
+function readOptions(program: Program, given: Given): { values: Record<string, unknown>; warnings: string[] } {
+  const dialect = dialectOf(given);
+  const values: Record<string, unknown> = {};
+  const warnings: string[] = [];
+  for (const option of programOptions(program)) {
+    if (option.type === 'action') continue;
+    const standardTexts = [dialect.spell(defaultText(option, program))];
+    values[option.property] = readValue(option, standardTexts, dialect);
+  }
+  for (const [option, texts] of given) {
+    if (option.type === 'action') continue;
+    const value = readValue(option, texts, dialect);
+    refuseWhatIsNotInForce(option, value, values[option.property]);
+    values[option.property] = value;
+    warnings.push(...optionWarnings(option, value));
+    if (option.type === 'settings') warnings.push(...parseFeatureGates(value as string, dialect).warnings);
+  }
+  return { values, warnings };
+}
+
+/**
+ * Reads `argv` (without the command's own words) for `program`. Flags may be written `--name value`, `--name=value`, `-v 4`,
+ * `-v4`, and `_` for `-` as Go's flags allow; a boolean alone is true. Of an option given twice the last wins, unless it
+ * is a list or map: then they add up. Anything that cannot be used is a UsageError of one line. SPEC.md, "API server
+ * options", "Scheduler options", "Authentication", "Transport security", "Audit events", "Limits".
+ */
+export function parseArguments<P extends Program>(program: P, argv: readonly string[]): ParsedArguments<P> {
+  const given = tokenise(argv, flagsOf(program));
+  for (const [{ name, type }, texts] of given) {
+    if (type === 'action' && parseBoolean(texts.at(-1)!) === true) return { action: name as 'help' | 'version' };
+  }
+  const { values, warnings } = readOptions(program, given);
+  const givenNames = new Set([...given.keys()].map(({ name }) => name));
+  if (program !== 'scheduler') {
+    const settled = settleAnonymous(values as unknown as ServerOptions, givenNames.has('anonymous-auth'));
+    values.anonymousAuth = settled.anonymousAuth;
+    warnings.push(...settled.warnings);
+  }
+  // The one place where a row's type becomes the static type that OptionsOf derived from the same row.
+  const options = Object.freeze(values) as unknown as OptionsByProgram[P];
+  const problem = crossCheck(program, options);
+  if (problem !== undefined) throw new UsageError(problem);
+  return { action: 'run', options, warnings, given: givenNames };
+}

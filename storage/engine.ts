@@ -1,0 +1,55 @@
+// What the store needs of a storage engine: durable batches, everything back at start, and the events other processes
+// committed where an engine is shared. Nothing above this interface may assume that this process made every commit.
+// Engines: storage/level-engine.ts (a directory on disk), storage/memory-engine.ts (nothing survives).
+
+/** One write of a batch: the latest value of a key, or its removal. */
+export interface EngineWrite {
+  /** `<group>/<plural>/<namespace>/<name>`. */
+  readonly key: string;
+  /** The stored value (storage/stored-value.ts); undefined removes the key. */
+  readonly value: Uint8Array | undefined;
+}
+
+/** Everything that became durable together: consecutive revisions, and their event record (storage/event-log.ts). */
+export interface EngineBatch {
+  readonly firstRevision: number;
+  readonly lastRevision: number;
+  readonly writes: readonly EngineWrite[];
+  readonly events: Uint8Array;
+}
+
+/** What an engine held when it was opened. Values and records are verified by the caller, who knows their layout. */
+export interface EngineContents {
+  /** Fixed at creation: continue tokens are authenticated with it. */
+  readonly tokenKey: Uint8Array;
+  /** Events up to this revision were compacted. */
+  readonly compactedRevision: number;
+  /** The revision the head marker says was acknowledged; the event log must reach it. */
+  readonly markedRevision: number;
+}
+
+/** A batch that another process committed to a shared engine. */
+export interface ForeignBatch {
+  readonly lastRevision: number;
+  readonly events: Uint8Array;
+}
+
+export interface StorageEngine {
+  /** Opens or creates. Throws OrchError StoreUnusable with one clear line when it is locked, damaged or of another dialect. */
+  open(): Promise<EngineContents>;
+  /** Every stored value, in no particular order. */
+  loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void>;
+  /** Every event record after the compacted revision, in order. */
+  loadEvents(visit: (events: Uint8Array) => void): Promise<void>;
+  /** Makes a batch durable: when it resolves, a crash of process or machine cannot lose it. One at a time. */
+  commit(batch: EngineBatch): Promise<void>;
+  /** The revision that a consistent read must have seen; for engines of one process the last commit's. */
+  readBarrier(): Promise<number>;
+  /** Calls back for commits of other processes; does nothing where there are none. */
+  onForeignBatch(callback: (batch: ForeignBatch) => void): void;
+  /** Forgets event records up to a revision, a slice at a time; true while there is more to do. */
+  compact(upToRevision: number): Promise<boolean>;
+  /** Reads one value back from the disk, as a health check. */
+  probe(): Promise<void>;
+  close(): Promise<void>;
+}

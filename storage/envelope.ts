@@ -1,0 +1,91 @@
+// The Protobuf envelope (SPEC.md "Protobuf envelope") around a stored object: the 4-byte prefix and one Unknown message
+// whose contentType says what its raw bytes are.
+
+const PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+const TYPE_META = 0x0a;
+const RAW = 0x12;
+const CONTENT_TYPE = 0x22;
+const JSON_TYPE = Buffer.from('application/json');
+const JSON_TRAILER = Buffer.concat([Buffer.from([CONTENT_TYPE, JSON_TYPE.length]), JSON_TYPE]);
+
+/** The encoded typeMeta field by the text that opens the JSON; as many as there are kinds. */
+const typeMetaFields = new Map<string, Buffer>();
+const TYPE_META_FIELDS_MAX = 10_000;
+
+/**
+ * Writes the envelope of a JSON object whose kind and apiVersion are the first `itemOffset` bytes of `json`.
+ * Returns where it ends in `target`.
+ */
+export function wrapEnvelope(target: Buffer, at: number, json: Uint8Array, itemOffset: number): number {
+  let end = at;
+  end += PREFIX.copy(target, end);
+  end += typeMetaField(json, itemOffset).copy(target, end);
+  target[end++] = RAW;
+  end = writeVarint(target, end, json.byteLength);
+  target.set(json, end);
+  end += json.byteLength;
+  return end + JSON_TRAILER.copy(target, end);
+}
+
+/** The raw JSON inside an envelope; undefined when it is none or holds another content type. */
+export function unwrapEnvelope(envelope: Buffer): Buffer | undefined {
+  if (!envelope.subarray(0, PREFIX.length).equals(PREFIX)) return undefined;
+  let at = PREFIX.length;
+  let raw: Buffer | undefined;
+  let isJson = false;
+  while (at < envelope.length) {
+    const tag = envelope[at++]!;
+    const [length, start] = readVarint(envelope, at);
+    const end = start + length;
+    if (end > envelope.length) return undefined;
+    if (tag === RAW) raw = envelope.subarray(start, end);
+    else if (tag === CONTENT_TYPE) isJson = envelope.subarray(start, end).equals(JSON_TYPE);
+    else if (tag !== TYPE_META) return undefined;
+    at = end;
+  }
+  return isJson ? raw : undefined;
+}
+
+function typeMetaField(json: Uint8Array, itemOffset: number): Buffer {
+  const opening = Buffer.from(json.buffer, json.byteOffset, itemOffset).toString('latin1');
+  let field = typeMetaFields.get(opening);
+  if (field === undefined) {
+    const { apiVersion, kind } = JSON.parse(`${opening.slice(0, -1)}}`) as { apiVersion: string; kind: string };
+    const message = Buffer.concat([stringField(0x0a, apiVersion), stringField(0x12, kind)]);
+    field = Buffer.concat([Buffer.from([TYPE_META]), varint(message.length), message]);
+    if (typeMetaFields.size < TYPE_META_FIELDS_MAX) typeMetaFields.set(opening, field);
+  }
+  return field;
+}
+
+function stringField(tag: number, text: string): Buffer {
+  const bytes = Buffer.from(text);
+  return Buffer.concat([Buffer.from([tag]), varint(bytes.length), bytes]);
+}
+
+function varint(value: number): Buffer {
+  const bytes = Buffer.alloc(5);
+  return bytes.subarray(0, writeVarint(bytes, 0, value));
+}
+
+function writeVarint(target: Buffer, at: number, value: number): number {
+  let rest = value;
+  let end = at;
+  while (rest > 0x7f) {
+    target[end++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  target[end++] = rest;
+  return end;
+}
+
+function readVarint(source: Buffer, at: number): [value: number, end: number] {
+  let value = 0;
+  let end = at;
+  for (let shift = 0; shift < 35; shift += 7) {
+    const byte = source[end++] ?? 0;
+    value += (byte & 0x7f) * 2 ** shift;
+    if (byte < 0x80) break;
+  }
+  return [value, end];
+}

@@ -1,0 +1,138 @@
+// The event log's records: one per committed batch, dense in revisions, each carrying the checksum of the one before. An
+// event holds what it replaced, not what it wrote: the latest values lie in the engine, and the way back from them gives
+// every state of the window, at half the bytes written. The log also says how many objects there must be and a digest of
+// their keys and revisions, so that a value an engine lost without a word is noticed.
+//
+//   0 u32 crc32 of bytes 4…   4 u32 crc32 of the previous record (its bytes 0-3)   8 f64 first revision  16 f64 last revision
+//  24 f64 wall time ms  32 u32 event count  36 u32 live objects  40 u32 digest of live objects  44 events
+// An event:
+//   0 f64 revision  8 u8 type  9 u8 0  10 u16 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
+//  20 key, previous stored value (as storage/stored-value.ts wrote it)
+import { crc32 } from 'node:zlib';
+import type { RecordType } from './slab-record.ts';
+
+const RECORD_HEAD_BYTES = 44;
+const EVENT_HEAD_BYTES = 20;
+
+export interface LoggedEvent {
+  readonly revision: number;
+  readonly type: RecordType;
+  readonly key: string;
+  /** The stored form it replaced; empty for a creation. */
+  readonly previous: Uint8Array;
+  /** Checksum of the stored form it wrote; 0 for a removal. */
+  readonly valueChecksum: number;
+}
+
+export interface EventRecord {
+  readonly checksum: number;
+  readonly previousChecksum: number;
+  readonly firstRevision: number;
+  readonly lastRevision: number;
+  readonly wallMs: number;
+  readonly liveObjects: number;
+  readonly liveDigest: number;
+  readonly events: readonly LoggedEvent[];
+}
+
+/** What of a key and its revision goes into the digest of live objects; digests are summed modulo 2^32. */
+export function liveDigestOf(keyChecksum: number, revision: number): number {
+  const low = revision % 4294967296;
+  const high = Math.floor(revision / 4294967296);
+  let mixed = Math.imul(keyChecksum ^ low, 0x9e3779b1) ^ Math.imul(high + 0x7f4a7c15, 0x85ebca6b);
+  mixed ^= mixed >>> 15;
+  return Math.imul(mixed, 0xc2b2ae35) >>> 0;
+}
+
+/** Gathers the events of one batch into a growing buffer. Reused from batch to batch: the bytes are valid until `begin`. */
+export class EventRecordWriter {
+  #buffer = Buffer.allocUnsafeSlow(64 * 1024);
+  #end = RECORD_HEAD_BYTES;
+  #count = 0;
+
+  begin(): void {
+    this.#end = RECORD_HEAD_BYTES;
+    this.#count = 0;
+  }
+
+  add(revision: number, type: RecordType, key: string, previous: Uint8Array | undefined, valueChecksum: number): void {
+    const previousBytes = previous?.byteLength ?? 0;
+    this.#reserve(EVENT_HEAD_BYTES + key.length * 3 + previousBytes);
+    const buffer = this.#buffer;
+    const at = this.#end;
+    const keyBytes = buffer.write(key, at + EVENT_HEAD_BYTES, 'utf8');
+    buffer.writeDoubleLE(revision, at);
+    buffer[at + 8] = type;
+    buffer[at + 9] = 0;
+    buffer.writeUInt16LE(keyBytes, at + 10);
+    buffer.writeUInt32LE(previousBytes, at + 12);
+    buffer.writeUInt32LE(valueChecksum, at + 16);
+    if (previous !== undefined) buffer.set(previous, at + EVENT_HEAD_BYTES + keyBytes);
+    this.#end = at + EVENT_HEAD_BYTES + keyBytes + previousBytes;
+    this.#count++;
+  }
+
+  /** Closes the record and returns its bytes and checksum. */
+  finish(head: {
+    previousChecksum: number;
+    firstRevision: number;
+    lastRevision: number;
+    wallMs: number;
+    liveObjects: number;
+    liveDigest: number;
+  }): { bytes: Buffer; checksum: number } {
+    const buffer = this.#buffer;
+    buffer.writeUInt32LE(head.previousChecksum, 4);
+    buffer.writeDoubleLE(head.firstRevision, 8);
+    buffer.writeDoubleLE(head.lastRevision, 16);
+    buffer.writeDoubleLE(head.wallMs, 24);
+    buffer.writeUInt32LE(this.#count, 32);
+    buffer.writeUInt32LE(head.liveObjects, 36);
+    buffer.writeUInt32LE(head.liveDigest, 40);
+    const checksum = crc32(buffer.subarray(4, this.#end));
+    buffer.writeUInt32LE(checksum, 0);
+    return { bytes: buffer.subarray(0, this.#end), checksum };
+  }
+
+  #reserve(bytes: number): void {
+    if (this.#end + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(this.#buffer.length * 2, this.#end + bytes));
+    this.#buffer.copy(larger, 0, 0, this.#end);
+    this.#buffer = larger;
+  }
+}
+
+/** Reads a record back; undefined when its checksum or its lengths do not hold. */
+export function readEventRecord(bytes: Uint8Array): EventRecord | undefined {
+  if (bytes.byteLength < RECORD_HEAD_BYTES) return undefined;
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const checksum = source.readUInt32LE(0);
+  if (checksum !== crc32(source.subarray(4))) return undefined;
+  const events: LoggedEvent[] = [];
+  let at = RECORD_HEAD_BYTES;
+  for (let left = source.readUInt32LE(32); left > 0; left--) {
+    if (at + EVENT_HEAD_BYTES > source.length) return undefined;
+    const keyEnd = at + EVENT_HEAD_BYTES + source.readUInt16LE(at + 10);
+    const end = keyEnd + source.readUInt32LE(at + 12);
+    if (end > source.length) return undefined;
+    events.push({
+      revision: source.readDoubleLE(at),
+      type: source[at + 8]! as RecordType,
+      key: source.toString('utf8', at + EVENT_HEAD_BYTES, keyEnd),
+      previous: source.subarray(keyEnd, end),
+      valueChecksum: source.readUInt32LE(at + 16),
+    });
+    at = end;
+  }
+  if (at !== source.length) return undefined;
+  return {
+    checksum,
+    previousChecksum: source.readUInt32LE(4),
+    firstRevision: source.readDoubleLE(8),
+    lastRevision: source.readDoubleLE(16),
+    wallMs: source.readDoubleLE(24),
+    liveObjects: source.readUInt32LE(36),
+    liveDigest: source.readUInt32LE(40),
+    events,
+  };
+}

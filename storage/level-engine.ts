@@ -1,0 +1,207 @@
+// The default engine: one LevelDB directory, every batch synced. Owns the database handle and the head marker beside it.
+// Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { ClassicLevel } from 'classic-level';
+import { OrchError } from '../runtime/errors.ts';
+import type { EngineBatch, EngineContents, StorageEngine } from './engine.ts';
+import { HeadMarker } from './head-marker.ts';
+
+export interface LevelEngineOptions {
+  readonly directory: string;
+  /** `--store-prefix`, without a closing slash. */
+  readonly prefix: string;
+  /** A directory belongs to one dialect and is refused under the other. */
+  readonly dialect: string;
+}
+
+const FORMAT = 1;
+const META_FORMAT = 'm/format';
+const META_TOKEN_KEY = 'm/token-key';
+const META_COMPACTED = 'm/compacted';
+const TOKEN_KEY_BYTES = 32;
+/** Event records removed in one slice, between which commits run. */
+const COMPACT_SLICE_RECORDS = 500;
+const LOAD_SLICE = 1000;
+
+type Database = ClassicLevel<string, Uint8Array>;
+
+export class LevelEngine implements StorageEngine {
+  readonly #options: LevelEngineOptions;
+  readonly #valuePrefix: string;
+  readonly #eventPrefix: string;
+  readonly #database: Database;
+  #marker: HeadMarker | undefined;
+  #lastRevision = 0;
+  #compactedRevision = 0;
+
+  constructor(options: LevelEngineOptions) {
+    this.#options = options;
+    this.#valuePrefix = `${options.prefix}/o/`;
+    this.#eventPrefix = `${options.prefix}/e/`;
+    this.#database = new ClassicLevel(join(options.directory, 'store'), {
+      keyEncoding: 'utf8',
+      valueEncoding: 'view',
+      createIfMissing: true,
+      // Values are read only at start; the rest of the memory is better spent on slabs.
+      cacheSize: 1024 * 1024,
+      writeBufferSize: 8 * 1024 * 1024,
+    });
+  }
+
+  async open(): Promise<EngineContents> {
+    const { directory } = this.#options;
+    try {
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      await this.#database.open();
+    } catch (error) {
+      throw openError(directory, error);
+    }
+    const tokenKey = await this.#identify();
+    this.#marker = new HeadMarker(join(directory, 'head'));
+    const compacted = await this.#database.get(META_COMPACTED);
+    this.#compactedRevision = compacted === undefined ? 0 : readRevision(compacted);
+    return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
+  }
+
+  async loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
+    await this.#scan(this.#valuePrefix, visit);
+  }
+
+  async loadEvents(visit: (events: Uint8Array) => void): Promise<void> {
+    // Records at or below the compacted revision are left over when a compaction was cut short.
+    const from = `${this.#eventPrefix}${revisionKey(this.#compactedRevision)}`;
+    await this.#scan(this.#eventPrefix, (key, value) => {
+      if (this.#eventPrefix + key > from) visit(value);
+    });
+  }
+
+  async commit(batch: EngineBatch): Promise<void> {
+    const operations: ({ type: 'put'; key: string; value: Uint8Array } | { type: 'del'; key: string })[] = [
+      { type: 'put', key: this.#eventPrefix + revisionKey(batch.lastRevision), value: batch.events },
+    ];
+    for (const { key, value } of batch.writes) {
+      operations.push(
+        value === undefined
+          ? { type: 'del', key: this.#valuePrefix + key }
+          : { type: 'put', key: this.#valuePrefix + key, value },
+      );
+    }
+    await this.#database.batch(operations, { sync: true });
+    this.#lastRevision = batch.lastRevision;
+    this.#marker!.advance(batch.lastRevision);
+  }
+
+  readBarrier(): Promise<number> {
+    return Promise.resolve(this.#lastRevision);
+  }
+
+  /** One process owns the directory: there are no other commits. */
+  onForeignBatch(): void {}
+
+  async compact(upToRevision: number): Promise<boolean> {
+    if (upToRevision > this.#compactedRevision) {
+      await this.#database.put(META_COMPACTED, writeRevision(upToRevision));
+      this.#compactedRevision = upToRevision;
+    }
+    const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
+    const keys = await this.#database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
+    if (keys.length > 0) await this.#database.batch(keys.map((key) => ({ type: 'del' as const, key })));
+    return keys.length === COMPACT_SLICE_RECORDS;
+  }
+
+  async probe(): Promise<void> {
+    await this.#database.get(META_FORMAT);
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+    this.#marker?.close();
+    this.#marker = undefined;
+  }
+
+  /** Checks whose directory this is, or writes it down in a new one. Returns the token key. */
+  async #identify(): Promise<Uint8Array> {
+    const { directory, dialect, prefix } = this.#options;
+    const known = await this.#database.get(META_FORMAT);
+    if (known === undefined) {
+      const tokenKey = randomBytes(TOKEN_KEY_BYTES);
+      const format = Buffer.from(JSON.stringify({ format: FORMAT, dialect, prefix }));
+      await this.#database.batch(
+        [
+          { type: 'put', key: META_FORMAT, value: format },
+          { type: 'put', key: META_TOKEN_KEY, value: tokenKey },
+        ],
+        { sync: true },
+      );
+      return tokenKey;
+    }
+    const stored = JSON.parse(Buffer.from(known).toString()) as { format: number; dialect: string; prefix: string };
+    const mismatch =
+      stored.format !== FORMAT
+        ? `has format ${stored.format}, this release reads format ${FORMAT}`
+        : stored.dialect !== dialect
+          ? `belongs to the API dialect ${stored.dialect}, not ${dialect}`
+          : stored.prefix !== prefix
+            ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
+            : undefined;
+    if (mismatch !== undefined) {
+      await this.#database.close();
+      throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
+    }
+    const tokenKey = await this.#database.get(META_TOKEN_KEY);
+    if (tokenKey === undefined)
+      throw new OrchError('StoreUnusable', `the store in ${directory} has lost its token key`);
+    return tokenKey;
+  }
+
+  async #scan(prefix: string, visit: (key: string, value: Uint8Array) => void): Promise<void> {
+    // '0' is the character after '/': the range is everything below the prefix.
+    const iterator = this.#database.iterator({ gte: prefix, lt: `${prefix.slice(0, -1)}0`, fillCache: false });
+    try {
+      for (;;) {
+        const entries = await iterator.nextv(LOAD_SLICE);
+        if (entries.length === 0) return;
+        for (const [key, value] of entries) visit(key.slice(prefix.length), value);
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+}
+
+/** Fixed width, so that keys sort as revisions do. */
+function revisionKey(revision: number): string {
+  return revision.toString(16).padStart(14, '0');
+}
+
+function writeRevision(revision: number): Uint8Array {
+  const bytes = Buffer.alloc(8);
+  bytes.writeDoubleLE(revision);
+  return bytes;
+}
+
+function readRevision(bytes: Uint8Array): number {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readDoubleLE();
+}
+
+function openError(directory: string, error: unknown): OrchError {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  const code = (cause as { code?: string }).code;
+  const text = cause instanceof Error ? cause.message : String(cause);
+  if (code === 'LEVEL_LOCKED') {
+    return new OrchError('StoreUnusable', `the data directory ${directory} is in use by another process`);
+  }
+  if (
+    code === 'EACCES' ||
+    code === 'EROFS' ||
+    code === 'EPERM' ||
+    code === 'ENOTDIR' ||
+    code === 'EEXIST' ||
+    /permission denied|not a directory/i.test(text)
+  ) {
+    return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
+  }
+  return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);
+}

@@ -1,0 +1,25 @@
+// The store's name for an object: `<group>/<plural>/<namespace>/<name>`, the namespace empty for cluster-scoped types,
+// `core` for the core group.
+
+export interface ObjectKey {
+  /** ResourceType.storageKey: `<group>/<plural>`. */
+  readonly storageKey: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function objectKey(storageKey: string, namespace: string, name: string): string {
+  return `${storageKey}/${namespace}/${name}`;
+}
+
+/** The inverse of objectKey. */
+export function parseKey(key: string): ObjectKey {
+  const plural = key.indexOf('/') + 1;
+  const namespace = key.indexOf('/', plural) + 1;
+  const name = key.indexOf('/', namespace) + 1;
+  return {
+    storageKey: key.slice(0, namespace - 1),
+    namespace: key.slice(namespace, name - 1),
+    name: key.slice(name),
+  };
+}

@@ -1,0 +1,33 @@
+// A thread's view of the store's slabs: shared memory by slab number. The actors of one thread share one view
+// (`context.threadLocal`); whichever of them hears of a new slab adds it.
+import { mapSlab, type Slab } from './slab-record.ts';
+
+export class SlabView {
+  #slabs: (Slab | undefined)[] = [];
+
+  /** Adds slabs that are not known yet. */
+  learn(slabs: readonly (readonly [number, SharedArrayBuffer])[]): void {
+    for (const [number, memory] of slabs) {
+      const known = this.#slabs[number];
+      if (known?.memory === memory) continue;
+      // A restarted store counts its slabs from 0 again: answers in progress keep the array they began with.
+      if (known !== undefined) this.#slabs = this.#slabs.slice();
+      this.#slabs[number] = mapSlab(memory);
+    }
+  }
+
+  /** The slab of that number; a place that names an unknown one is a broken invariant. */
+  slab(number: number): Slab {
+    const slab = this.#slabs[number];
+    if (slab === undefined) throw new Error(`slab ${number} was never published to this thread`);
+    return slab;
+  }
+
+  /** The slabs as they are now, for an answer that goes on over several turns. */
+  get current(): readonly (Slab | undefined)[] {
+    return this.#slabs;
+  }
+}
+
+/** The key under which the actors of a thread share their view. */
+export const SLAB_VIEW = 'slab-view';

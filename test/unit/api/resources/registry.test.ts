@@ -1,0 +1,184 @@
+// What is served, in which order, and how an operator changes it.
+import test from 'ava';
+import { deprecationWarning } from '../../../../api/resources/deprecation.ts';
+import { createRegistry } from '../../../../api/resources/registry.ts';
+import { RuntimeConfigError } from '../../../../api/resources/runtime-config.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+
+const REGISTRY = createRegistry(DIALECTS.kubernetes);
+
+function servedWith(...runtimeConfig: string[]): readonly string[] {
+  return createRegistry(DIALECTS.kubernetes, { runtimeConfig })
+    .groups()
+    .flatMap(({ name, versions }) => versions.map((version) => (name === '' ? version : `${name}/${version}`)));
+}
+
+const BY_DEFAULT = [
+  'apiregistration.k8s.io/v1',
+  'v1',
+  'apps/v1',
+  'authentication.k8s.io/v1',
+  'authorization.k8s.io/v1',
+  'autoscaling/v1',
+  'batch/v1',
+  'certificates.k8s.io/v1',
+  'networking.k8s.io/v1',
+  'policy/v1',
+  'policy/v1beta1',
+  'rbac.authorization.k8s.io/v1',
+  'storage.k8s.io/v1',
+  'storage.k8s.io/v1beta1',
+  'admissionregistration.k8s.io/v1',
+  'apiextensions.k8s.io/v1',
+  'scheduling.k8s.io/v1',
+  'coordination.k8s.io/v1',
+  'node.k8s.io/v1',
+  'discovery.k8s.io/v1',
+  'flowcontrol.apiserver.k8s.io/v1beta1',
+];
+const less = (...gone: string[]) => BY_DEFAULT.filter((apiVersion) => !gone.includes(apiVersion));
+const beta = (apiVersion: string) => apiVersion.includes('beta');
+
+test('every type is found by its path and by its kind', (t) => {
+  for (const type of REGISTRY.all()) {
+    t.is(REGISTRY.byPath(type.group, type.version, type.plural), type);
+    t.is(REGISTRY.byKind(type.group, type.version, type.kind), type);
+  }
+  t.is(REGISTRY.byPath('', 'v1', 'pods')!.kind, 'Pod');
+  t.is(REGISTRY.byKind('apps', 'v1', 'Deployment')!.plural, 'deployments');
+});
+
+test('what does not exist or is not served is not found', (t) => {
+  t.is(REGISTRY.byPath('', 'v1', 'pod'), undefined);
+  t.is(REGISTRY.byPath('', 'v2', 'pods'), undefined);
+  t.is(REGISTRY.byPath('nothing', 'v1', 'pods'), undefined);
+  t.is(REGISTRY.byPath('batch', 'v1beta1', 'cronjobs'), undefined);
+  t.is(REGISTRY.byPath('__proto__', 'constructor', 'toString'), undefined);
+  t.is(REGISTRY.byPath('events.k8s.io', 'v1', 'events'), undefined);
+  t.is(REGISTRY.byPath('extensions', 'v1beta1', 'ingresses'), undefined);
+});
+
+test('groups and versions come in discovery order', (t) => {
+  t.deepEqual(servedWith(), BY_DEFAULT);
+  t.deepEqual(REGISTRY.servedVersions('policy'), ['v1', 'v1beta1']);
+  t.is(REGISTRY.preferredVersion('policy'), 'v1');
+  t.deepEqual(REGISTRY.servedVersions('extensions'), []);
+  t.is(REGISTRY.preferredVersion('extensions'), undefined);
+});
+
+test('every served type needs no conversion, and every stored type is served once', (t) => {
+  const keys = REGISTRY.all()
+    .filter(({ persisted }) => persisted)
+    .map(({ storageKey }) => storageKey);
+  t.is(new Set(keys).size, keys.length);
+  t.true(REGISTRY.all().every((type) => !type.persisted || type.apiVersion === type.storageApiVersion));
+});
+
+test('types within a version are sorted by plural', (t) => {
+  const apps = REGISTRY.all().filter(({ group }) => group === 'apps');
+  t.deepEqual(
+    apps.map(({ plural }) => plural),
+    ['controllerrevisions', 'daemonsets', 'deployments', 'replicasets', 'statefulsets'],
+  );
+});
+
+test('a store key leads to the type its objects are stored as, even one that is switched off', (t) => {
+  const registry = createRegistry(DIALECTS.orch, { runtimeConfig: ['apps/v1=false'] });
+  t.is(registry.storageType('core/events')!.apiVersion, 'v1');
+  t.is(registry.storageType('networking.orch.io/ingresses')!.apiVersion, 'networking.orch.io/v1');
+  t.is(registry.storageType('apps/deployments')!.kind, 'Deployment');
+  t.is(registry.byPath('apps', 'v1', 'deployments'), undefined);
+  t.is(registry.storageType('core/tokenreviews'), undefined);
+});
+
+test('a subresource of an alpha feature is there only when its gate is on', (t) => {
+  const subresources = (featureGates: Record<string, boolean>) =>
+    createRegistry(DIALECTS.orch, { featureGates }).byPath('', 'v1', 'pods')!.subresources;
+  t.false(subresources({}).has('ephemeralcontainers'));
+  t.false(subresources({ EphemeralContainers: false }).has('ephemeralcontainers'));
+  t.true(subresources({ EphemeralContainers: true }).has('ephemeralcontainers'));
+  t.true(subresources({}).has('status'));
+});
+
+test('what a namespace holds is every stored namespaced type, once', (t) => {
+  const plurals = REGISTRY.resourcesByPreferredVersion().map(({ plural }) => plural);
+  t.is(new Set(plurals).size, plurals.length);
+  t.true(
+    ['configmaps', 'events', 'pods', 'deployments', 'csistoragecapacities', 'leases'].every((p) => plurals.includes(p)),
+  );
+  t.false(['nodes', 'bindings', 'localsubjectaccessreviews', 'namespaces'].some((p) => plurals.includes(p)));
+});
+
+const SWITCHED: readonly (readonly [title: string, pairs: readonly string[], served: readonly string[]])[] = [
+  ['one version off', ['batch/v1=false'], less('batch/v1')],
+  ['beta off', ['api/beta=false'], BY_DEFAULT.filter((v) => !beta(v))],
+  [
+    'a version on by name though its class is off',
+    ['policy/v1beta1', 'api/beta=false'],
+    BY_DEFAULT.filter((v) => !beta(v) || v === 'policy/v1beta1'),
+  ],
+  ['all off but the core group', ['api/all=false', 'v1=true'], ['v1']],
+  ['all off but GA, whatever the order', ['api/ga=true', 'api/all=false'], BY_DEFAULT.filter((v) => !beta(v))],
+  ['a missing value means true', ['api/all=false', 'apps/v1'], ['apps/v1']],
+  ['the last of a repeated key counts', ['batch/v1=false', 'batch/v1=true'], BY_DEFAULT],
+  ['the core group by its old name', ['api/legacy=false'], less('v1')],
+  ['alpha on: what is stored as alpha', ['api/alpha=true'], [...BY_DEFAULT, 'internal.apiserver.k8s.io/v1alpha1']],
+  [
+    'an alpha version by name',
+    ['internal.apiserver.k8s.io/v1alpha1=true'],
+    [...BY_DEFAULT, 'internal.apiserver.k8s.io/v1alpha1'],
+  ],
+  ['what is not served anyway, off', ['extensions/v1beta1=false'], BY_DEFAULT],
+];
+
+for (const [title, pairs, served] of SWITCHED) {
+  test(`runtime-config switches versions: ${title}`, (t) => {
+    t.deepEqual(servedWith(...pairs), served);
+  });
+}
+
+const REFUSED: readonly (readonly [pairs: readonly string[], message: RegExp])[] = [
+  [['nothing/v1=true'], /no API "nothing\/v1"/],
+  [['batch/v3'], /no batch\/v3; the group has batch\/v1, batch\/v1beta1/],
+  [['apps/v1/deployments=false'], /single resource/],
+  [['api/some=true'], /no API "api\/some"/],
+  [[''], /no API ""/],
+  [['batch/v1=maybe'], /neither true nor false/],
+  [['api/all=false'], /nothing to serve/],
+  [['batch/v1beta1=true'], /batch\/v1beta1 cannot be served/],
+  [['__proto__=true'], /no API "__proto__"/],
+];
+
+for (const [pairs, message] of REFUSED) {
+  test(`runtime-config ${JSON.stringify(pairs)} is refused with the reason`, (t) => {
+    t.throws(() => servedWith(...pairs), { instanceOf: RuntimeConfigError, message });
+  });
+}
+
+const WARNINGS: readonly (readonly [apiVersion: string, kind: string, warning: string | undefined])[] = [
+  ['v1', 'ComponentStatus', 'v1 ComponentStatus is deprecated in v1.19+'],
+  [
+    'policy/v1beta1',
+    'PodSecurityPolicy',
+    'policy/v1beta1 PodSecurityPolicy is deprecated in v1.21+, unavailable in v1.25+',
+  ],
+  [
+    'extensions/v1beta1',
+    'Ingress',
+    'extensions/v1beta1 Ingress is deprecated in v1.14+, unavailable in v1.22+; use networking.k8s.io/v1 Ingress',
+  ],
+  [
+    'batch/v1beta1',
+    'CronJob',
+    'batch/v1beta1 CronJob is deprecated in v1.21+, unavailable in v1.25+; use batch/v1 CronJob',
+  ],
+  ['flowcontrol.apiserver.k8s.io/v1beta1', 'FlowSchema', undefined],
+  ['v1', 'Pod', undefined],
+];
+
+for (const [apiVersion, kind, warning] of WARNINGS) {
+  test(`${apiVersion} ${kind} ${warning === undefined ? 'is not deprecated' : 'is deprecated, and says so'}`, (t) => {
+    const type = REGISTRY.known().find((known) => known.apiVersion === apiVersion && known.kind === kind)!;
+    t.is(deprecationWarning(type), warning);
+  });
+}

@@ -1,0 +1,294 @@
+// Goal: argv is read as Go's flags read it, into typed values, and whatever cannot be used is one clear line. Method:
+// tables of command lines.
+import test from 'ava';
+import type { Program } from '../../../config/options/option.ts';
+import type { UpOptions } from '../../../config/options.ts';
+import { type ParsedArguments, parseArguments, UsageError } from '../../../config/parse.ts';
+
+type Run<P extends Program> = Extract<ParsedArguments<P>, { action: 'run' }>;
+
+function run<P extends Program>(program: P, argv: readonly string[]): Run<P> {
+  const parsed = parseArguments(program, argv);
+  if (parsed.action !== 'run') throw new Error(`expected to run, not ${parsed.action}`);
+  return parsed;
+}
+
+const values: readonly (readonly [argv: string, expected: Partial<UpOptions>])[] = [
+  ['--secure-port 7443', { securePort: 7443 }],
+  ['--secure-port=7443', { securePort: 7443 }],
+  ['--secure_port=7443', { securePort: 7443 }],
+  ['--secure-port 1 --secure-port 65535', { securePort: 65535 }],
+  ['-v 4', { v: 4 }],
+  ['-v=4', { v: 4 }],
+  ['-v4', { v: 4 }],
+  ['--v=4', { v: 4 }],
+  ['--anonymous-auth', { anonymousAuth: true }],
+  ['--anonymous-auth=T', { anonymousAuth: true }],
+  ['--anonymous-auth=0', { anonymousAuth: false }],
+  ['--request-timeout 1m30s', { requestTimeoutMs: 90_000 }],
+  ['--shutdown-delay-duration 0', { shutdownDelayDurationMs: 0 }],
+  ['--min-request-timeout 60', { minRequestTimeoutSeconds: 60 }],
+  ['--audit-log-maxage 3', { auditLogMaxageDays: 3 }],
+  ['--store-history-bytes 1048576', { storeHistoryBytes: 1_048_576 }],
+  ['--authorization-mode AlwaysDeny', { authorizationMode: ['AlwaysDeny'] }],
+  [
+    '--authorization-mode AlwaysDeny --authorization-mode AlwaysAllow',
+    { authorizationMode: ['AlwaysDeny', 'AlwaysAllow'] },
+  ],
+  ['--authorization-mode AlwaysDeny,AlwaysAllow', { authorizationMode: ['AlwaysDeny', 'AlwaysAllow'] }],
+  ['--service-account-key-file a,b --service-account-key-file c', { serviceAccountKeyFile: ['a,b', 'c'] }],
+  ['--service-node-port-range 1000-2000', { serviceNodePortRange: { first: 1000, last: 2000 } }],
+  ['--service-node-port-range 1000+10', { serviceNodePortRange: { first: 1000, last: 1010 } }],
+  ['--service-node-port-range 1000', { serviceNodePortRange: { first: 1000, last: 1000 } }],
+  [
+    '--service-cluster-ip-range 10.8.0.9/16,fd00::7/112',
+    {
+      serviceClusterIpRange: [
+        { family: 4, address: '10.8.0.0', prefixLength: 16 },
+        { family: 6, address: 'fd00::', prefixLength: 112 },
+      ],
+    },
+  ],
+  [
+    '--runtime-config api/all=false,v1 --runtime-config batch/v1beta1=T',
+    {
+      runtimeConfig: new Map([
+        ['api/all', false],
+        ['v1', true],
+        ['batch/v1beta1', true],
+      ]),
+    },
+  ],
+  [
+    '--feature-gates WarningHeaders=false --feature-gates=SuspendJob=true',
+    { featureGates: 'WarningHeaders=false,SuspendJob=true' },
+  ],
+  ['--goaway-chance 0.02', { goawayChance: 0.02 }],
+  ['--bind-address ::', { bindAddress: '::' }],
+  ['--bind-address=', { bindAddress: '' }],
+  ['--secure-port 7443 --', { securePort: 7443 }],
+];
+
+for (const [argv, expected] of values) {
+  test(`up ${argv} is understood`, (t) => {
+    const { options } = run('up', argv.split(' '));
+    for (const property of Object.keys(expected) as (keyof UpOptions)[]) {
+      t.deepEqual(options[property], expected[property], property);
+    }
+  });
+}
+
+const refused: readonly (readonly [program: Program, argv: string, message: RegExp])[] = [
+  ['up', '--secure-prt 1', /^unknown flag: --secure-prt \(did you mean --secure-port\?\)$/],
+  ['up', '--zzzzzzzzzzz', /^unknown flag: --zzzzzzzzzzz$/],
+  ['up', '--__proto__ x', /^unknown flag: --/],
+  ['up', '--constructor=x', /^unknown flag: --constructor$/],
+  ['up', '--leader-elect', /^unknown flag: --leader-elect/],
+  ['up', '-x', /^unknown shorthand flag: "-x"$/],
+  ['up', '--secure-port', /^flag needs a value: --secure-port$/],
+  ['up', '--secure-port --v=1', /^flag needs a value: --secure-port$/],
+  ['up', 'extra', /^unexpected argument "extra"$/],
+  ['up', '-', /^unexpected argument "-"$/],
+  ['up', '-- extra', /^unexpected argument "extra"$/],
+  ['up', '--anonymous-auth false', /^unexpected argument "false" \(did you mean --anonymous-auth=false\?\)$/],
+  ['up', '--anonymous-auth=yes', /"yes" for --anonymous-auth: must be true or false$/],
+  ['up', '--secure-port=x', /"x" for --secure-port: not a whole number$/],
+  ['up', '--secure-port=', /--secure-port: not a whole number$/],
+  ['up', '--secure-port=1e3', /not a whole number$/],
+  ['up', '--secure-port=010', /not a whole number$/],
+  ['up', '--secure-port=99999999999999999999', /not a whole number$/],
+  ['up', '--secure-port=0', /--secure-port: must be within 1 and 65535$/],
+  ['scheduler', '--secure-port=-1', /--secure-port: must be within 0 and 65535$/],
+  ['up', '--apiserver-count 0', /--apiserver-count: must be within 1 and/],
+  ['up', '--min-request-timeout -1', /must be within 0 and \d+ seconds$/],
+  ['up', '--request-timeout 30', /not a duration/],
+  ['up', '--request-timeout 0', /must be within 1ms and 576h0m0s$/],
+  ['up', '--event-ttl -1s', /must not be negative$/],
+  ['up', '--goaway-chance 0.03', /must be within 0 and 0.02$/],
+  ['up', '--goaway-chance NaN', /not a number$/],
+  ['up', '--bind-address localhost', /not an IPv4 or IPv6 address$/],
+  ['up', '--tls-min-version TLS12', /"TLS12" is not one of VersionTLS10, VersionTLS11/],
+  ['up', '--ingress none', /"none" is not one of auto, uws, node$/],
+  ['up', '--authorization-mode allow', /"allow" is not one of AlwaysAllow, AlwaysDeny, ABAC/],
+  ['up', '--authorization-mode AlwaysDeny,,', /an element of the list is empty$/],
+  ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
+  ['up', '--authorization-mode AlwaysDeny,AlwaysDeny', /names AlwaysDeny twice$/],
+  ['up', '--enable-admission-plugins Priorty', /"Priorty" is not one of/],
+  ['up', '--enable-admission-plugins Priority --disable-admission-plugins Priority', /both name Priority$/],
+  ['up', '--service-node-port-range 2000-1000', /not a range of ports/],
+  ['up', '--service-node-port-range 0-10', /not a range of ports/],
+  ['up', '--service-node-port-range 65535+1', /not a range of ports/],
+  ['up', '--orch-service-node-port 80', /80 is outside --service-node-port-range 30000-32767$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0', /"10.0.0.0" is not a CIDR/],
+  ['up', '--service-cluster-ip-range=', /names no range$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0/11', /10.0.0.0\/11 has more than 2\^20 addresses$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0/16,10.0.9.0/24', /10.0.0.0\/16 and 10.0.9.0\/24 overlap$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0/24,10.1.0.0/24', /different IP families$/],
+  ['up', '--service-cluster-ip-range 10.0.0.0/24,fd00::/112,fd01::/112', /at most two ranges, not 3$/],
+  ['up', '--runtime-config batch', /"batch" is not of the form v1, group\/version/],
+  ['up', '--runtime-config __proto__/v1', /is not of the form/],
+  ['up', '--runtime-config v1=maybe', /v1 must be true or false$/],
+  ['up', '--runtime-config =true', /has no key$/],
+  ['up', '--feature-gates Nope=true', /--feature-gates: no feature gate is called "Nope"$/],
+  ['up', '--feature-gates NodeLease=false', /cannot be set to false: it is locked to true$/],
+  ['up', '--watch-cache-sizes pods', /"pods" is not of the form resource\[\.group\]#size$/],
+  ['up', '--tls-cert-file a', /^--tls-cert-file needs --tls-private-key-file beside it$/],
+  ['up', '--tls-private-key-file a', /^--tls-private-key-file needs --tls-cert-file beside it$/],
+  ['up', '--service-account-signing-key-file a', /needs --service-account-key-file beside it$/],
+  ['up', '--token-auth-file a\0b', /the path holds a zero byte$/],
+  ['scheduler', '--leader-elect-renew-deadline 16s', /renew-deadline 16s exceeds --leader-elect-lease-duration 15s$/],
+  [
+    'scheduler',
+    '--leader-elect-retry-period 9s',
+    /leaves no time for a second try after --leader-elect-retry-period 9s$/,
+  ],
+  ['scheduler', '--hard-pod-affinity-symmetric-weight 101', /must be within 0 and 100$/],
+  ['scheduler', '--token-auth-file a', /^unknown flag: --token-auth-file/],
+];
+
+for (const [program, argv, message] of refused) {
+  test(`${program} ${JSON.stringify(argv)} is refused in one line`, (t) => {
+    const error = t.throws(() => parseArguments(program, argv.split(' ')), { instanceOf: UsageError, message });
+    t.notRegex(error.message, /\n/);
+  });
+}
+
+const refusedUntilBuilt: readonly string[] = [
+  '--client-ca-file=ca.pem',
+  '--encryption-provider-config=e.yaml',
+  '--audit-policy-file=p.yaml',
+  '--audit-log-path=-',
+  '--audit-webhook-config-file=w',
+  '--oidc-issuer-url=https://issuer',
+  '--oidc-required-claim=a=b',
+  '--oidc-signing-algs=ES256',
+  '--admission-control-config-file=a',
+  '--authorization-mode=RBAC',
+  '--authorization-mode=AlwaysDeny,Node',
+  '--authorization-mode=ABAC',
+  '--authorization-mode=Webhook',
+  '--authorization-policy-file=p',
+  '--authentication-token-webhook-config-file=w',
+  '--enable-admission-plugins=PodSecurityPolicy',
+  '--tls-sni-cert-key=a,b:*.example.org',
+  '--tls-cipher-suites=TLS_AES_128_GCM_SHA256',
+  '--requestheader-client-ca-file=a',
+  '--requestheader-username-headers=X-Remote-User',
+  '--strict-transport-security-directives=max-age=1',
+  '--store-servers=https://10.0.0.1:2379',
+];
+
+for (const argument of refusedUntilBuilt) {
+  test(`apiserver ${argument} does not start, since going on without it would do less than asked`, (t) => {
+    t.throws(() => parseArguments('apiserver', [argument]), { message: /is not available in this release/ });
+  });
+}
+
+test('an option that has no effect yet is accepted with a warning that names it', (t) => {
+  t.deepEqual(run('up', ['--watch-cache=false', '--profiling']).warnings, [
+    '--watch-cache has no effect yet',
+    '--profiling has no effect yet',
+  ]);
+});
+
+test('a protective option at its default value starts with a warning', (t) => {
+  t.deepEqual(run('up', ['--oidc-signing-algs=RS256']).warnings, ['--oidc-signing-algs has no effect yet']);
+  t.deepEqual(run('up', ['--enable-admission-plugins=LimitRanger']).warnings, [
+    '--enable-admission-plugins has no effect yet',
+  ]);
+});
+
+test('a deprecated option, key or gate warns and says what to do instead', (t) => {
+  t.deepEqual(run('scheduler', ['--address=127.0.0.1']).warnings[0], '--address is deprecated: use --bind-address');
+  t.deepEqual(run('up', ['--runtime-config=api/legacy']).warnings, ['--runtime-config api/legacy is deprecated']);
+  t.regex(run('up', ['--feature-gates=DryRun=true']).warnings[0]!, /^feature gate DryRun=true will be refused/);
+});
+
+test('an option in force warns of nothing', (t) => {
+  t.deepEqual(
+    run('up', ['--secure-port=1234', '--event-ttl=2h', '-v=2', '--feature-gates=SuspendJob=true']).warnings,
+    [],
+  );
+});
+
+test('the programs differ in their defaults', (t) => {
+  const up = run('up', []).options;
+  const apiserver = run('apiserver', []).options;
+  const scheduler = run('scheduler', []).options;
+  t.is(up.bindAddress, '127.0.0.1');
+  t.is(apiserver.bindAddress, '0.0.0.0');
+  t.is(apiserver.securePort, 6443);
+  t.is(scheduler.securePort, 10259);
+  t.is(apiserver.authenticationTokenWebhookCacheTtlMs, 120_000);
+  t.is(scheduler.authenticationTokenWebhookCacheTtlMs, 10_000);
+  t.deepEqual(scheduler.requestheaderUsernameHeaders, ['x-remote-user']);
+  t.deepEqual(apiserver.requestheaderUsernameHeaders, []);
+});
+
+test('defaults are spelled by the dialect that argv asks for, wherever it stands', (t) => {
+  t.is(run('scheduler', []).options.lockObjectName, 'orch-scheduler');
+  const other = run('scheduler', ['-v=1', '--api-dialect=kubernetes']).options;
+  t.is(other.apiDialect, 'kubernetes');
+  t.regex(other.lockObjectName, /^kube.scheduler$/);
+  t.throws(() => parseArguments('up', ['--storage-media-type', other.orchApiContentType]), {
+    message: /is not one of application/,
+  });
+  t.notThrows(() =>
+    parseArguments('up', ['--storage-media-type', other.orchApiContentType, '--api-dialect=kubernetes']),
+  );
+});
+
+test('anonymous requests never meet AlwaysAllow unless the operator says so, and then with a warning', (t) => {
+  const silent = run('apiserver', []);
+  t.false(silent.options.anonymousAuth);
+  t.deepEqual(silent.warnings.length, 1);
+  const asked = run('apiserver', ['--anonymous-auth']);
+  t.true(asked.options.anonymousAuth);
+  t.regex(asked.warnings[0]!, /everybody/);
+  const denied = run('apiserver', ['--authorization-mode=AlwaysDeny']);
+  t.true(denied.options.anonymousAuth);
+  t.deepEqual(denied.warnings, []);
+  t.deepEqual(run('up', []).warnings, []);
+});
+
+test('leader election deadlines matter only when there is an election', (t) => {
+  t.notThrows(() => parseArguments('scheduler', ['--leader-elect=false', '--leader-elect-renew-deadline=1h']));
+  t.notThrows(() => parseArguments('scheduler', ['--leader-elect-renew-deadline=15s']));
+});
+
+for (const argv of [['--help'], ['-h'], ['--version=true'], ['--v=1', '--help', '--no-such-flag', 'x']]) {
+  test(`apiserver ${argv.join(' ')} asks for a text, not for a start`, (t) => {
+    t.is(parseArguments('apiserver', argv).action, argv[0] === '--version=true' ? 'version' : 'help');
+  });
+}
+
+test('help that is switched off is no call for help', (t) => {
+  t.is(parseArguments('apiserver', ['--help=false']).action, 'run');
+});
+
+test('what argv set is told apart from defaults, by the option’s own name', (t) => {
+  t.deepEqual(
+    [...run('scheduler', ['--authentication-kubeconfig=x', '-v=0']).given],
+    ['authentication-orchconfig', 'v'],
+  );
+});
+
+test('a very long argument makes a short error', (t) => {
+  const long = 'x'.repeat(1_000_000);
+  for (const argv of [
+    [`--${long}`],
+    [long],
+    [`--secure-port=${long}`],
+    [`--feature-gates=${long}=true`],
+    [`-${long}`],
+  ]) {
+    const error = t.throws(() => parseArguments('up', argv), { instanceOf: UsageError });
+    t.true(error.message.length < 500);
+  }
+});
+
+test('options are plain data that can be handed to another thread', (t) => {
+  const { options } = run('up', ['--runtime-config=v1=true']);
+  t.deepEqual(structuredClone(options), options);
+  t.true(Object.isFrozen(options));
+});
