@@ -1,6 +1,6 @@
 // The write path: turns requests into transactions of the store. Decider in its steps; between them it asks the hub of its
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
-import { methodNotAllowed, resourceNotFound, serviceUnavailable } from '../../api/status/failures.ts';
+import { badRequest, failure, methodNotAllowed, resourceNotFound, serviceUnavailable } from '../../api/status/failures.ts';
 import { isStatusError, httpCode, StatusError } from '../../api/status/status.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Registry } from '../../api/resources/registry.ts';
@@ -62,7 +62,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   /** Expected refusals are answers; anything else is an error. */
   #refuse(reply: Reply, error: unknown): void {
     if (isStatusError(error)) reply.send({ code: httpCode(error.status), body: error.status } satisfies WriteReply);
-    else if (error instanceof BodyError) reply.send({ code: error.status.code ?? 400, body: error.status } satisfies WriteReply);
+    else if (error instanceof BodyError) reply.send(bodyRefusal(error));
     else reply.fail(error);
   }
 
@@ -98,18 +98,21 @@ export class Admission implements Actor<AdmissionProtocol> {
   }
 }
 
+function bodyRefusal(error: BodyError): WriteReply {
+  const status = error.code === 415 ? failure(415, 'UnsupportedMediaType', error.message) : badRequest(error.message);
+  return { code: error.code, body: status };
+}
+
 function notBuilt(type: KnownType, subresource: string): StatusError['status'] {
   const what = subresource === '' ? type.plural : `${type.plural}/${subresource}`;
   return serviceUnavailable(`this server does not serve ${what} yet`);
 }
 
 /** Admission as a placeable actor. */
-export function admissionKind<Options>(admissionOptions: (options: Options, context: ActorContext) => AdmissionOptions): ActorKind<Options> {
-  return {
-    kind: 'admission',
-    nature: 'decider',
-    mailboxMax: 5000,
-    stopOrder: 40,
-    create: (context, options) => new Admission(context, admissionOptions(options, context)),
-  };
-}
+export const admissionKind: ActorKind<AdmissionOptions> = {
+  kind: 'admission',
+  nature: 'decider',
+  mailboxMax: 5000,
+  stopOrder: 40,
+  create: (context, options) => new Admission(context, options),
+};

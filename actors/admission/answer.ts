@@ -4,6 +4,6 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 
 /** The object as a client sees it, kind and apiVersion first. */
 export function asAnswer(type: KnownType, object: JsonObject): JsonObject {
-  const { kind, apiVersion } = type;
-  return { kind, apiVersion, ...object, ...{ kind, apiVersion } };
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  return { kind: type.kind, apiVersion: type.apiVersion, ...rest };
 }

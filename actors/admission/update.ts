@@ -125,7 +125,7 @@ function changeFor(request: WriteRequest, type: KnownType): Change {
     return {
       expected: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
       view: (stored) => scaleOf(stored) as unknown as JsonObject,
-      merge: (view, stored) => applyScale(stored, view),
+      merge: (view, stored) => applyScale(stored, view, type),
       subresource,
     };
   }

@@ -3,11 +3,11 @@
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
-import type { Representation } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
 import { toYaml } from '../../transport/body.ts';
-import { isPrettyAgent } from '../../transport/negotiation.ts';
+import { isPrettyRequest } from '../../transport/negotiation.ts';
 import type { Exchange } from './exchange.ts';
+import type { Representation } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
@@ -27,7 +27,7 @@ export function sendStatus(exchange: Exchange, status: Status): void {
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
   const headers = retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
-  const pretty = isPrettyAgent(exchange.request.header('user-agent'));
+  const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
   exchange.code = code;
   exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
 }

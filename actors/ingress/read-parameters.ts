@@ -6,7 +6,7 @@ import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { badRequest, unnamedError } from '../../api/status/failures.ts';
-import { forbidden as forbiddenField, type FieldError, invalidStatus, notSupported } from '../../api/status/field-error.ts';
+import { forbidden as forbiddenField, type FieldError, invalidFrom, notSupported } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../hub/protocol.ts';
 
@@ -56,7 +56,7 @@ function checkMatch(match: string, version: string, continueToken: string, metaG
   if (version === '') errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
   if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(path, match, ['Exact', 'NotOlderThan', '']));
   if (match === 'Exact' && version === '0') errors.push(forbiddenField(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
-  if (errors.length > 0) throw new StatusError(invalidStatus('ListOptions', metaGroup, '', errors));
+  if (errors.length > 0) throw new StatusError(invalidFrom('ListOptions', metaGroup, '', errors));
 }
 
 /** What a watch begins with: after a revision, or from the present state. */
@@ -76,7 +76,7 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
   const match = query.get('resourceVersionMatch') ?? '';
   if (match !== '' && sendInitialEvents === undefined) {
     const error = forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch');
-    throw new StatusError(invalidStatus('ListOptions', metaGroup, '', [error]));
+    throw new StatusError(invalidFrom('ListOptions', metaGroup, '', [error]));
   }
   const timeout = query.get('timeoutSeconds');
   const timeoutSeconds = timeout === undefined || timeout === '' ? 0 : countParameter(query, 'timeoutSeconds');

@@ -7,11 +7,11 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
-import type { Representation } from '../../transport/negotiation.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
 import { headersFor, sendObject, sendStored } from './answers.ts';
 import type { Exchange } from './exchange.ts';
+import type { Representation } from './representation.ts';
 import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 

@@ -5,10 +5,10 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
-import type { Representation } from '../../transport/negotiation.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { headersFor } from './answers.ts';
 import type { Exchange } from './exchange.ts';
+import type { Representation } from './representation.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
 
