@@ -31,7 +31,7 @@ export interface Desired {
   readonly retire?: (stored: ApiObject) => ApiObject | undefined;
 }
 
-export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'createFeed' | 'namespacedTypes' | 'eventTtlMs'>;
+export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'eventTtlMs'>;
 
 /** All objects to make, namespaces first. Throws a RangeError when the service range is none. */
 export function desiredObjects(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {

@@ -7,7 +7,7 @@ import type { FeedEvent } from '../../storage/store-feed.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
-import { FeedFollower, type FeedListener } from './feed-follower.ts';
+import { type FeedFactory, FeedFollower, type FeedListener, feedOfThread } from './feed-follower.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import type { ControllersOptions } from './options.ts';
@@ -22,6 +22,15 @@ const WRITE_DEADLINE_MS = 10_000;
 const LAST_WRITES_ATTEMPTS_MAX = 3;
 const LAST_WRITE_DEADLINE_MS = 2_000;
 
+/** Makes the actor. `feedFactory` stands in for the thread's slabs in tests. */
+export function createControllers(
+  context: ActorContext,
+  options: ControllersOptions,
+  feedFactory: FeedFactory = feedOfThread,
+): Controllers {
+  return new Controllers(context, options, feedFactory);
+}
+
 /** See ActorKind. Asks admission and the store; stops before admission, which it needs to the end. */
 export const controllersKind: ActorKind<ControllersOptions> = {
   kind: 'controllers',
@@ -29,7 +38,7 @@ export const controllersKind: ActorKind<ControllersOptions> = {
   owns: "its subscription to the store's stream",
   mailboxMax: 4_096,
   stopOrder: 20,
-  create: (context, options) => new Controllers(context, options),
+  create: (context, options) => createControllers(context, options),
 };
 
 /** An event that several controllers look at: its object is parsed once at most. */
@@ -57,7 +66,7 @@ class SharedEvent implements FeedEvent {
   }
 }
 
-class Controllers implements Actor<ControllersProtocol>, FeedListener {
+export class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #context: ActorContext;
   readonly #bootstrap: Bootstrap;
   readonly #queues: readonly WorkQueue[];
@@ -66,7 +75,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #feed: FeedFollower;
   #synced = false;
 
-  constructor(context: ActorContext, options: ControllersOptions) {
+  constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
     this.#context = context;
     const dialect = DIALECTS[options.dialect];
     const { clock } = context;
@@ -88,7 +97,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
         else followers.push(controller);
       }
     }
-    this.#feed = new FeedFollower(context, [...this.#followers.keys()], options.createFeed, this);
+    this.#feed = new FeedFollower(context, [...this.#followers.keys()], feedFactory, this);
   }
 
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */

@@ -2,9 +2,9 @@
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Timer } from '../../runtime/environment.ts';
-import type { FeedEvent, StoreFeed } from '../../storage/store-feed.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
-import type { StoreFeedFactory } from './options.ts';
 
 const SUBSCRIBE_DEADLINE_MS = 30_000;
 const RETRY_FIRST_MS = 20;
@@ -19,6 +19,17 @@ export interface FeedListener {
   onSynced(): void;
 }
 
+/** Makes the feed that turns the store's batches into events of these types. */
+export type FeedFactory = (
+  context: ActorContext,
+  storageKeys: readonly string[],
+  onEvent: (event: FeedEvent) => void,
+) => StoreFeed;
+
+/** The feed that reads the thread's slabs. */
+export const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
+  createStoreFeed({ slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()), storageKeys, onEvent });
+
 export class FeedFollower {
   readonly #context: ActorContext;
   readonly #listener: FeedListener;
@@ -32,20 +43,11 @@ export class FeedFollower {
   #failures = 0;
   #retry: Timer | undefined;
 
-  constructor(
-    context: ActorContext,
-    storageKeys: readonly string[],
-    createFeed: StoreFeedFactory,
-    listener: FeedListener,
-  ) {
+  constructor(context: ActorContext, storageKeys: readonly string[], feedFactory: FeedFactory, listener: FeedListener) {
     this.#context = context;
     this.#listener = listener;
     this.#store = context.ref<StoreProtocol>('store');
-    this.#feed = createFeed({
-      readerName: context.name,
-      storageKeys,
-      onEvent: (event) => listener.onEvent(event),
-    });
+    this.#feed = feedFactory(context, storageKeys, (event) => listener.onEvent(event));
   }
 
   start(): void {

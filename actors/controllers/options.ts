@@ -1,7 +1,5 @@
-// What the controllers are told when they are made. All of it is plain data, except the feed's factory, which the
-// roster adds on the thread where the actor lives.
+// What the controllers are told when they are made: plain data, since it may come from another thread.
 import type { DialectName } from '../../config/dialect.ts';
-import type { FeedEvent, StoreFeed } from '../../storage/store-feed.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {
@@ -25,16 +23,8 @@ export interface AuthenticationInfo {
   readonly requestHeaderExtraHeaderPrefixes: readonly string[];
 }
 
-/** Makes the reader of the store's stream. `storageKeys` are the types wanted; `onEvent` runs within begin and apply. */
-export type StoreFeedFactory = (options: {
-  readonly readerName: string;
-  readonly storageKeys: readonly string[];
-  readonly onEvent: (event: FeedEvent) => void;
-}) => StoreFeed;
-
 export interface ControllersOptions {
   readonly dialect: DialectName;
-  readonly createFeed: StoreFeedFactory;
   readonly namespacedTypes: readonly NamespacedType[];
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */
   readonly caPem: string;

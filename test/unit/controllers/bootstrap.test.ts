@@ -1,6 +1,7 @@
 // What the API server makes for itself at start, what it keeps afterwards, and the hooks that readiness hangs on.
 import test from 'ava';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { FakeCluster, Stored } from './fake-cluster.ts';
 import { DIALECT, type Fixture, fixture, objectOf, restarted, started } from './fixture.ts';
@@ -71,6 +72,21 @@ test('the hooks are those that the health endpoints list, spelled in the dialect
   t.is(names.length, 13);
   t.true(names.includes(DIALECT.spell('poststarthook/start-@short-apiserver-admission-initializer')));
   t.is(new Set(names).size, names.length);
+});
+
+test('in the other dialect everything is made under its names', async (t) => {
+  const other = DIALECTS.kubernetes;
+  const f = await started({ dialect: other.name });
+  t.deepEqual(
+    f.hooks().filter((hook) => !hook.done),
+    [],
+  );
+  t.deepEqual(
+    f.cluster.names('core/namespaces'),
+    ['default', other.nodeLeaseNamespace, other.publicNamespace, other.systemNamespace].sort(),
+  );
+  t.true(f.cluster.names('core/services').includes(`default/${other.brand}`));
+  t.true(f.cluster.names(other.spell('discovery.@group/endpointslices')).includes(`default/${other.brand}`));
 });
 
 test('no hook is done before the stream has been taken up', async (t) => {

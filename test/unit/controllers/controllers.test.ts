@@ -1,7 +1,10 @@
 // The actor's place in the store's stream: how it subscribes, keeps up, and begins again.
 import test from 'ava';
+import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { fixture, objectOf, started } from './fixture.ts';
+import { FakeCluster } from './fake-cluster.ts';
+import { DIALECT, fixture, objectOf, started } from './fixture.ts';
+import { VirtualTime } from './virtual-time.ts';
 
 test('it subscribes again, with a growing pause, until the store answers', async (t) => {
   const f = await fixture();
@@ -117,36 +120,23 @@ test('after the stop nothing is heard and nothing is written', async (t) => {
 });
 
 test('an object that cannot be read does not keep the rest of the stream away', async (t) => {
-  const f = await started();
-  const createFeed = f.cluster.createFeed;
-  const broken = await fixture({
-    createFeed: ({ onEvent, ...rest }) =>
-      createFeed({
-        ...rest,
-        onEvent: (event) =>
-          onEvent(
-            event.name !== 'broken'
-              ? event
-              : {
-                  ...event,
-                  object: () => {
-                    throw new Error('damaged');
-                  },
-                },
-          ),
-      }),
-  });
-  // The feed of the second actor reads the first one's cluster.
-  broken.onSubscribe(() => f.cluster.subscribe());
-  f.cluster.putNamespace('broken');
-  f.cluster.putNamespace('whole');
-  f.cluster.put('core/secrets', objectOf('Secret', 'whole', 's'));
-  f.cluster.outbox.length = 0;
-  await broken.actor.start?.();
-  await broken.time.advance(100);
-  const given = broken.writesOf('create serviceaccounts').map(({ request }) => request.target.namespace);
-  t.true(given.includes('whole'));
-  t.false(given.includes('broken'));
+  const time = new VirtualTime();
+  const cluster = new FakeCluster(DIALECT, time.clock);
+  const damaged = () => {
+    throw new Error('damaged');
+  };
+  const feedFactory: FeedFactory = (context, storageKeys, onEvent) =>
+    cluster.feedFactory(context, storageKeys, (event) =>
+      onEvent(event.name === 'broken' ? { ...event, object: damaged } : event),
+    );
+  const f = await fixture({}, { cluster, time, feedFactory });
+  cluster.putNamespace('broken');
+  cluster.putNamespace('whole');
+  cluster.outbox.length = 0;
+  await f.actor.start?.();
+  await f.time.advance(100);
+  t.is(cluster.get('core/serviceaccounts', 'broken', 'default'), undefined);
+  t.not(cluster.get('core/serviceaccounts', 'whole', 'default'), undefined);
 });
 
 test('the writes of all controllers together stay within their bound', async (t) => {

@@ -1,7 +1,7 @@
 // A store and an admission small enough to read: objects in a map, writes applied at once, every change one batch of the
 // stream. It knows what of the API's behaviour the controllers rely on, records every write, and fails when told to.
 import type { WriteReply, WriteRequest } from '../../../actors/admission/protocol.ts';
-import type { StoreFeedFactory } from '../../../actors/controllers/options.ts';
+import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
 import type { Place, Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
@@ -128,7 +128,7 @@ export class FakeCluster {
     };
   }
 
-  readonly createFeed: StoreFeedFactory = ({ storageKeys, onEvent }) => {
+  readonly feedFactory: FeedFactory = (_context, storageKeys, onEvent) => {
     const wanted = new Set(storageKeys);
     const emit = (changes: readonly Change[], type?: 'present') => {
       for (const change of changes) if (wanted.has(change.storageKey)) onEvent(this.#event(change, type));
@@ -252,6 +252,7 @@ export class FakeCluster {
       lastRevision: this.#revision,
       compactedRevision: 0,
       runs: [],
+      movedRuns: [],
       newSlabs: [],
     };
     this.outbox.push(batch);

@@ -1,6 +1,7 @@
 // Starts the controllers' actor over a fake cluster and virtual time, and makes objects for tests.
 import { pino } from 'pino';
-import { controllersKind } from '../../../actors/controllers/controllers.ts';
+import { createControllers } from '../../../actors/controllers/controllers.ts';
+import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { StoreBatch } from '../../../actors/store/protocol.ts';
@@ -34,10 +35,9 @@ const AUTHENTICATION = {
 const NAMESPACED = ['configmaps', 'endpoints', 'events', 'pods', 'secrets', 'serviceaccounts', 'services'];
 
 /** Options as a server without flags has them. */
-export function defaultOptions(cluster: FakeCluster): ControllersOptions {
+export function defaultOptions(): ControllersOptions {
   return {
     dialect: DIALECT.name,
-    createFeed: cluster.createFeed,
     namespacedTypes: [
       ...NAMESPACED.map((plural) => ({ group: '', version: 'v1', plural, storageKey: `core/${plural}` })),
       { group: 'apps', version: 'v1', plural: 'deployments', storageKey: 'apps/deployments' },
@@ -107,7 +107,7 @@ export interface Fixture {
 /** An actor over a cluster, not started yet. */
 export async function fixture(
   overrides: Partial<ControllersOptions> = {},
-  cluster?: { readonly cluster: FakeCluster; readonly time: VirtualTime },
+  cluster?: { readonly cluster: FakeCluster; readonly time: VirtualTime; readonly feedFactory?: FeedFactory },
 ): Promise<Fixture> {
   const time = cluster?.time ?? new VirtualTime();
   const world = cluster?.cluster ?? new FakeCluster(DIALECT, time.clock);
@@ -119,10 +119,8 @@ export async function fixture(
     subscriptions += 1;
     return subscribe();
   });
-  const actor = (await controllersKind.create(context, {
-    ...defaultOptions(world),
-    ...overrides,
-  })) as unknown as Actor<ControllersProtocol>;
+  const options = { ...defaultOptions(), ...overrides };
+  const actor = createControllers(context, options, cluster?.feedFactory ?? world.feedFactory);
   const reply = { send: () => {}, fail: () => {} };
   const batch = (message: StoreBatch) => actor.onMessage({ type: 'storeBatch', ...message }, reply);
   time.pump = () => {

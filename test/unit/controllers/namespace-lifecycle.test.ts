@@ -160,7 +160,7 @@ test('a type that cannot be deleted is reported, tried again, and does not hold 
 test('pods are given their grace, and the namespace waits for them', async (t) => {
   const f = await shop();
   f.cluster.put('core/nodes', objectOf('Node', '', 'n1'));
-  f.cluster.put('coordination.orch.io/leases', objectOf('Lease', DIALECT.nodeLeaseNamespace, 'n1'));
+  f.cluster.put(DIALECT.spell('coordination.@group/leases'), objectOf('Lease', DIALECT.nodeLeaseNamespace, 'n1'));
   f.cluster.put(
     'core/pods',
     objectOf('Pod', 'shop', 'p', { spec: { nodeName: 'n1', terminationGracePeriodSeconds: 20 } }),

@@ -214,3 +214,25 @@ test('stopping waits for the writes under way, and plans nothing more', async (t
   );
   t.is(time.timersWaiting, 0);
 });
+
+test('the writer has a bounded number of writes in flight, and serves those who wait in order', async (t) => {
+  const time = new VirtualTime();
+  const answers: [name: string, answer: () => void][] = [];
+  const context = fakeContext(time, (_actor, message) => {
+    const { name } = (message as unknown as { target: { name: string } }).target;
+    return new Promise((resolve) => answers.push([name, () => resolve({ code: 200, body: {} })]));
+  });
+  const writer = new Writer(context, { inFlightMax: 2, deadlineMs: 1_000 });
+  const identity = { user: { name: 'u', uid: '', groups: [], extra: {} }, userAgent: 'test' };
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  const done = names.map((name) => writer.write(identity, write(name)));
+  for (let answered = 0; answered < names.length; answered += 1) {
+    await time.settle();
+    t.deepEqual(
+      answers.map(([name]) => name),
+      names.slice(0, answered + 2),
+    );
+    answers[answered]?.[1]();
+  }
+  t.true((await Promise.all(done)).every(({ ok }) => ok));
+});
