@@ -1,5 +1,5 @@
 // The rules of metadata, the same for every kind (facts: metadata). Runs for every write: an object without anything
-// unusual costs a few comparisons and allocates nothing.
+// unusual costs a few comparisons and one empty list.
 import type { Dialect } from '../../config/dialect.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../deletion.ts';
