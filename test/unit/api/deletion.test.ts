@@ -2,7 +2,7 @@
 import test from 'ava';
 import { type Deletion, isReadyToRemove, prepareDelete, requirePreconditions } from '../../../api/deletion.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import type { ObjectMeta } from '../../../api/metadata.ts';
+import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 

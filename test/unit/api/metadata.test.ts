@@ -4,12 +4,11 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import {
   distinctOwnerReferences,
   isUnchanged,
-  metadataOf,
   nameSuffix,
   prepareCreate,
   prepareUpdate,
-  timestampOf,
 } from '../../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../../api/object-meta.ts';
 import { isStatusError, StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 

@@ -1,7 +1,7 @@
 // Formats of names, the rules of metadata, of request options and of LabelSelector objects.
 import test from 'ava';
 import type { JsonObject } from '../../../api/json-value.ts';
-import type { ObjectMeta } from '../../../api/metadata.ts';
+import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../../../api/status/field-error.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import {
