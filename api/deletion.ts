@@ -1,7 +1,7 @@
 // What a DELETE does to an object before, or instead of, its removal: grace periods, the finalizers of garbage
 // collection, preconditions (SPEC.md "Deletion of a resource"). Pure; the object given is never changed.
 import type { JsonObject } from './json-value.ts';
-import { metadataOf, type ObjectMeta, timestampOf } from './metadata.ts';
+import { metadataOf, type ObjectMeta, timestampOf } from './object-meta.ts';
 import type { ResourceType } from './resources/resource-type.ts';
 import { conflict } from './status/failures.ts';
 import { StatusError } from './status/status.ts';
@@ -21,7 +21,7 @@ export interface Preconditions {
 export interface Deletion {
   readonly nowMs: number;
   /**
-   * Seconds the object may take to end, already decided for the types that end gracefully (facts: Pod strategy). Undefined
+   * Seconds the object may take to end, already decided for the types that end gracefully (pods). Undefined
    * for all others: they are removed at once, or when their last finalizer goes.
    */
   readonly graceSeconds: number | undefined;

@@ -2,55 +2,11 @@
 // update. Pure: time, uid and randomness come in as parameters, the objects given are never changed. Field rules are in
 // validation/object-meta.ts, deletion in deletion.ts, rules of single kinds with the kinds.
 import { deepEqual } from './deep-equal.ts';
-import { isJsonObject, type JsonObject } from './json-value.ts';
+import type { JsonObject } from './json-value.ts';
+import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
 import type { ResourceType } from './resources/resource-type.ts';
 import { badRequest, conflict, conflictModified, missingResourceVersion, unnamedError } from './status/failures.ts';
 import { type Status, StatusError } from './status/status.ts';
-
-export interface OwnerReference {
-  readonly apiVersion?: string;
-  readonly kind?: string;
-  readonly name?: string;
-  readonly uid?: string;
-  readonly controller?: boolean;
-  readonly blockOwnerDeletion?: boolean;
-}
-
-export interface ManagedFieldsEntry {
-  readonly manager?: string;
-  readonly operation?: string;
-  readonly apiVersion?: string;
-  readonly time?: string;
-  readonly fieldsType?: string;
-  readonly fieldsV1?: unknown;
-}
-
-/** An object's metadata as decoded. */
-export interface ObjectMeta {
-  readonly name?: string;
-  readonly generateName?: string;
-  readonly namespace?: string;
-  readonly selfLink?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly generation?: number;
-  readonly creationTimestamp?: string | null;
-  readonly deletionTimestamp?: string | null;
-  readonly deletionGracePeriodSeconds?: number | null;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly ownerReferences?: readonly OwnerReference[];
-  readonly finalizers?: readonly string[];
-  readonly clusterName?: string;
-  readonly managedFields?: readonly ManagedFieldsEntry[];
-}
-
-const NO_METADATA: ObjectMeta = Object.freeze({});
-
-/** An object's metadata; an empty one where it has none. */
-export function metadataOf(object: JsonObject): ObjectMeta {
-  return isJsonObject(object.metadata) ? (object.metadata as ObjectMeta) : NO_METADATA;
-}
 
 /** What a request's path says of the object. */
 export interface RequestIdentity {
@@ -62,7 +18,7 @@ export interface RequestIdentity {
 
 /** Everything of a create that is not in the body. */
 export interface Creation extends RequestIdentity {
-  /** The present time (see `timestampOf`). */
+  /** The present time (object-meta.ts, `timestampOf`). */
   readonly nowIso: string;
   readonly uid: string;
   /** What completes a generateName (see `nameSuffix`). */
@@ -82,19 +38,10 @@ export function nameSuffix(random: () => number): string {
   return suffix;
 }
 
-/** The last second that has a four-digit year. */
-const TIMESTAMP_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59);
-
-/** A moment as objects write it: UTC, whole seconds. Moments that cannot be written so become the nearest that can. */
-export function timestampOf(atMs: number): string {
-  const writableMs = Math.min(Math.max(atMs, 0), TIMESTAMP_MS_MAX);
-  return `${new Date(writableMs).toISOString().slice(0, 19)}Z`;
-}
-
 /**
  * The object as it begins its life: named, placed, dated, with a fresh uid, its first generation and its initial status.
  * Throws StatusError: 400 where name or namespace differ from the path's, 500 without reason where a resourceVersion is
- * set (facts: metadata.onCreate).
+ * set.
  */
 export function prepareCreate(object: JsonObject, type: ResourceType, creation: Creation): JsonObject {
   const given = metadataOf(object);
@@ -134,8 +81,7 @@ export interface Update extends RequestIdentity {
 /**
  * The object an update makes of `next` and `stored`: what the server owns is kept from the stored one, and the generation
  * grows when a part that counts has changed. Throws StatusError: 400 where name or namespace differ from the path's, 409
- * where uid or resourceVersion are not the stored ones, 422 where the type insists on a resourceVersion and there is none
- * (facts: metadata.onUpdate).
+ * where uid or resourceVersion are not the stored ones, 422 where the type insists on a resourceVersion and there is none.
  */
 export function prepareUpdate(next: JsonObject, stored: JsonObject, type: ResourceType, update: Update): JsonObject {
   const before = metadataOf(stored);

@@ -1,7 +1,7 @@
 // The scale subresource: how many replicas a workload has and should have, as an autoscaling/v1 Scale. For the types
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
 import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
-import { metadataOf, type ObjectMeta } from './metadata.ts';
+import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
 import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
 import { badRequest, conflict, conflictModified, type NamedType } from './status/failures.ts';

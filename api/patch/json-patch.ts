@@ -29,7 +29,7 @@ type Container = Record<string, unknown> | unknown[];
 
 /**
  * The document with the patch applied. Throws StatusError: 400 where the patch is no list of operations, 413 where it
- * is over a limit, 422 where it does not apply (facts: one fixed sentence, whatever the cause).
+ * is over a limit, 422 where it does not apply (in one fixed sentence, whatever the cause).
  */
 export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject {
   if (!Array.isArray(patch)) throw new StatusError(badRequest('a JSON patch is a list of operations'));

@@ -1,4 +1,4 @@
-// The rules of LabelSelector objects inside specs (facts: formats.labelSelector). Says what is wrong and where;
+// The rules of LabelSelector objects inside specs. Says what is wrong and where;
 // compiling one is selectors/label-selector.ts.
 import { isJsonObject } from '../json-value.ts';
 import * as wrong from '../status/field-error.ts';

@@ -1,10 +1,10 @@
-// The rules of metadata, the same for every kind (facts: metadata). Runs for every write: an object without anything
-// unusual costs a few comparisons and allocates nothing.
+// The rules of metadata, the same for every kind. Runs for every write: an object without anything
+// unusual costs a few comparisons and one empty list.
 import type { Dialect } from '../../config/dialect.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../deletion.ts';
 import { isJsonObject } from '../json-value.ts';
-import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../metadata.ts';
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from '../object-meta.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';

@@ -1,5 +1,5 @@
-// The rules of request options: what dryRun, fieldManager, force, propagationPolicy and resourceVersionMatch may say
-// (facts: options). Options come parsed: this file knows values, not query parameters.
+// The rules of request options: what dryRun, fieldManager, force, propagationPolicy and resourceVersionMatch may say.
+// Options come parsed: this file knows values, not query parameters.
 import * as wrong from '../status/field-error.ts';
 import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
