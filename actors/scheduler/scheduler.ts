@@ -9,15 +9,16 @@ import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { admissionPort } from './admission-port.ts';
 import { BestEffortWrites } from './best-effort-writes.ts';
+import type { ClusterPort } from './cluster-port.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { EventRecorder } from './event-recorder.ts';
 import { zoneByLabels } from './node-order.ts';
 import { defaultProfile } from './profile.ts';
 import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
-import { schedulerMetrics } from './scheduler-metrics.ts';
+import { type SchedulerMetrics, schedulerMetrics } from './scheduler-metrics.ts';
 import { SchedulingCore } from './scheduling-core.ts';
-import { SchedulingLoop } from './scheduling-loop.ts';
-import { StoreFollower } from './store-follower.ts';
+import { type LoopLimits, SchedulingLoop } from './scheduling-loop.ts';
+import { StoreFollower, type StoreListener } from './store-follower.ts';
 
 export interface SchedulerOptions {
   readonly dialect: Dialect;
@@ -40,7 +41,8 @@ export const SCHEDULER_SETTINGS = {
   /** Nodes looked at in one turn: some 5 ms. */
   sliceNodesMax: 50_000,
   bindingBatchMax: 256,
-  eventsInFlightMax: 64,
+  /** Low enough that bindings keep the store's attention while thousands of pods a second are placed. */
+  eventsInFlightMax: 32,
   eventsQueuedMax: 512,
   conditionsInFlightMax: 16,
   conditionsQueuedMax: 16_384,
@@ -53,72 +55,88 @@ const NODES = 'core/nodes';
 const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
   createStoreFeed({ slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()), storageKeys, onEvent });
 
+type Settings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
+
 export class Scheduler implements Actor<SchedulerProtocol> {
   readonly #core: SchedulingCore;
   readonly #loop: SchedulingLoop;
   readonly #follower: StoreFollower;
   readonly #storeName: string;
-  readonly #writes: readonly BestEffortWrites[];
+  readonly #eventWrites: BestEffortWrites;
+  readonly #conditionWrites: BestEffortWrites;
 
   constructor(context: ActorContext, options: SchedulerOptions, feedFactory: FeedFactory) {
-    const { clock, timers, random, log } = context;
-    const settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<typeof SCHEDULER_SETTINGS>) };
+    const settings: Settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<Settings>) };
     const component = options.schedulerName ?? DEFAULT_SCHEDULER_NAME;
-    const core = new SchedulingCore({
+    this.#core = new SchedulingCore({
       schedulerName: component,
       profile: defaultProfile(options.dialect),
-      random,
+      random: context.random,
       zoneOf: zoneByLabels(options.dialect),
       percentageOfNodesToScore: options.percentageOfNodesToScore ?? 0,
     });
-    const metrics = schedulerMetrics(context.metrics, component, core);
-    const port = admissionPort(context.ref<AdmissionProtocol>('admission'), options.dialect, component);
-    const eventWrites = new BestEffortWrites(
+    const metrics = schedulerMetrics(context.metrics, component, this.#core);
+    this.#eventWrites = new BestEffortWrites(
       { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax },
       metrics.eventsDropped,
       metrics.eventsFailed,
     );
-    const conditionWrites = new BestEffortWrites(
+    this.#conditionWrites = new BestEffortWrites(
       { inFlightMax: settings.conditionsInFlightMax, queuedMax: settings.conditionsQueuedMax },
       metrics.statusWritesDropped,
       metrics.statusWritesFailed,
     );
-    const queuedPod = core.queuedPod.bind(core);
-    const crash = (error: Error) => context.crash(error);
-    this.#core = core;
-    this.#writes = [eventWrites, conditionWrites];
-    this.#loop = new SchedulingLoop({
-      core,
-      port,
-      clock,
-      timers,
-      metrics,
-      events: new EventRecorder({ port, clock, random, component, writes: eventWrites }),
-      conditions: new ConditionWriter({ port, clock, timers, writes: conditionWrites, queuedPod }),
-      limits: settings,
-      onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
-      crash,
-    });
+    const port = admissionPort(context.ref<AdmissionProtocol>('admission'), options.dialect, component);
+    this.#loop = this.#makeLoop(context, port, metrics, component, settings);
     const store = context.ref<StoreProtocol>('store');
     this.#storeName = store.name;
     this.#follower = new StoreFollower({
       store,
       subscriber: context.name,
-      timers,
+      timers: context.timers,
       createFeed: (onEvent) => feedFactory(context, [PODS, NODES], onEvent),
-      listener: {
-        onList: () => core.beginList(),
-        onListed: () => {
-          core.endList();
-          log.info({ ...core.counts() }, 'scheduler follows the store');
-          this.#loop.wake();
-        },
-        onEvent: (event) => applyEvent(core, event, clock.monotonicMs()),
-        onBatchEnd: () => this.#loop.wake(),
-        onTrouble: (err) => log.warn({ err }, 'scheduler cannot follow the store yet'),
-        crash,
-      },
+      listener: this.#listener(context),
     });
+  }
+
+  #makeLoop(
+    context: ActorContext,
+    port: ClusterPort,
+    metrics: SchedulerMetrics,
+    component: string,
+    limits: LoopLimits,
+  ): SchedulingLoop {
+    const { clock, timers, random, log } = context;
+    const queuedPod = this.#core.queuedPod.bind(this.#core);
+    return new SchedulingLoop({
+      core: this.#core,
+      port,
+      clock,
+      timers,
+      metrics,
+      limits,
+      events: new EventRecorder({ port, clock, random, component, writes: this.#eventWrites }),
+      conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
+      onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
+      crash: (error) => context.crash(error),
+    });
+  }
+
+  #listener(context: ActorContext): StoreListener {
+    const { clock, log } = context;
+    const core = this.#core;
+    return {
+      onList: () => core.beginList(),
+      onListed: () => {
+        core.endList();
+        log.info({ ...core.counts() }, 'scheduler follows the store');
+        this.#loop.wake();
+      },
+      onEvent: (event) => applyEvent(core, event, clock.monotonicMs()),
+      onBatchEnd: () => this.#loop.wake(),
+      onTrouble: (err) => log.warn({ err }, 'scheduler cannot follow the store yet'),
+      crash: (error) => context.crash(error),
+    };
   }
 
   onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {
@@ -143,7 +161,8 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   /** Waits for the bindings under way; events and conditions that still wait are lost. */
   async stop(): Promise<void> {
     this.#follower.stop();
-    for (const writes of this.#writes) writes.stop();
+    this.#eventWrites.stop();
+    this.#conditionWrites.stop();
     await this.#loop.stop();
   }
 

@@ -70,10 +70,13 @@ test('5,000 pods over 200 nodes never overcommit a node, whatever comes and goes
   const requestsOf = (name: string) => ({ cpu: `${sizes.get(name)![0]}m`, memory: `${sizes.get(name)![1]}Mi` });
   const running = new Map<string, string>();
   let bound = 0;
+  let unfit = 0;
   for (let at = 0; at < 5_000; at++) {
     sizes.set(`p${at}`, [pick([50, 100, 333, 1000]), pick([64, 96, 300]), 1]);
     core.setPod(pod(`p${at}`, { requests: requestsOf(`p${at}`) }), at);
-    for (const decision of bindsOf(decideAll(core, at))) {
+    const decisions = decideAll(core, at);
+    unfit += decisions.length - bindsOf(decisions).length;
+    for (const decision of bindsOf(decisions)) {
       const { name } = decision.pod;
       bound++;
       ledger.take(decision.node, sizes.get(name)!);
@@ -96,7 +99,7 @@ test('5,000 pods over 200 nodes never overcommit a node, whatever comes and goes
     if (at % 100 === 99) t.deepEqual(ledger.overcommitted(), []);
   }
   t.true(bound > 1_500, `only ${bound} pods were bound`);
-  t.true(core.counts().unschedulable > 0, 'the nodes were never full');
+  t.true(unfit > 500, `only ${unfit} times no node had room`);
 });
 
 test('the same seed makes the same bindings, and another seed others', (t) => {
