@@ -4,7 +4,7 @@
 import { deepEqual } from './deep-equal.ts';
 import type { JsonObject } from './json-value.ts';
 import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
-import type { ResourceType } from './resources/resource-type.ts';
+import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
 import { badRequest, conflict, conflictModified, missingResourceVersion, unnamedError } from './status/failures.ts';
 import { type Status, StatusError } from './status/status.ts';
 
@@ -55,10 +55,11 @@ export function prepareCreate(object: JsonObject, type: ResourceType, creation: 
   for (const member of CLEARED_ON_CREATE) delete metadata[member];
   metadata.uid = creation.uid;
   metadata.creationTimestamp = creation.nowIso;
-  if (type.strategy.generationParts.length > 0) metadata.generation = 1;
+  const { hasStatus, initialGeneration, initialStatus, keepsStatusOnCreate } = type.strategy;
+  if (initialGeneration > 0) metadata.generation = initialGeneration;
+  else delete metadata.generation;
+  if (!hasStatus || keepsStatusOnCreate) return { ...object, metadata };
   const { status: _, ...rest } = object;
-  const { hasStatus, initialStatus } = type.strategy;
-  if (!hasStatus) return { ...object, metadata };
   return initialStatus === undefined ? { ...rest, metadata } : { ...rest, metadata, status: { ...initialStatus } };
 }
 
@@ -228,14 +229,18 @@ function withStatus(object: JsonObject, from: JsonObject): JsonObject {
 
 function generationGrows(next: JsonObject, stored: JsonObject, type: ResourceType): boolean {
   for (const part of type.strategy.generationParts) {
-    const same =
-      part === 'metadata.annotations'
-        ? deepEqual(metadataOf(next).annotations ?? {}, metadataOf(stored).annotations ?? {})
-        : deepEqual(next[part], stored[part]);
-    if (!same) return true;
+    if (!deepEqual(GENERATION_PARTS[part](next), GENERATION_PARTS[part](stored))) return true;
   }
   return false;
 }
+
+const GENERATION_PARTS: Readonly<Record<GenerationPart, (object: JsonObject) => unknown>> = {
+  spec: (object) => object.spec,
+  webhooks: (object) => object.webhooks,
+  'metadata.annotations': (object) => metadataOf(object).annotations ?? {},
+  'metadata.labels': (object) => metadataOf(object).labels ?? {},
+  content: ({ metadata: _, status: __, kind: ___, apiVersion: ____, ...content }) => content,
+};
 
 /** Metadata without what `isUnchanged` does not compare, or compares by itself. */
 function comparable(metadata: ObjectMeta): ObjectMeta {

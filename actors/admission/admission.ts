@@ -1,12 +1,19 @@
 // The write path: turns requests into transactions of the store. Decider in its steps; between them it asks the hub of its
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
-import { badRequest, failure, methodNotAllowed, resourceNotFound, serviceUnavailable } from '../../api/status/failures.ts';
-import { isStatusError, httpCode, StatusError } from '../../api/status/status.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
+
 import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import {
+  badRequest,
+  failure,
+  methodNotAllowed,
+  resourceNotFound,
+  serviceUnavailable,
+} from '../../api/status/failures.ts';
+import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
-import { BodyError } from '../../transport/body.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { BodyError } from '../../transport/body.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { bind, createBinding } from './bind.ts';
@@ -91,7 +98,8 @@ export class Admission implements Actor<AdmissionProtocol> {
     const { group, version, resource, subresource } = request.target;
     const type = this.#write.registry.byPath(group, version, resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
-    const verbs: ReadonlySet<string> = subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
+    const verbs: ReadonlySet<string> =
+      subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
     if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
     if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
     return type;

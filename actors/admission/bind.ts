@@ -1,11 +1,11 @@
 // Bindings of pods to nodes: many at a time from the scheduler, one at a time through the binding subresource. Each pod
 // is its own transaction against the revision that was read.
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf, timestampOf } from '../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflict, notFound } from '../../api/status/failures.ts';
-import { created } from '../../api/status/successes.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { created } from '../../api/status/successes.ts';
 import { commitEach, type Draft, draftPut } from './commit.ts';
 import type { Binding, BindingOutcome, WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
@@ -28,7 +28,9 @@ export async function bind(write: WriteContext, bindings: readonly Binding[]): P
         outcomes[index] = refusal ?? BOUND;
         return;
       }
-      drafts.push(draftPut(pods, boundPod(pod, binding.node, timestampOf(write.context.clock.nowMs())), place.revision));
+      drafts.push(
+        draftPut(pods, boundPod(pod, binding.node, timestampOf(write.context.clock.nowMs())), place.revision),
+      );
       draftOf.push(index);
     }),
   );
@@ -73,10 +75,17 @@ export async function createBinding(write: WriteContext, request: WriteRequest):
 function refusalOf(binding: Binding, pod: JsonObject | undefined): BindingOutcome | undefined {
   if (pod === undefined) return { bound: false, reason: 'gone', message: 'there is no such pod' };
   const { uid, deletionTimestamp } = metadataOf(pod);
-  if (binding.uid !== '' && binding.uid !== uid) return { bound: false, reason: 'gone', message: 'the pod was deleted and created anew' };
-  if (deletionTimestamp) return { bound: false, reason: 'taken', message: `pod ${binding.name} is being deleted, cannot be assigned to a host` };
+  if (binding.uid !== '' && binding.uid !== uid)
+    return { bound: false, reason: 'gone', message: 'the pod was deleted and created anew' };
+  if (deletionTimestamp)
+    return {
+      bound: false,
+      reason: 'taken',
+      message: `pod ${binding.name} is being deleted, cannot be assigned to a host`,
+    };
   const { nodeName = '' } = (pod.spec ?? {}) as { nodeName?: string };
-  if (nodeName !== '') return { bound: false, reason: 'taken', message: `pod ${binding.name} is already assigned to node "${nodeName}"` };
+  if (nodeName !== '')
+    return { bound: false, reason: 'taken', message: `pod ${binding.name} is already assigned to node "${nodeName}"` };
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 // The last steps of a write: an object becomes bytes, the bytes a transaction, and the store's answer a reply.
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/metadata.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
@@ -13,7 +13,15 @@ const SCHEMA_GENERATION = 1;
 
 /** A put or a delete to be committed; the bytes of a put are not yet in a payload. */
 export type Draft =
-  | { readonly key: string; readonly expect: number; readonly text: string; readonly bytes: number; readonly revisionOffset: number; readonly itemOffset: number; readonly attributes: string }
+  | {
+      readonly key: string;
+      readonly expect: number;
+      readonly text: string;
+      readonly bytes: number;
+      readonly revisionOffset: number;
+      readonly itemOffset: number;
+      readonly attributes: string;
+    }
   | { readonly key: string; readonly expect: number; readonly delete: true };
 
 /** The encoded form of an object, to be written if its key is as expected. */
@@ -35,7 +43,11 @@ export function draftDelete(type: KnownType, namespace: string, name: string, ex
 }
 
 /** Commits drafts, each its own transaction, in one message. Results in the same order. */
-export async function commitEach(write: WriteContext, drafts: readonly Draft[], guards?: readonly Guard[]): Promise<readonly TransactionResult[]> {
+export async function commitEach(
+  write: WriteContext,
+  drafts: readonly Draft[],
+  guards?: readonly Guard[],
+): Promise<readonly TransactionResult[]> {
   let total = 0;
   for (const draft of drafts) if (!('delete' in draft)) total += draft.bytes;
   const payload = Buffer.allocUnsafe(total);
@@ -47,17 +59,33 @@ export async function commitEach(write: WriteContext, drafts: readonly Draft[], 
     } else {
       const { key, expect, text, bytes, revisionOffset, itemOffset, attributes } = draft;
       payload.write(text, at, bytes, 'utf8');
-      operations.push({ key, expect, valueOffset: at, valueLength: bytes, revisionOffset, itemOffset, attributes, schemaGeneration: SCHEMA_GENERATION });
+      operations.push({
+        key,
+        expect,
+        valueOffset: at,
+        valueLength: bytes,
+        revisionOffset,
+        itemOffset,
+        attributes,
+        schemaGeneration: SCHEMA_GENERATION,
+      });
       at += bytes;
     }
     return guards === undefined ? { operations } : { operations, guards };
   });
-  const { results } = await write.store.ask({ type: 'commit', transactions, payload }, { deadlineMs: write.requestTimeoutMs });
+  const { results } = await write.store.ask(
+    { type: 'commit', transactions, payload },
+    { deadlineMs: write.requestTimeoutMs },
+  );
   return results;
 }
 
 /** Commits one draft. */
-export async function commitOne(write: WriteContext, draft: Draft, guards?: readonly Guard[]): Promise<TransactionResult> {
+export async function commitOne(
+  write: WriteContext,
+  draft: Draft,
+  guards?: readonly Guard[],
+): Promise<TransactionResult> {
   const [result] = await commitEach(write, [draft], guards);
   return result!;
 }

@@ -1,7 +1,8 @@
 // POST: a new object gets its name, uid and time, is made complete, validated and stored, if its namespace lives and its
 // name is free.
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf, nameSuffix, prepareCreate, timestampOf } from '../../api/metadata.ts';
+import { nameSuffix, prepareCreate } from '../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
 import { invalidFrom } from '../../api/status/field-error.ts';
@@ -18,7 +19,12 @@ import { findPlace, type WriteContext } from './write-context.ts';
 /** Tries for a generated name that is free, and for a namespace that stands still. */
 const TRIES_MAX = 8;
 
-export async function create(write: WriteContext, namespaces: NamespaceGuard, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+export async function create(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const body = await decodeObject(request, kindOf(type));
   return createObject(write, namespaces, type, body, request.target, dryRun);
@@ -50,10 +56,15 @@ export async function createObject(
     if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
     if (dryRun) {
-      if ((await findPlace(write, type, target.namespace, name)) !== null) throw new StatusError(alreadyExists(type, name));
+      if ((await findPlace(write, type, target.namespace, name)) !== null)
+        throw new StatusError(alreadyExists(type, name));
       return { code: 201, body: asAnswer(type, object) };
     }
-    const result = await commitOne(write, draftPut(type, object, EXPECT_ABSENT), guard === undefined ? undefined : [guard]);
+    const result = await commitOne(
+      write,
+      draftPut(type, object, EXPECT_ABSENT),
+      guard === undefined ? undefined : [guard],
+    );
     if (result.ok) return { code: 201, place: result.places[0]! };
     if (result.reason === 'exists' && !generated) throw new StatusError(alreadyExists(type, name));
   }

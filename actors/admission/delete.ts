@@ -2,13 +2,13 @@
 // else it is removed.
 import { type Deletion, type DeletionOutcome, prepareDelete, requirePreconditions } from '../../api/deletion.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/metadata.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { conflictModified, forbidden, notFound, serviceUnavailable } from '../../api/status/failures.ts';
-import { deleted } from '../../api/status/successes.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { deleted } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { asAnswer } from './answer.ts';
 import { commitEach, commitOne, type Draft, draftDelete, draftPut } from './commit.ts';
@@ -29,16 +29,24 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     requirePreconditions(stored.object, type, options.preconditions ?? {});
     const outcome = outcomeFor(write, type, stored.object, options);
     const { action, object } = outcome;
-    if (isDryRun(options)) return { code: 200, body: action === 'remove' ? removedAnswer(type, object) : asAnswer(type, object) };
+    if (isDryRun(options))
+      return { code: 200, body: action === 'remove' ? removedAnswer(type, object) : asAnswer(type, object) };
     if (action === 'pending') return { code: 200, place: stored.place };
     const result = await commitOne(write, draftFor(type, stored, outcome));
-    if (result.ok) return action === 'remove' ? { code: 200, body: removedAnswer(type, object) } : { code: 200, place: result.places[0]! };
+    if (result.ok)
+      return action === 'remove'
+        ? { code: 200, body: removedAnswer(type, object) }
+        : { code: 200, place: result.places[0]! };
   }
   throw new StatusError(conflictModified(type, name));
 }
 
 /** Deletes what the selectors select, and answers with the list of it. What appears meanwhile may stay. */
-export async function deleteCollection(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+export async function deleteCollection(
+  write: WriteContext,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
   const options = await deleteOptions(request, write.dialect.metaGroup);
   const { labelSelector = '', fieldSelector = '' } = request.parameters;
   if (labelSelector !== '') parseLabelSelector(labelSelector);
@@ -46,10 +54,20 @@ export async function deleteCollection(write: WriteContext, request: WriteReques
   const { storageKey } = type;
   const { namespace } = request.target;
   const answer = await write.hub.ask(
-    { type: 'list', storageKey, namespace, labelSelector, fieldSelector, limit: 0, continueToken: '', freshness: { kind: 'mostRecent' } },
+    {
+      type: 'list',
+      storageKey,
+      namespace,
+      labelSelector,
+      fieldSelector,
+      limit: 0,
+      continueToken: '',
+      freshness: { kind: 'mostRecent' },
+    },
     { deadlineMs: write.requestTimeoutMs },
   );
-  if (answer.refused !== undefined) throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  if (answer.refused !== undefined)
+    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
   const items: JsonObject[] = [];
   try {
     const { places } = answer;
@@ -64,7 +82,12 @@ export async function deleteCollection(write: WriteContext, request: WriteReques
   return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
 }
 
-async function deleteSome(write: WriteContext, type: KnownType, places: Uint32Array, options: DeleteOptions): Promise<JsonObject[]> {
+async function deleteSome(
+  write: WriteContext,
+  type: KnownType,
+  places: Uint32Array,
+  options: DeleteOptions,
+): Promise<JsonObject[]> {
   const drafts: Draft[] = [];
   const stored: StoredObject[] = [];
   for (let i = 0; i < places.length; i += 2) {
@@ -84,7 +107,12 @@ async function deleteSome(write: WriteContext, type: KnownType, places: Uint32Ar
 }
 
 /** An object that changed between the list and its removal is deleted by itself. */
-async function deleteAgain(write: WriteContext, type: KnownType, object: JsonObject, options: DeleteOptions): Promise<void> {
+async function deleteAgain(
+  write: WriteContext,
+  type: KnownType,
+  object: JsonObject,
+  options: DeleteOptions,
+): Promise<void> {
   const { namespace = '', name = '' } = metadataOf(object);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, type, namespace, name);
@@ -126,7 +154,12 @@ function podGraceSeconds(pod: JsonObject, options: DeleteOptions): number {
 }
 
 /** A namespace goes through Terminating: its contents first, then spec.finalizers, then itself. */
-function namespaceOutcome(write: WriteContext, type: KnownType, object: JsonObject, deletion: Deletion): DeletionOutcome {
+function namespaceOutcome(
+  write: WriteContext,
+  type: KnownType,
+  object: JsonObject,
+  deletion: Deletion,
+): DeletionOutcome {
   const { name = '', deletionTimestamp } = metadataOf(object);
   const { dialect } = write;
   if (name === 'default' || name === dialect.systemNamespace || name === dialect.publicNamespace) {
@@ -135,8 +168,14 @@ function namespaceOutcome(write: WriteContext, type: KnownType, object: JsonObje
   const finalizers = (object.spec as { finalizers?: readonly string[] } | undefined)?.finalizers ?? [];
   if (finalizers.length === 0) return prepareDelete(object, type, deletion);
   if (deletionTimestamp) return { action: 'pending', object };
-  const metadata = { ...metadataOf(object), deletionTimestamp: new Date(deletion.nowMs).toISOString().replace(/\.\d+Z$/, 'Z') };
-  return { action: 'store', object: { ...object, metadata, status: { ...(object.status as JsonObject | undefined), phase: 'Terminating' } } };
+  const metadata = {
+    ...metadataOf(object),
+    deletionTimestamp: new Date(deletion.nowMs).toISOString().replace(/\.\d+Z$/, 'Z'),
+  };
+  return {
+    action: 'store',
+    object: { ...object, metadata, status: { ...(object.status as JsonObject | undefined), phase: 'Terminating' } },
+  };
 }
 
 /** What a completed DELETE answers with. */

@@ -1,9 +1,10 @@
 // New objects need a live namespace (admission step NamespaceLifecycle). The answer is remembered by the namespace's
 // revision, and the commit is guarded by it: the namespace cannot go away in between.
+
+import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { namespaceTerminating, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { metadataOf } from '../../api/metadata.ts';
 import type { Guard } from '../store/protocol.ts';
 import { decodePlace, findPlace, keyOf, type WriteContext } from './write-context.ts';
 

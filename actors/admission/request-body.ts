@@ -3,7 +3,13 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { type DeleteOptions, isDryRun, requireValidOptions, validateDeleteOptions, validateWriteOptions } from '../../api/validation/options.ts';
+import {
+  type DeleteOptions,
+  isDryRun,
+  requireValidOptions,
+  validateDeleteOptions,
+  validateWriteOptions,
+} from '../../api/validation/options.ts';
 import { decodeBody } from '../../transport/body.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 
@@ -25,15 +31,25 @@ export async function decodeObject(request: WriteRequest, expected: ExpectedKind
 export function requireKind(object: JsonObject, expected: ExpectedKind): void {
   const { apiVersion, kind } = object;
   if (apiVersion !== undefined && apiVersion !== '' && apiVersion !== expected.apiVersion) {
-    throw new StatusError(badRequest(`the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected.apiVersion})`));
+    throw new StatusError(
+      badRequest(
+        `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
+      ),
+    );
   }
   if (kind !== undefined && kind !== '' && kind !== expected.kind) {
-    throw new StatusError(badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${expected.kind})`));
+    throw new StatusError(
+      badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${expected.kind})`),
+    );
   }
 }
 
 /** Checks the options of a create or update. Returns true for a dry run. Throws 422. */
-export function writeOptions(kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions', metaGroup: string, parameters: WriteParameters): boolean {
+export function writeOptions(
+  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  metaGroup: string,
+  parameters: WriteParameters,
+): boolean {
   requireValidOptions(kind, metaGroup, validateWriteOptions(parameters));
   return isDryRun(parameters);
 }
@@ -59,12 +75,17 @@ async function fromBody(request: WriteRequest, metaGroup: string): Promise<Delet
   const body = await decodeBody(request.payload, request.contentType);
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
-    throw new StatusError(badRequest(`the kind in the data (${String(body.kind)}) does not match the expected kind (DeleteOptions of ${metaGroup}/v1)`));
+    throw new StatusError(
+      badRequest(
+        `the kind in the data (${String(body.kind)}) does not match the expected kind (DeleteOptions of ${metaGroup}/v1)`,
+      ),
+    );
   }
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body;
   return {
     dryRun: Array.isArray(dryRun) ? dryRun.map(String) : request.parameters.dryRun,
-    gracePeriodSeconds: gracePeriodSeconds === undefined || gracePeriodSeconds === null ? undefined : wholeSeconds(gracePeriodSeconds),
+    gracePeriodSeconds:
+      gracePeriodSeconds === undefined || gracePeriodSeconds === null ? undefined : wholeSeconds(gracePeriodSeconds),
     propagationPolicy: typeof propagationPolicy === 'string' ? propagationPolicy : undefined,
     orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
     preconditions: preconditionsOf(preconditions),

@@ -3,7 +3,8 @@
 // names a resourceVersion is not.
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { isUnchanged, metadataOf, prepareUpdate } from '../../api/metadata.ts';
+import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
@@ -34,16 +35,29 @@ interface Change {
   readonly subresource: string;
 }
 
-export async function update(write: WriteContext, namespaces: NamespaceGuard, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+export async function update(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const change = changeFor(request, type);
   const wanted = await decodeObject(request, change.expected);
   const { namespace, name } = request.target;
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
-  return modify(write, type, request, change, dryRun, () => wanted, async () => {
-    if (!createWhenMissing) throw new StatusError(notFound(type, name));
-    return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
-  });
+  return modify(
+    write,
+    type,
+    request,
+    change,
+    dryRun,
+    () => wanted,
+    async () => {
+      if (!createWhenMissing) throw new StatusError(notFound(type, name));
+      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+    },
+  );
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
@@ -86,7 +100,9 @@ async function modify(
       const removed = await commitOne(write, draftDelete(type, namespace, name, revision));
       if (removed.ok) return { code: 200, body: answer(next) };
     } else if (isUnchanged(next, stored.object)) {
-      return change.subresource === 'scale' ? { code: 200, body: answer(stored.object) } : { code: 200, place: stored.place };
+      return change.subresource === 'scale'
+        ? { code: 200, body: answer(stored.object) }
+        : { code: 200, place: stored.place };
     } else {
       const result = await commitOne(write, draftPut(type, next, revision));
       if (result.ok) {
@@ -101,7 +117,14 @@ async function modify(
   throw new StatusError(conflictModified(type, name));
 }
 
-function nextObject(write: WriteContext, type: KnownType, request: WriteRequest, change: Change, view: JsonObject, stored: StoredObject): JsonObject {
+function nextObject(
+  write: WriteContext,
+  type: KnownType,
+  request: WriteRequest,
+  change: Change,
+  view: JsonObject,
+  stored: StoredObject,
+): JsonObject {
   const { namespace, name } = request.target;
   const merged = change.merge(view, stored.object);
   const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
@@ -153,7 +176,9 @@ function withStoredFinalizers(view: JsonObject, stored: JsonObject): JsonObject 
 }
 
 function answerFor(type: KnownType, change: Change): (object: JsonObject) => JsonObject {
-  return change.subresource === 'scale' ? (object) => scaleOf(object) as unknown as JsonObject : (object) => asAnswer(type, object);
+  return change.subresource === 'scale'
+    ? (object) => scaleOf(object) as unknown as JsonObject
+    : (object) => asAnswer(type, object);
 }
 
 function versionOf(object: JsonObject): string {

@@ -1,8 +1,8 @@
 // What every write works with: the registry, the hub's present, the store's commit, time and randomness. One per
 // admission actor; holds no state of any request.
 import type { JsonObject } from '../../api/json-value.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -34,17 +34,29 @@ export interface StoredObject {
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
 
 /** Where an object's record lies; null when there is no such object. */
-export async function findPlace(write: WriteContext, type: KnownType, namespace: string, name: string, freshness: Freshness = MOST_RECENT): Promise<Place | null> {
+export async function findPlace(
+  write: WriteContext,
+  type: KnownType,
+  namespace: string,
+  name: string,
+  freshness: Freshness = MOST_RECENT,
+): Promise<Place | null> {
   const answer = await write.hub.ask(
     { type: 'get', storageKey: type.storageKey, namespace, name, freshness },
     { deadlineMs: write.requestTimeoutMs },
   );
-  if (answer.refused !== undefined) throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  if (answer.refused !== undefined)
+    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
   return answer.place;
 }
 
 /** The present object, decoded; null when there is none. */
-export async function readCurrent(write: WriteContext, type: KnownType, namespace: string, name: string): Promise<StoredObject | null> {
+export async function readCurrent(
+  write: WriteContext,
+  type: KnownType,
+  namespace: string,
+  name: string,
+): Promise<StoredObject | null> {
   const place = await findPlace(write, type, namespace, name);
   return place === null ? null : { place, object: decodePlace(write, place) };
 }

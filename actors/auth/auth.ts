@@ -87,7 +87,10 @@ export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
     if (token === '' || name === '') {
       throw new OrchError('BadConfiguration', `${fileName}:${index + 1}: a line needs a token, a user name and a uid`);
     }
-    const groupList = groups.split(',').map((group) => group.trim()).filter((group) => group !== '');
+    const groupList = groups
+      .split(',')
+      .map((group) => group.trim())
+      .filter((group) => group !== '');
     entries.push({ digest: tokenDigest(token), user: { name, uid, groups: groupList, extra: {} } });
   });
   return entries;

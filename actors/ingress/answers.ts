@@ -2,10 +2,10 @@
 // the bytes they are stored as whenever that is what the client takes.
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
-import type { HeaderList } from '../../transport/exchange.ts';
-import { prettyJson } from '../../transport/pretty-json.ts';
 import { toYaml } from '../../transport/body.ts';
+import type { HeaderList } from '../../transport/exchange.ts';
 import { isPrettyRequest } from '../../transport/negotiation.ts';
+import { prettyJson } from '../../transport/pretty-json.ts';
 import type { Exchange } from './exchange.ts';
 import type { Representation } from './representation.ts';
 
@@ -26,7 +26,8 @@ export function headersFor(contentType: string, warnings?: readonly string[]): H
 export function sendStatus(exchange: Exchange, status: Status): void {
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
-  const headers = retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
+  const headers =
+    retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
   const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
   exchange.code = code;
   exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
@@ -34,7 +35,11 @@ export function sendStatus(exchange: Exchange, status: Status): void {
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
   exchange.code = code;
-  exchange.response.respond(code, [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers], text);
+  exchange.response.respond(
+    code,
+    [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers],
+    text,
+  );
 }
 
 /** A stored object: `body` is its JSON with the closing newline. */

@@ -64,7 +64,15 @@ export class Health {
     this.#parts = parts;
     const hubHooks = HUB_HOOKS.map((name) => HOOK_PREFIX + name.replace('@brand', parts.brand));
     this.#hubHooks = new Set([...hubHooks, AUTOREGISTER]);
-    this.#names = ['ping', 'log', 'store', ...hubHooks, ...CONTROLLER_HOOKS.map((name) => HOOK_PREFIX + name), AUTOREGISTER, 'shutdown'];
+    this.#names = [
+      'ping',
+      'log',
+      'store',
+      ...hubHooks,
+      ...CONTROLLER_HOOKS.map((name) => HOOK_PREFIX + name),
+      AUTOREGISTER,
+      'shutdown',
+    ];
   }
 
   /** The checks an endpoint runs, in the order it lists them. */
@@ -75,14 +83,18 @@ export class Health {
   /** Runs all checks of an endpoint but the excluded ones. */
   async report(endpoint: HealthEndpoint, excluded: ReadonlySet<string>, verbose: boolean): Promise<HealthReport> {
     const names = this.checkNames(endpoint);
-    const results = await this.#run(endpoint, names.filter((name) => !excluded.has(name)));
+    const results = await this.#run(
+      endpoint,
+      names.filter((name) => !excluded.has(name)),
+    );
     const healthy = [...results.values()].every((result) => result === '');
     if (healthy && !verbose) return { healthy, text: 'ok' };
     const lines = names.map((name) => {
       if (excluded.has(name)) return `[+]${name} excluded: ok`;
       return results.get(name) === '' ? `[+]${name} ok` : `[-]${name} failed: reason withheld`;
     });
-    for (const name of excluded) if (!names.includes(name)) lines.push(`warn: some health checks cannot be excluded: no matches for "${name}"`);
+    for (const name of excluded)
+      if (!names.includes(name)) lines.push(`warn: some health checks cannot be excluded: no matches for "${name}"`);
     return { healthy, text: `${lines.join('\n')}\n${endpoint} check ${healthy ? 'passed' : 'failed'}\n` };
   }
 
@@ -111,7 +123,10 @@ export class Health {
 
   async #store(): Promise<CheckResult> {
     try {
-      const { healthy, reason } = await this.#parts.store.ask({ type: 'health' }, { deadlineMs: this.#parts.checkTimeoutMs });
+      const { healthy, reason } = await this.#parts.store.ask(
+        { type: 'health' },
+        { deadlineMs: this.#parts.checkTimeoutMs },
+      );
       return healthy ? '' : reason;
     } catch (error) {
       return isOrchError(error) ? `the store did not answer: ${error.code}` : String(error);
@@ -129,7 +144,10 @@ export class Health {
 
   async #hooks(): Promise<readonly HookState[]> {
     try {
-      const { hooks } = await this.#parts.controllers.ask({ type: 'hooks' }, { deadlineMs: this.#parts.checkTimeoutMs });
+      const { hooks } = await this.#parts.controllers.ask(
+        { type: 'hooks' },
+        { deadlineMs: this.#parts.checkTimeoutMs },
+      );
       return hooks;
     } catch {
       return [];

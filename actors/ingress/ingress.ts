@@ -1,7 +1,8 @@
 // The edge. Driver: owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
 // open watches, and drains at shutdown.
-import { createDiscovery } from '../../api/discovery/discovery.ts';
+
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
+import { createDiscovery } from '../../api/discovery/discovery.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import { methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -180,7 +181,8 @@ export class Ingress implements Actor<IngressProtocol> {
     if (type === undefined) throw new StatusError(resourceNotFound());
     const { verb, subresource } = info;
     if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-    const verbs: ReadonlySet<string> = subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
+    const verbs: ReadonlySet<string> =
+      subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
     if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
     const representation = this.#representations.of(exchange, verb === 'watch');
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);

@@ -1,8 +1,16 @@
 // get and list: ask the hub where the bytes lie, and send them.
-import type { KnownType } from '../../api/resources/resource-table.ts';
+
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { scaleOf } from '../../api/scale.ts';
-import { badRequest, expired, expiredContinue, notFound, serviceUnavailable, tooLargeResourceVersion } from '../../api/status/failures.ts';
+import {
+  badRequest,
+  expired,
+  expiredContinue,
+  notFound,
+  serviceUnavailable,
+  tooLargeResourceVersion,
+} from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
@@ -11,9 +19,9 @@ import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
 import { headersFor, sendObject, sendStored } from './answers.ts';
 import type { Exchange } from './exchange.ts';
-import type { Representation } from './representation.ts';
 import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
+import type { Representation } from './representation.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
@@ -32,7 +40,12 @@ export class Reads {
     this.#parts = parts;
   }
 
-  async get(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+  async get(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
     const { hub, requestTimeoutMs, slabs } = this.#parts;
     const { namespace, name, subresource } = info;
     const answer = await hub.ask(
@@ -53,11 +66,28 @@ export class Reads {
   }
 
   /** Answers with an object that was just written. */
-  async sendWritten(exchange: Exchange, code: number, place: Place, representation: Representation, warnings?: readonly string[]): Promise<void> {
-    await sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
+  async sendWritten(
+    exchange: Exchange,
+    code: number,
+    place: Place,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): Promise<void> {
+    await sendStored(
+      exchange,
+      code,
+      bodyView(this.#parts.slabs.slab(place.slab), place.offset),
+      representation,
+      warnings,
+    );
   }
 
-  async list(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+  async list(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
     const { hub, requestTimeoutMs, metaGroup, slabs } = this.#parts;
     const query = listQuery(info, type, exchange.query, metaGroup);
     const answer = await hub.ask({ type: 'list', ...query }, { deadlineMs: requestTimeoutMs });
@@ -69,9 +99,21 @@ export class Reads {
     }
   }
 
-  async #send(exchange: Exchange, type: KnownType, representation: Representation, answer: ListAnswer, slabs: readonly (Slab | undefined)[]): Promise<void> {
+  async #send(
+    exchange: Exchange,
+    type: KnownType,
+    representation: Representation,
+    answer: ListAnswer,
+    slabs: readonly (Slab | undefined)[],
+  ): Promise<void> {
     const { revision, continueToken, remaining, places } = answer;
-    const envelope: ListEnvelope = { apiVersion: type.apiVersion, listKind: type.listKind, revision, continueToken, remaining };
+    const envelope: ListEnvelope = {
+      apiVersion: type.apiVersion,
+      listKind: type.listKind,
+      revision,
+      continueToken,
+      remaining,
+    };
     const items = { places, slabs };
     const whole = wholeList(envelope, items);
     if (whole !== undefined) {
@@ -87,7 +129,10 @@ export class Reads {
 }
 
 /** A list as objects, for representations that are not its stored bytes. */
-function decodedList(envelope: ListEnvelope, items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] }): object {
+function decodedList(
+  envelope: ListEnvelope,
+  items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] },
+): object {
   const objects: unknown[] = [];
   for (let i = 0; i < items.places.length; i += 2) {
     const text = valueView(items.slabs[items.places[i]!]!, items.places[i + 1]!).toString('utf8');

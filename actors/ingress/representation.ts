@@ -24,6 +24,8 @@ export class Representations {
     const choice = negotiate(request.header('accept'), offer);
     if (choice === null) throw new StatusError(notAcceptable(offeredMediaTypes(offer)));
     if (isWatch || choice.pretty) return choice;
-    return isPrettyRequest(query.get('pretty') ?? null, request.header('user-agent')) ? { ...choice, pretty: true } : choice;
+    return isPrettyRequest(query.get('pretty') ?? null, request.header('user-agent'))
+      ? { ...choice, pretty: true }
+      : choice;
   }
 }

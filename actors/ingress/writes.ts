@@ -1,9 +1,10 @@
 // Writes: the request as admission understands it, and its answer. The body is passed on undecoded.
-import { tooLarge } from '../../api/status/failures.ts';
+
 import { isJsonObject } from '../../api/json-value.ts';
-import { type Status, StatusError } from '../../api/status/status.ts';
-import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { Query } from '../../api/query.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import { tooLarge } from '../../api/status/failures.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission/protocol.ts';
@@ -12,7 +13,13 @@ import type { Exchange } from './exchange.ts';
 import type { Reads } from './reads.ts';
 import type { Representation } from './representation.ts';
 
-const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>(['create', 'update', 'patch', 'delete', 'deletecollection']);
+const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]);
 const NOTHING = new Uint8Array();
 
 export function isWriteVerb(verb: string): verb is WriteVerb {
@@ -30,7 +37,12 @@ export class Writes {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  async serve(exchange: Exchange, info: ResourceRequestInfo, verb: WriteVerb, representation: Representation): Promise<void> {
+  async serve(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    verb: WriteVerb,
+    representation: Representation,
+  ): Promise<void> {
     const body = exchange.body === undefined ? NOTHING : await exchange.body;
     if (body === null) throw new StatusError(tooLarge());
     const { group, version, resource, subresource, namespace, name } = info;
@@ -49,7 +61,8 @@ export class Writes {
       },
       { deadlineMs: this.#requestTimeoutMs },
     );
-    if ('place' in reply) await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
+    if ('place' in reply)
+      await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
     else if (isStatus(reply.body)) sendStatus(exchange, reply.body);
     else await sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }

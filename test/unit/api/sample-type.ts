@@ -4,6 +4,8 @@ import type { ResourceType, Strategy } from '../../../api/resources/resource-typ
 const STRATEGY: Strategy = {
   putCreates: false,
   putWithoutResourceVersion: true,
+  initialGeneration: 1,
+  keepsStatusOnCreate: false,
   generationParts: ['spec', 'metadata.annotations'],
   hasStatus: true,
   initialStatus: undefined,

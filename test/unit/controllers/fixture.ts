@@ -81,6 +81,7 @@ export function fakeContext(
     refNamed: <P extends Protocol>(name: string) => refOf(name) as Ref<P>,
     threadLocal: (_key, create) => create(),
     isLocal: () => true,
+    metricsOfAllThreads: () => Promise.resolve([]),
     crash: (error) => {
       throw error;
     },

@@ -185,6 +185,7 @@ export class FakeCluster {
       refNamed: unused,
       threadLocal: unused,
       isLocal: () => true,
+      metricsOfAllThreads: unused,
       crash: (error) => void this.crashes.push(error),
     };
     return context as ActorContext;
