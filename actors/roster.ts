@@ -2,6 +2,7 @@
 // this module and creates the kinds its placement names.
 
 import { DIALECTS } from '../config/dialect.ts';
+import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
@@ -103,7 +104,7 @@ function controllersOptions(settings: ServerSettings, context: ActorContext): Co
     namespacedTypes: threadRegistry(context, settings).resourcesByPreferredVersion(),
     caPem: settings.caPem,
     eventTtlMs: options.eventTtlMs,
-    serviceClusterIpRange: options.serviceClusterIpRange.join(','),
+    serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),
     serviceNodePort: options.orchServiceNodePort,
     advertiseAddress: settings.advertiseAddress,
     securePort: options.securePort,
