@@ -21,7 +21,7 @@ const TEXT_LENGTH_MAX = 128;
 const EXPONENT_MAX = 300;
 
 const QUANTITY = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE]?)|[eE]([+-]?[0-9]{1,4}))$/;
-/** One to three digits are canonical with any suffix: nothing can be moved into it. */
+/** One to three digits are canonical with any suffix that cannot reach the bound: nothing can be moved into it. */
 const SHORT_CANONICAL = /^[1-9][0-9]{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
 
 function scaled(digits: bigint, exponent: number): bigint {

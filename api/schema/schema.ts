@@ -62,6 +62,7 @@ export interface UnionSchema {
 }
 
 export interface TypeSchema {
+  readonly dialect: Dialect;
   /** `core/v1.Pod`. */
   readonly name: string;
   /** API group and version that the file's kinds are served under; empty where there are none. */
@@ -220,6 +221,7 @@ class TableSchema implements Schema {
 }
 
 class TableType implements TypeSchema {
+  readonly dialect: Dialect;
   readonly name: string;
   readonly group: string;
   readonly version: string;
@@ -238,6 +240,7 @@ class TableType implements TypeSchema {
 
   constructor(schema: Schema, name: string, file: FileRow, [flags, fields, extras = {}]: TypeRow) {
     const [group, version, openapiPackage] = file;
+    this.dialect = schema.dialect;
     this.name = name;
     this.group = group;
     this.version = version;
