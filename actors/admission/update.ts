@@ -46,7 +46,7 @@ export async function update(
   const { object: wanted, warnings } = await decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
-  return modify(
+  const reply = await modify(
     write,
     type,
     request,
@@ -58,6 +58,7 @@ export async function update(
       return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
     },
   );
+  return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
