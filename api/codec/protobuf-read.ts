@@ -4,16 +4,24 @@ import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import { schemaOf } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';
 import { DecodeError, indexPart } from './decode-error.ts';
-import { formatDuration } from './duration.ts';
 import { hasEnvelope, openEnvelope } from './envelope.ts';
+import type { ValueReader } from './protobuf-read-forms.ts';
+import {
+  FIRST,
+  finite,
+  instantReader,
+  readDuration,
+  readIntOrString,
+  readParts,
+  readQuantity,
+  readStringList,
+} from './protobuf-read-forms.ts';
 import { DEPTH_MAX } from './scalar-forms.ts';
-import { formatMicroTime, formatTime, isWritable } from './timestamp.ts';
+import { formatMicroTime, formatTime } from './timestamp.ts';
 import { WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT, WireReader } from './wire.ts';
 
 /** Reads the message in the reader's range into the object. */
 type MessageReader = (reader: WireReader, object: JsonObject) => void;
-/** Reads one value; the tag has been read. */
-type ValueReader = (reader: WireReader) => unknown;
 
 /**
  * Reads the bare message of a type.
@@ -184,82 +192,6 @@ function valueReader(field: FieldSchema): ValueReader {
   }
 }
 
-function finite(value: number): number {
-  if (!Number.isFinite(value)) throw new DecodeError('is not a finite number');
-  return value;
-}
-
-/** Reads the fields of a small message that has a form of its own, by number. */
-function readParts(reader: WireReader, parts: Readonly<Record<number, () => void>>): void {
-  while (reader.at < reader.end) {
-    const tag = reader.varint();
-    const part = parts[tag >>> 3];
-    if (part === undefined) reader.skip(tag & 7);
-    else part();
-  }
-}
-
-const FIRST = 1;
-const SECOND = 2;
-const THIRD = 3;
-
-function readQuantity(reader: WireReader): unknown {
-  let text = '';
-  readParts(reader, {
-    [FIRST]: () => {
-      text = reader.text();
-    },
-  });
-  return text === '' ? '0' : text;
-}
-
-function readIntOrString(reader: WireReader): unknown {
-  let isText = false;
-  let integer = 0;
-  let text = '';
-  readParts(reader, {
-    [FIRST]: () => {
-      isText = reader.integer() === 1;
-    },
-    [SECOND]: () => {
-      integer = reader.integer() | 0;
-    },
-    [THIRD]: () => {
-      text = reader.text();
-    },
-  });
-  return isText ? text : integer;
-}
-
-function instantReader(format: typeof formatTime): ValueReader {
-  return (reader) => {
-    if (reader.at === reader.end) return null;
-    let seconds = 0;
-    let nanos = 0;
-    readParts(reader, {
-      [FIRST]: () => {
-        seconds = reader.integer();
-      },
-      [SECOND]: () => {
-        nanos = reader.integer();
-      },
-    });
-    if (!isWritable(seconds) || nanos < 0 || nanos > 999_999_999)
-      throw new DecodeError('is not a moment between the years 1 and 9999');
-    return format({ seconds, nanos });
-  };
-}
-
-function readDuration(reader: WireReader): unknown {
-  let nanos = 0n;
-  readParts(reader, {
-    [FIRST]: () => {
-      nanos = reader.int64();
-    },
-  });
-  return formatDuration(nanos);
-}
-
 /** A raw value holds JSON text, or an object in an envelope, which becomes JSON. */
 function rawReader(type: TypeSchema): ValueReader {
   return (reader) => {
@@ -289,12 +221,6 @@ function readEnveloped(bytes: Buffer, holder: TypeSchema): JsonObject {
   const object: JsonObject = { kind, apiVersion };
   messageReader(type)(new WireReader(raw), object);
   return object;
-}
-
-function readStringList(reader: WireReader): unknown {
-  const list: string[] = [];
-  readParts(reader, { [FIRST]: () => list.push(reader.text()) });
-  return list;
 }
 
 /** Reads what is inside the message of a type. */

@@ -58,8 +58,8 @@ export function compileSchema(sources: readonly SchemaSource[]): string {
   const enumerations = new Map(files.flatMap(enumerationsOf));
   const fileRows = files.map((file) => [
     tableName(file.package),
-    text(file.options, 'group'),
-    text(file.options, 'version'),
+    text(file.options, 'api_group'),
+    text(file.options, 'api_version'),
     text(file.options, 'openapi_package'),
   ]);
   const typeRows = files.flatMap((file) =>
