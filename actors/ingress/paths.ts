@@ -8,19 +8,21 @@ import type { MetricsSnapshot } from '../../runtime/metrics.ts';
 import { headersFor, sendObject, sendText } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Health, HealthEndpoint } from './health.ts';
+import type { OpenApi } from './openapi.ts';
 import type { Representations } from './representation.ts';
 
 export interface PathParts {
   readonly discovery: Discovery;
   readonly health: Health;
   readonly representations: Representations;
+  readonly openapi: OpenApi;
   readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
 }
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
 
 /** Paths served here besides discovery's, for the list at `/`. */
-export const EXTRA_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics'];
+export const EXTRA_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics', '/openapi/v2'];
 
 export class Paths {
   readonly #parts: PathParts;
@@ -36,6 +38,7 @@ export class Paths {
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
+    if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
     return this.#document(exchange, path);
   }
 
