@@ -3,13 +3,14 @@ import { createHash } from 'node:crypto';
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { parseAccept } from '../../transport/negotiation.ts';
 import { JSON_TYPE } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { DocumentBytes, DocumentRequest } from './openapi-worker.ts';
 
 /** A pool thread without work ends after this. */
 const POOL_IDLE_MS = 10_000;
+/** Clauses of an Accept header that are looked at. */
+const CLAUSES_MAX = 16;
 
 interface Encoding {
   readonly contentType: string;
@@ -67,9 +68,11 @@ function encoding(contentType: string, body: Uint8Array): Encoding {
   return { contentType, body, etag: `"${createHash('sha512').update(body).digest('hex').toUpperCase()}"` };
 }
 
+/** Clients ask for one form in the order they like; the Protobuf form's name is no media type by the grammar. */
 function wantedEncoding(accept: string): 'json' | 'protobuf' | undefined {
   if (accept === '') return 'json';
-  for (const { type } of parseAccept(accept)) {
+  for (const clause of accept.split(',', CLAUSES_MAX)) {
+    const type = clause.split(';', 1)[0]!.trim();
     if (OPENAPI_PROTOBUF_MEDIA_TYPES.includes(type)) return 'protobuf';
     if (type === JSON_TYPE || type === 'application/*' || type === '*/*') return 'json';
   }
