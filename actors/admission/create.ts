@@ -26,7 +26,7 @@ export async function create(
   type: KnownType,
 ): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const { object, warnings } = await decodeObject(write.schema, request, kindOf(type));
+  const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const reply = await createObject(write, namespaces, type, object, request.target, dryRun);
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }

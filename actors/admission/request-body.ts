@@ -39,12 +39,8 @@ const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => 
  * Decodes an object, checks that it is what the path says, and brings it into the canonical form of its type.
  * Throws 400, 415.
  */
-export async function decodeObject(
-  schema: Schema,
-  request: WriteRequest,
-  expected: ExpectedKind,
-): Promise<DecodedObject> {
-  const value = await decodeValue(schema, request);
+export function decodeObject(schema: Schema, request: WriteRequest, expected: ExpectedKind): DecodedObject {
+  const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
   const { object, unknownFields } = canonical(schema, value, expected);
@@ -67,7 +63,7 @@ export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): 
 }
 
 /** The value of a body in any media type that bodies come in. */
-async function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): Promise<unknown> {
+function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): unknown {
   if (!PROTOBUF_TYPES.has(contentType)) return decodeBody(payload, contentType);
   return decodeEnveloped(payload, (apiVersion, kind) => {
     const type = schemaTypeOf(schema, apiVersion, kind);
@@ -116,9 +112,9 @@ export function writeOptions(
 }
 
 /** DeleteOptions from the body, or from the query when there is none. Throws 400, 422. */
-export async function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): Promise<DeleteOptions> {
+export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
   const options =
-    request.payload.byteLength === 0 ? fromQuery(request.parameters) : await fromBody(schema, request, metaGroup);
+    request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
   requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
   return options;
 }
@@ -133,8 +129,8 @@ function fromQuery(parameters: WriteParameters): DeleteOptions {
   };
 }
 
-async function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): Promise<DeleteOptions> {
-  const body = await decodeValue(schema, request);
+function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
+  const body = decodeValue(schema, request);
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw new StatusError(

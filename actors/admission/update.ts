@@ -43,7 +43,7 @@ export async function update(
 ): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const change = changeFor(request, type);
-  const { object: wanted, warnings } = await decodeObject(write.schema, request, change.expected);
+  const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
   const reply = await modify(
@@ -65,7 +65,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
   const { contentType } = request;
   if (!PATCH_MEDIA_TYPES.includes(contentType)) throw new StatusError(unsupportedMediaType(PATCH_MEDIA_TYPES));
-  const document = await decodeBody(request.payload, 'application/json');
+  const document = decodeBody(request.payload, 'application/json');
   const change = changeFor(request, type);
   const patched = (view: JsonObject): JsonObject => {
     const result = applyPatch(contentType, view, document);

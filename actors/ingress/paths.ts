@@ -42,7 +42,7 @@ export class Paths {
     return this.#document(exchange, path);
   }
 
-  async #document(exchange: Exchange, path: string): Promise<void> {
+  #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
     const document = discovery.document(path);
     const representation = representations.of(exchange, false);
@@ -50,7 +50,7 @@ export class Paths {
     const code = document === undefined ? 404 : 200;
     const known = document === undefined ? '/' : path;
     if (representation.format !== 'json' || representation.pretty) {
-      await sendObject(exchange, code, discovery.document(known) ?? {}, representation);
+      sendObject(exchange, code, discovery.document(known) ?? {}, representation);
       return;
     }
     let body = this.#bodies.get(known);
