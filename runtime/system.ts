@@ -112,15 +112,21 @@ export class System<Options> {
     if (this.crashed !== undefined) return;
     this.crashed = error;
     this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
-    for (const { planned, actor } of this.running) {
-      try {
-        actor.onCrash?.();
-      } catch (hookError) {
-        this.setup.log.error({ err: hookError, actor: planned.name }, 'the emergency hook failed');
-      }
-    }
+    this.abandon();
     for (const mailbox of this.mailboxes.values()) mailbox.close();
     this.setup.onCrash(error);
+  }
+
+  /** Calls `onCrash` of every actor that has not stopped, because the thread is about to end. */
+  abandon(): void {
+    for (const { planned, actor } of this.running) {
+      if (this.stopped.has(planned.name)) continue;
+      try {
+        actor.onCrash?.();
+      } catch (error) {
+        this.setup.log.error({ err: error, actor: planned.name }, 'the emergency hook failed');
+      }
+    }
   }
 
   /** Tells this thread's actors that the actors of another thread are new. */
