@@ -200,7 +200,7 @@ class RemoteAsk extends PendingAsk {
     this.window = window;
   }
 
-  protected get targetName(): string {
+  get targetName(): string {
     return this.window.name;
   }
 

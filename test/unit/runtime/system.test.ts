@@ -140,6 +140,28 @@ test('a broken invariant closes every actor of its thread and no other', async (
   await running.stop();
 });
 
+test('an ask that was being worked on when its thread broke fails at once', async (t) => {
+  const plan: Plan = {
+    name: 'test',
+    threads: [
+      { name: 'a', group: 'a', actors: [placed('asker', 0, 1)] },
+      { name: 'b', group: 'b', actors: [placed('broken', 0, 1)] },
+    ],
+    warnings: [],
+  };
+  let held = 0;
+  const broken = kind('broken', (context) => ({
+    onMessage() {
+      if (++held === 2) context.crash(new Error('impossible'));
+    },
+  }));
+  const running = await start([kind('asker', () => ({})), broken], plan);
+  const ref = running.ref<AnyProtocol>('broken');
+  const asks = [ref.ask(PING, DEADLINE), ref.ask(PING, DEADLINE), ref.ask(PING, DEADLINE)];
+  for (const ask of asks) t.true(isOrchError(await t.throwsAsync(ask), 'ActorDown'));
+  await running.stop();
+});
+
 test('a ref by kind is the instance of this thread, else one chosen by index', async (t) => {
   const reach = new Map<string, string>();
   const client = kind('client', (context) => ({
