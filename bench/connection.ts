@@ -58,7 +58,7 @@ export class Connector {
       let lostBy: Error | undefined;
       const socket = this.#connect((bytesRead) => {
         try {
-          parser.feed(this.#buffer, bytesRead);
+          parser.feed(this.#buffer.subarray(0, bytesRead));
         } catch (error) {
           socket.destroy(error as Error);
         }

@@ -47,12 +47,22 @@ function frameOf(object: Buffer, frameBytes: number): Buffer {
   return frame;
 }
 
-function publish(object: Buffer, frameBytes: number): void {
-  const frame = frameOf(object, frameBytes);
+/** Frames of this turn: what arrives together is sent together, as the server does with a commit's events. */
+let frames: Buffer[] = [];
+
+function publish(frame: Buffer): void {
+  // Within the request's callback the writer's socket is corked, and only one can be: the others would write piecemeal.
+  if (frames.length === 0) setImmediate(sendFrames);
+  frames.push(frame);
+}
+
+function sendFrames(): void {
+  const chunk = Buffer.concat(frames);
+  frames = [];
   for (const watch of watches) {
     watch.cork(() => {
-      watch.write(frame);
-      // As the server does, so that a client sees the end of the first chunk now (see transport/).
+      watch.write(chunk);
+      // A chunk's end goes out with the next one: a client that waits for it would see every event late.
       watch.write('\n');
     });
   }
@@ -87,7 +97,7 @@ function listen(job: ListenerJob): void {
         response.writeHeader('Content-Type', 'application/json');
         response.end(object);
       });
-      publish(object, frameBytes);
+      publish(frameOf(object, frameBytes));
     });
   });
   app.listen('127.0.0.1', 0, (socket) => {

@@ -43,10 +43,11 @@ export class ResponseParser {
     this.#sink = sink;
   }
 
-  /** Takes `buffer[0, end)`. Throws ResponseError; the connection is then of no more use. */
-  feed(buffer: Buffer, end: number): void {
+  /** Takes what was read. Throws ResponseError; the connection is then of no more use. */
+  feed(read: Buffer): void {
+    const end = read.length;
     let at = 0;
-    while (at < end) at = this.#step(buffer, at, end);
+    while (at < end) at = this.#step(read, at, end);
   }
 
   #step(buffer: Buffer, at: number, end: number): number {
@@ -69,7 +70,7 @@ export class ResponseParser {
   #readHead(buffer: Buffer, at: number, end: number): number {
     if (this.#partialHead !== undefined) return this.#readSplitHead(buffer, at, end);
     const found = buffer.indexOf(HEAD_END, at);
-    if (found === -1 || found + HEAD_END.length > end) {
+    if (found === -1) {
       this.#partialHead = Buffer.from(buffer.subarray(at, end));
       return end;
     }

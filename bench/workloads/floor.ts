@@ -20,7 +20,7 @@ export const floor: Workload = {
     const listParameters = { connections: 1, bytes: LIST_BYTES };
     report(figures('floor list', listParameters, 'lists', await readFloor(bench, LIST_BYTES, 1)));
     const watchers = options.watchers ?? WATCHERS;
-    const shape = { watchers, sampleEvery: Math.max(1, Math.floor(watchers / 50)), writers: 8, windowWrites: 32 };
+    const shape = { watchers, sampleEvery: Math.max(1, Math.floor(watchers / 50)), writers: 16, windowWrites: 64 };
     const watch = await watchFloor(bench, { ...shape, frameBytes: FRAME_BYTES, writesPerSecond: options.rate });
     report(figures('floor watch', { watchers, frameBytes: FRAME_BYTES }, 'events', watch));
     const batch = options.batch ?? BATCH;

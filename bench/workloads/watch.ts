@@ -10,9 +10,9 @@ import { repeat } from './populate.ts';
 const WATCHERS = 1000;
 const BYTES = 400;
 const STEADY_WRITES_PER_SECOND = 20;
-const WRITERS = 8;
+const WRITERS = 16;
 /** Enough to keep the server busy, few enough to stay far inside the window of events it keeps. */
-const WINDOW_WRITES = 32;
+const WINDOW_WRITES = 64;
 const SAMPLES = 50;
 const DRAIN_SECONDS = 15;
 const SECONDS_EACH = 4;
