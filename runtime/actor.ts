@@ -2,7 +2,7 @@
 // docs/RUNTIME.md states the guarantees on one page.
 import type { Logger } from 'pino';
 import type { Environment } from './environment.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics, MetricsSnapshot } from './metrics.ts';
 
 /**
  * The messages one actor understands, as two maps from the message's `type` to its shape. An actor's `protocol.ts`
@@ -41,11 +41,17 @@ export interface Ref<P extends Protocol> {
   readonly name: string;
   /** Sends and waits for the answer. Rejects with an OrchError: Overloaded, ActorDown, DeadlineExceeded, Cancelled, Refused. */
   ask<T extends AskType<P>>(message: AskMessage<P, T>, options: AskOptions): Promise<ReplyTo<P, T>>;
-  /** Sends without an answer. In order with this sender's other messages to the same actor. */
+  /**
+   * Sends without an answer, in order with this sender's other messages to the same actor. `full` means not sent: the
+   * mailbox is full, or the actor's thread is gone.
+   */
   tell<T extends TellType<P>>(message: TellMessage<P, T>): 'queued' | 'full';
 }
 
-/** The asker's end inside a handler. Answer once, now or later; for a tell both are no-ops. */
+/**
+ * The asker's end inside a handler. Answer once, now or later; for a tell both are no-ops. An ask holds its place in the
+ * mailbox until it is answered, even when the asker has stopped waiting: an ask that is never answered is a leak.
+ */
 export interface Reply {
   send(value: unknown): void;
   fail(error: unknown): void;
@@ -58,10 +64,23 @@ export interface Reply {
  */
 export interface Actor<P extends Protocol> {
   onMessage(message: MessageOf<P>, reply: Reply): void;
-  /** Called once when all actors of all threads exist; refs may be used from here on. Resolves when ready to serve. */
+  /**
+   * Called once when all actors of all threads exist; refs may be used from here on. Resolves when ready to serve:
+   * messages wait in the mailbox until then. A rejection fails the thread's start.
+   */
   start?(): Promise<void>;
-  /** Called at shutdown, in the order of `stopOrder`: finish what was accepted, then resolve. */
+  /**
+   * Called at shutdown, in the order of `stopOrder`: finish what was accepted, then resolve. Messages are still handled
+   * meanwhile; afterwards the mailbox is closed and the actor's timers no longer fire.
+   */
   stop?(): Promise<void>;
+  /**
+   * Called when the thread is about to end because something on it broke. Synchronous and without messages: close what
+   * must not outlive the thread (listening sockets), nothing else.
+   */
+  onCrash?(): void;
+  /** The thread of the actor `name` (`store`, `hub/1`) was replaced: what that actor remembered in memory is gone. */
+  peerRestarted?(name: string): void;
 }
 
 /** What the runtime hands to an actor when it creates it. */
@@ -90,6 +109,8 @@ export interface ActorContext extends Environment {
   threadLocal<T>(key: string, create: () => T): T;
   /** True when the kind has an instance on this thread, so that its shared memory can be read without a message. */
   isLocal(kind: string): boolean;
+  /** The metrics of all threads that answer, this one's included: for /metrics. */
+  metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]>;
   /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */
   crash(error: Error): never;
 }

@@ -31,6 +31,17 @@ export class OrchError extends Error {
   }
 }
 
+/**
+ * A broken invariant: the thread that throws it cannot go on. Thrown by `ActorContext.crash`; the runtime never turns it
+ * into an answer, it ends the thread.
+ */
+export class CrashError extends Error {
+  constructor(cause: Error) {
+    super(cause.message, { cause });
+    this.name = 'CrashError';
+  }
+}
+
 /** True when `error` is an OrchError, of the given code if one is named. */
 export function isOrchError(error: unknown, code?: OrchErrorCode): error is OrchError {
   return error instanceof OrchError && (code === undefined || error.code === code);

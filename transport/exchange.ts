@@ -12,7 +12,7 @@ export interface HttpRequest {
   header(name: string): string;
   /** All headers whose name begins with `prefix`, for impersonation and request-header authentication. */
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
-  /** The peer's address, textual; empty when unknown. */
+  /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
   /** The verified client certificate's DER bytes, where the listener asks for one. */
   readonly peerCertificate: Uint8Array | undefined;
@@ -38,13 +38,20 @@ export interface HttpResponse {
   readonly aborted: boolean;
   /** Called once if the client goes away before `end`; at once when it already has. */
   onAborted(callback: () => void): void;
-  /** A whole answer in one write. `body` is read before the call returns; it may lie in shared memory. */
+  /**
+   * A whole answer in one write. `body` is read before the call returns; it may lie in shared memory. The listener adds
+   * what frames it (length, transfer coding, date) and sends no body where none belongs (HEAD, 204, 304).
+   */
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
-  /** Begins a streamed answer (chunked). */
+  /**
+   * Begins a streamed answer (chunked). A client that waits for the headers of a plain JSON stream gets them at once; on
+   * `uws` the headers of other streams (Protobuf, gzip) travel with the first chunk.
+   */
   start(status: number, headers: HeaderList): void;
   /**
    * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
-   * full: write nothing more until `onDrained` is called.
+   * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in
+   * a newline may be followed by a blank on the wire: white space between two values.
    */
   write(bytes: Uint8Array): boolean;
   /** Called each time the socket has drained after a refused write. */
@@ -78,6 +85,8 @@ export interface ListenerOptions {
   /** Several threads listen on the same port (SO_REUSEPORT). */
   readonly sharedPort: boolean;
   readonly handler: ExchangeHandler;
+  /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** An open listener. */

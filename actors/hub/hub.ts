@@ -328,12 +328,10 @@ function placeOf(entry: Entry): { revision: number; slab: number; offset: number
 }
 
 /** The hub as a placeable actor. */
-export function hubKind<Options>(hubOptions: (options: Options) => HubOptions): ActorKind<Options> {
-  return {
-    kind: 'hub',
-    nature: 'decider',
-    mailboxMax: 20_000,
-    stopOrder: 80,
-    create: (context, options) => new Hub(context, hubOptions(options)),
-  };
-}
+export const hubKind: ActorKind<HubOptions> = {
+  kind: 'hub',
+  nature: 'decider',
+  mailboxMax: 20_000,
+  stopOrder: 80,
+  create: (context, options) => new Hub(context, options),
+};

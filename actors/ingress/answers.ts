@@ -3,11 +3,11 @@
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
-import type { Representation } from '../../transport/negotiation.ts';
+import { isPrettyRequest } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
-import { toYaml } from '../../transport/body.ts';
-import { isPrettyAgent } from '../../transport/negotiation.ts';
+import { yamlText } from '../../transport/yaml-write.ts';
 import type { Exchange } from './exchange.ts';
+import type { Representation } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
@@ -26,44 +26,49 @@ export function headersFor(contentType: string, warnings?: readonly string[]): H
 export function sendStatus(exchange: Exchange, status: Status): void {
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
-  const headers = retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
-  const pretty = isPrettyAgent(exchange.request.header('user-agent'));
+  const headers =
+    retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
+  const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
   exchange.code = code;
   exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
 }
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
   exchange.code = code;
-  exchange.response.respond(code, [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers], text);
+  exchange.response.respond(
+    code,
+    [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers],
+    text,
+  );
 }
 
 /** A stored object: `body` is its JSON with the closing newline. */
-export async function sendStored(
+export function sendStored(
   exchange: Exchange,
   code: number,
   body: Buffer,
   representation: Representation,
   warnings?: readonly string[],
-): Promise<void> {
+): void {
   if (representation.format === 'json' && !representation.pretty) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(representation.contentType, warnings), body);
     return;
   }
-  await sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
+  sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
 }
 
 /** Any object, encoded for this answer alone. */
-export async function sendObject(
+export function sendObject(
   exchange: Exchange,
   code: number,
   object: object,
   representation: Representation,
   warnings?: readonly string[],
-): Promise<void> {
+): void {
   const text =
     representation.format === 'yaml'
-      ? await toYaml(object)
+      ? yamlText(object)
       : representation.pretty
         ? prettyJson(object)
         : `${JSON.stringify(object)}\n`;

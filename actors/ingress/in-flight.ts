@@ -31,7 +31,8 @@ export class InFlight {
     const isRead = READ_VERBS.has(exchange.verb);
     const { readsMax, writesMax } = this.#limits;
     const full = isRead ? readsMax > 0 && this.#reads >= readsMax : writesMax > 0 && this.#writes >= writesMax;
-    if (full && !exchange.user.groups.includes(EXEMPT_GROUP)) throw new OrchError('Overloaded', 'too many requests in flight');
+    if (full && !exchange.user.groups.includes(EXEMPT_GROUP))
+      throw new OrchError('Overloaded', 'too many requests in flight');
     if (isRead) this.#reads++;
     else this.#writes++;
     try {

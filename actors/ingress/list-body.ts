@@ -29,9 +29,12 @@ export interface ListItems {
 export function listOpening(envelope: ListEnvelope): Buffer {
   const metadata: Record<string, unknown> = { resourceVersion: String(envelope.revision) };
   if (envelope.continueToken !== '') metadata.continue = envelope.continueToken;
-  if (envelope.continueToken !== '' && envelope.remaining !== undefined) metadata.remainingItemCount = envelope.remaining;
+  if (envelope.continueToken !== '' && envelope.remaining !== undefined)
+    metadata.remainingItemCount = envelope.remaining;
   const { listKind, apiVersion } = envelope;
-  return Buffer.from(`{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`);
+  return Buffer.from(
+    `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`,
+  );
 }
 
 /** The whole list, when it is small enough for one write. */

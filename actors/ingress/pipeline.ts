@@ -1,8 +1,18 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
-import { badRequest, forbidden, forbiddenPath, internalError, serviceUnavailable, timeout, tooManyRequests, unauthorized } from '../../api/status/failures.ts';
-import { authorizationNamespace, parseRequestInfo } from '../../api/request-info.ts';
+
 import { parseQuery } from '../../api/query.ts';
+import { authorizationNamespace, parseRequestInfo } from '../../api/request-info.ts';
+import {
+  badRequest,
+  forbidden,
+  forbiddenPath,
+  internalError,
+  serviceUnavailable,
+  timeout,
+  tooManyRequests,
+  unauthorized,
+} from '../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { isOrchError } from '../../runtime/errors.ts';
@@ -108,9 +118,17 @@ export class Pipeline {
     }
     const status = statusOf(error);
     if (status === undefined) {
-      this.#parts.context.log.error({ err: error, requestId: exchange.requestId, path: exchange.request.path }, 'request failed');
+      this.#parts.context.log.error(
+        { err: error, requestId: exchange.requestId, path: exchange.request.path },
+        'request failed',
+      );
       sendStatus(exchange, internalError('the request could not be handled'));
-    } else if (status.code === 429 && status.reason === 'TooManyRequests' && exchange.longRunning === false && isOrchError(error)) {
+    } else if (
+      status.code === 429 &&
+      status.reason === 'TooManyRequests' &&
+      exchange.longRunning === false &&
+      isOrchError(error)
+    ) {
       sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
     } else {
       sendStatus(exchange, status);
@@ -141,7 +159,17 @@ const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach'
 export function accessOf({ info, request }: Exchange): AccessAttributes {
   if (!info.isResource) {
     const { verb, path } = info;
-    return { verb, isResource: false, group: '', version: '', resource: '', subresource: '', namespace: '', name: '', path };
+    return {
+      verb,
+      isResource: false,
+      group: '',
+      version: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+      path,
+    };
   }
   const { verb, group, version, resource, subresource, name } = info;
   const namespace = authorizationNamespace(info);

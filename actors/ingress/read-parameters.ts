@@ -1,12 +1,17 @@
 // The query parameters of get, list and watch, checked and put into the hub's terms (SPEC.md "Query parameters" and
 // "Resource-version semantics").
 import { isTrueParameter, type Query } from '../../api/query.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { badRequest, unnamedError } from '../../api/status/failures.ts';
-import { forbidden as forbiddenField, type FieldError, invalidStatus, notSupported } from '../../api/status/field-error.ts';
+import {
+  type FieldError,
+  forbidden as forbiddenField,
+  invalidFrom,
+  notSupported,
+} from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Freshness, ListQuery, Selection } from '../hub/protocol.ts';
 
@@ -52,11 +57,15 @@ function checkMatch(match: string, version: string, continueToken: string, metaG
   if (match === '') return;
   const errors: FieldError[] = [];
   const path = 'resourceVersionMatch';
-  if (continueToken !== '') errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden when continue is provided'));
-  if (version === '') errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
-  if (match !== 'Exact' && match !== 'NotOlderThan') errors.push(notSupported(path, match, ['Exact', 'NotOlderThan', '']));
-  if (match === 'Exact' && version === '0') errors.push(forbiddenField(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
-  if (errors.length > 0) throw new StatusError(invalidStatus('ListOptions', metaGroup, '', errors));
+  if (continueToken !== '')
+    errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden when continue is provided'));
+  if (version === '')
+    errors.push(forbiddenField(path, 'resourceVersionMatch is forbidden unless resourceVersion is provided'));
+  if (match !== 'Exact' && match !== 'NotOlderThan')
+    errors.push(notSupported(path, match, ['Exact', 'NotOlderThan', '']));
+  if (match === 'Exact' && version === '0')
+    errors.push(forbiddenField(path, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+  if (errors.length > 0) throw new StatusError(invalidFrom('ListOptions', metaGroup, '', errors));
 }
 
 /** What a watch begins with: after a revision, or from the present state. */
@@ -76,7 +85,7 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
   const match = query.get('resourceVersionMatch') ?? '';
   if (match !== '' && sendInitialEvents === undefined) {
     const error = forbiddenField('resourceVersionMatch', 'resourceVersionMatch is forbidden for watch');
-    throw new StatusError(invalidStatus('ListOptions', metaGroup, '', [error]));
+    throw new StatusError(invalidFrom('ListOptions', metaGroup, '', [error]));
   }
   const timeout = query.get('timeoutSeconds');
   const timeoutSeconds = timeout === undefined || timeout === '' ? 0 : countParameter(query, 'timeoutSeconds');
@@ -84,7 +93,12 @@ export function watchStart(query: Query, metaGroup: string): WatchStart {
   const fromState = version === undefined || version === 0 || wantsInitial;
   return {
     afterRevision: fromState ? (sendInitialEvents !== undefined && !wantsInitial ? version : undefined) : version,
-    freshness: version === undefined ? { kind: 'mostRecent' } : version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version },
+    freshness:
+      version === undefined
+        ? { kind: 'mostRecent' }
+        : version === 0
+          ? { kind: 'any' }
+          : { kind: 'notOlderThan', revision: version },
     bookmarks,
     sendInitialEventsEnd: wantsInitial && bookmarks,
     timeoutSeconds: timeoutSeconds > 0 ? timeoutSeconds : undefined,
@@ -96,7 +110,11 @@ export function parseVersion(text: string | undefined): number | undefined {
   if (text === undefined || text === '') return undefined;
   const version = Number(text);
   if (!/^\d{1,16}$/.test(text) || !Number.isSafeInteger(version)) {
-    throw new StatusError({ ...unnamedError(`invalid resource version ${JSON.stringify(text)}`), reason: 'BadRequest', code: 400 });
+    throw new StatusError({
+      ...unnamedError(`invalid resource version ${JSON.stringify(text)}`),
+      reason: 'BadRequest',
+      code: 400,
+    });
   }
   return version;
 }
@@ -104,6 +122,7 @@ export function parseVersion(text: string | undefined): number | undefined {
 function countParameter(query: Query, name: string): number {
   const text = query.get(name);
   if (text === undefined || text === '') return 0;
-  if (!/^-?\d{1,15}$/.test(text)) throw new StatusError(badRequest(`${name} must be an integer, not ${JSON.stringify(text)}`));
+  if (!/^-?\d{1,15}$/.test(text))
+    throw new StatusError(badRequest(`${name} must be an integer, not ${JSON.stringify(text)}`));
   return Math.max(0, Number(text));
 }

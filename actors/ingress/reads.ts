@@ -1,19 +1,27 @@
 // get and list: ask the hub where the bytes lie, and send them.
-import type { KnownType } from '../../api/resources/resource-table.ts';
+
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { scaleOf } from '../../api/scale.ts';
-import { badRequest, expired, expiredContinue, notFound, serviceUnavailable, tooLargeResourceVersion } from '../../api/status/failures.ts';
+import {
+  badRequest,
+  expired,
+  expiredContinue,
+  notFound,
+  serviceUnavailable,
+  tooLargeResourceVersion,
+} from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
-import type { Representation } from '../../transport/negotiation.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
 import { headersFor, sendObject, sendStored } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
+import type { Representation } from './representation.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
@@ -32,7 +40,12 @@ export class Reads {
     this.#parts = parts;
   }
 
-  async get(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+  async get(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
     const { hub, requestTimeoutMs, slabs } = this.#parts;
     const { namespace, name, subresource } = info;
     const answer = await hub.ask(
@@ -43,21 +56,32 @@ export class Reads {
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const { slab, offset } = answer.place;
     if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
-      await sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
+      sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
     } else if (subresource === 'scale') {
       const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
-      await sendObject(exchange, 200, scaleOf(object), representation);
+      sendObject(exchange, 200, scaleOf(object), representation);
     } else {
       throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
     }
   }
 
   /** Answers with an object that was just written. */
-  async sendWritten(exchange: Exchange, code: number, place: Place, representation: Representation, warnings?: readonly string[]): Promise<void> {
-    await sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
+  sendWritten(
+    exchange: Exchange,
+    code: number,
+    place: Place,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): void {
+    sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
   }
 
-  async list(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+  async list(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
     const { hub, requestTimeoutMs, metaGroup, slabs } = this.#parts;
     const query = listQuery(info, type, exchange.query, metaGroup);
     const answer = await hub.ask({ type: 'list', ...query }, { deadlineMs: requestTimeoutMs });
@@ -69,25 +93,40 @@ export class Reads {
     }
   }
 
-  async #send(exchange: Exchange, type: KnownType, representation: Representation, answer: ListAnswer, slabs: readonly (Slab | undefined)[]): Promise<void> {
+  async #send(
+    exchange: Exchange,
+    type: KnownType,
+    representation: Representation,
+    answer: ListAnswer,
+    slabs: readonly (Slab | undefined)[],
+  ): Promise<void> {
     const { revision, continueToken, remaining, places } = answer;
-    const envelope: ListEnvelope = { apiVersion: type.apiVersion, listKind: type.listKind, revision, continueToken, remaining };
+    const envelope: ListEnvelope = {
+      apiVersion: type.apiVersion,
+      listKind: type.listKind,
+      revision,
+      continueToken,
+      remaining,
+    };
     const items = { places, slabs };
     const whole = wholeList(envelope, items);
     if (whole !== undefined) {
-      await sendStored(exchange, 200, whole, representation);
+      sendStored(exchange, 200, whole, representation);
     } else if (representation.format === 'json' && !representation.pretty) {
       exchange.code = 200;
       exchange.response.start(200, headersFor(representation.contentType));
       await streamList(envelope, items, exchange.response);
     } else {
-      await sendObject(exchange, 200, decodedList(envelope, items), representation);
+      sendObject(exchange, 200, decodedList(envelope, items), representation);
     }
   }
 }
 
 /** A list as objects, for representations that are not its stored bytes. */
-function decodedList(envelope: ListEnvelope, items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] }): object {
+function decodedList(
+  envelope: ListEnvelope,
+  items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] },
+): object {
   const objects: unknown[] = [];
   for (let i = 0; i < items.places.length; i += 2) {
     const text = valueView(items.slabs[items.places[i]!]!, items.places[i + 1]!).toString('utf8');

@@ -5,7 +5,23 @@ import type { HistogramSeries, Labels, Metrics, Series } from '../../runtime/met
 import type { Exchange } from './exchange.ts';
 
 const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'create', 'update', 'patch', 'delete', 'deletecollection', 'GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const VERBS: ReadonlySet<string> = new Set([
+  'get',
+  'list',
+  'watch',
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+]);
 
 interface RequestSeries {
   readonly count: Series;
@@ -36,8 +52,16 @@ export class RequestMetrics {
     if (known !== undefined) return known;
     const labels = this.#labels(info, verb);
     const series = {
-      count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', { ...labels, code: String(code) }),
-      latency: this.#metrics.histogram('apiserver_request_duration_seconds', 'Time to the whole answer.', LATENCY_BUCKETS_SECONDS, labels),
+      count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', {
+        ...labels,
+        code: String(code),
+      }),
+      latency: this.#metrics.histogram(
+        'apiserver_request_duration_seconds',
+        'Time to the whole answer.',
+        LATENCY_BUCKETS_SECONDS,
+        labels,
+      ),
     };
     // Only what the registry knows is kept by its own key: a client's made-up paths share the series without names.
     if (!info.isResource || labels.resource !== '') this.#byLabels.set(key, series);

@@ -5,12 +5,12 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
-import type { Representation } from '../../transport/negotiation.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { headersFor } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
+import type { Representation } from './representation.ts';
 
 interface OpenWatch {
   readonly id: number;
@@ -47,17 +47,34 @@ export class Watches {
   }
 
   /** Serves one watch until it ends. */
-  async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, representation: Representation): Promise<void> {
+  async serve(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
     const query = this.#query(exchange, info, type);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
       const { contentType } = representation;
-      const watch: OpenWatch = { id: query.watcher, exchange, response, contentType, started: false, parked: false, catchUp: false, ended: resolve };
+      const watch: OpenWatch = {
+        id: query.watcher,
+        exchange,
+        response,
+        contentType,
+        started: false,
+        parked: false,
+        catchUp: false,
+        ended: resolve,
+      };
       this.#open.set(watch.id, watch);
       response.onAborted(() => this.#close(watch));
     });
     try {
-      const answer = await this.#parts.hub.ask({ type: 'watch', ...query }, { deadlineMs: this.#parts.requestTimeoutMs });
+      const answer = await this.#parts.hub.ask(
+        { type: 'watch', ...query },
+        { deadlineMs: this.#parts.requestTimeoutMs },
+      );
       if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
@@ -81,7 +98,8 @@ export class Watches {
       }
       watch.parked = true;
       watch.catchUp = catchUp;
-      if (!catchUp) this.#parts.hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+      if (!catchUp)
+        this.#parts.hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
     }
   }
 

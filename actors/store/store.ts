@@ -16,6 +16,8 @@ import { RevisionLog } from './revision-log.ts';
 import { Subscribers } from './subscribers.ts';
 
 export interface StoreOptions {
+  /** Makes the engine, unopened. */
+  readonly engine: (context: ActorContext) => StorageEngine;
   readonly media: StorageMedia;
   /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
   readonly compactionIntervalMs: number;
@@ -63,10 +65,10 @@ export class Store implements Actor<StoreProtocol> {
   #learnedSlabs = 0;
   #stopped = false;
 
-  constructor(context: ActorContext, options: StoreOptions, engine: StorageEngine) {
+  constructor(context: ActorContext, options: StoreOptions) {
     this.#context = context;
     this.#options = options;
-    this.#engine = engine;
+    this.#engine = options.engine(context);
     this.#settings = { ...STORE_SETTINGS, ...(context.settings as Partial<typeof STORE_SETTINGS>) };
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
     this.#log = new RevisionLog(this.#pool, options.media);
@@ -326,22 +328,17 @@ export class Store implements Actor<StoreProtocol> {
   }
 }
 
-/** The store as a placeable actor. `engineFor` opens the engine that the options name. */
-export function storeKind<Options>(
-  storeOptions: (options: Options) => StoreOptions,
-  engineFor: (options: Options) => StorageEngine,
-): ActorKind<Options> {
-  return {
-    kind: 'store',
-    nature: 'driver',
-    owns: 'the storage engine',
-    mailboxMax: 20_000,
-    stopOrder: 90,
-    settings: STORE_SETTINGS,
-    create: async (context, options) => {
-      const store = new Store(context, storeOptions(options), engineFor(options));
-      await store.open();
-      return store;
-    },
-  };
-}
+/** The store as a placeable actor. */
+export const storeKind: ActorKind<StoreOptions> = {
+  kind: 'store',
+  nature: 'driver',
+  owns: 'the storage engine',
+  mailboxMax: 20_000,
+  stopOrder: 90,
+  settings: STORE_SETTINGS,
+  create: async (context, options) => {
+    const store = new Store(context, options);
+    await store.open();
+    return store;
+  },
+};

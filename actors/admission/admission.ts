@@ -1,0 +1,132 @@
+// The write path: turns requests into transactions of the store. Decider in its steps; between them it asks the hub of its
+// thread for the present and the store for the commit. Owns nothing that a restart would lose.
+
+import { DecodeError } from '../../api/codec/decode-error.ts';
+import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { schemaOf } from '../../api/schema/schema.ts';
+import {
+  badRequest,
+  failure,
+  methodNotAllowed,
+  resourceNotFound,
+  serviceUnavailable,
+} from '../../api/status/failures.ts';
+import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { BodyError } from '../../transport/body.ts';
+import type { HubProtocol } from '../hub/protocol.ts';
+import type { StoreProtocol } from '../store/protocol.ts';
+import { bind, createBinding } from './bind.ts';
+import { create } from './create.ts';
+import { deleteCollection, deleteOne } from './delete.ts';
+import { NamespaceGuard } from './namespace-guard.ts';
+import { objectPreparation } from './preparation.ts';
+import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
+import { patch, update } from './update.ts';
+import type { WriteContext } from './write-context.ts';
+
+export interface AdmissionOptions {
+  readonly registry: Registry;
+  readonly requestTimeoutMs: number;
+}
+
+export class Admission implements Actor<AdmissionProtocol> {
+  readonly #write: WriteContext;
+  readonly #namespaces: NamespaceGuard;
+
+  constructor(context: ActorContext, options: AdmissionOptions) {
+    const { registry, requestTimeoutMs } = options;
+    const schema = schemaOf(registry.dialect);
+    this.#write = {
+      context,
+      registry,
+      dialect: registry.dialect,
+      schema,
+      hub: context.ref<HubProtocol>('hub'),
+      store: context.ref<StoreProtocol>('store'),
+      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+      preparation: objectPreparation(schema),
+    };
+    this.#namespaces = new NamespaceGuard(this.#write);
+  }
+
+  onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'write':
+        this.#perform(message).then(
+          (answer) => reply.send(answer),
+          (error: unknown) => this.#refuse(reply, error),
+        );
+        return;
+      case 'bind':
+        bind(this.#write, message.bindings).then(
+          (outcomes) => reply.send({ outcomes }),
+          (error: unknown) => reply.fail(error),
+        );
+        return;
+    }
+  }
+
+  /** Expected refusals are answers; anything else is an error. */
+  #refuse(reply: Reply, error: unknown): void {
+    if (isStatusError(error)) reply.send({ code: httpCode(error.status), body: error.status } satisfies WriteReply);
+    else if (error instanceof BodyError) reply.send(bodyRefusal(error));
+    else if (error instanceof DecodeError)
+      reply.send({ code: 400, body: badRequest(`the body cannot be read: ${error.message}`) } satisfies WriteReply);
+    else reply.fail(error);
+  }
+
+  #perform(request: WriteRequest): Promise<WriteReply> {
+    const type = this.#typeOf(request);
+    const { subresource } = request.target;
+    const write = this.#write;
+    switch (request.verb) {
+      case 'create':
+        if (subresource === 'binding' || type.plural === 'bindings') return createBinding(write, request);
+        if (subresource !== '' || !type.persisted) return Promise.reject(new StatusError(notBuilt(type, subresource)));
+        return create(write, this.#namespaces, request, type);
+      case 'update':
+        return update(write, this.#namespaces, request, type);
+      case 'patch':
+        return patch(write, request, type);
+      case 'delete':
+        return deleteOne(write, request, type);
+      case 'deletecollection':
+        return deleteCollection(write, request, type);
+    }
+  }
+
+  /** The type of a path. Throws 404 and 405. */
+  #typeOf(request: WriteRequest): KnownType {
+    const { group, version, resource, subresource } = request.target;
+    const type = this.#write.registry.byPath(group, version, resource);
+    if (type === undefined) throw new StatusError(resourceNotFound());
+    const verbs: ReadonlySet<string> =
+      subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
+    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
+    if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
+    return type;
+  }
+}
+
+function bodyRefusal(error: BodyError): WriteReply {
+  const status = error.code === 415 ? failure(415, 'UnsupportedMediaType', error.message) : badRequest(error.message);
+  return { code: error.code, body: status };
+}
+
+function notBuilt(type: KnownType, subresource: string): StatusError['status'] {
+  const what = subresource === '' ? type.plural : `${type.plural}/${subresource}`;
+  return serviceUnavailable(`this server does not serve ${what} yet`);
+}
+
+/** Admission as a placeable actor. */
+export const admissionKind: ActorKind<AdmissionOptions> = {
+  kind: 'admission',
+  nature: 'decider',
+  mailboxMax: 5000,
+  stopOrder: 40,
+  create: (context, options) => new Admission(context, options),
+};

@@ -1,0 +1,74 @@
+// POST: a new object gets its name, uid and time, is made complete, validated and stored, if its namespace lives and its
+// name is free.
+import type { JsonObject } from '../../api/json-value.ts';
+import { nameSuffix, prepareCreate } from '../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
+import { invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import { validateObjectMeta } from '../../api/validation/object-meta.ts';
+import { EXPECT_ABSENT } from '../store/protocol.ts';
+import { asAnswer } from './answer.ts';
+import { commitOne, draftPut } from './commit.ts';
+import type { NamespaceGuard } from './namespace-guard.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
+import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { findPlace, type WriteContext } from './write-context.ts';
+
+/** Tries for a generated name that is free, and for a namespace that stands still. */
+const TRIES_MAX = 8;
+
+export async function create(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
+  const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
+  const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
+  const reply = await createObject(write, namespaces, type, object, request.target, dryRun);
+  return warnings.length === 0 ? reply : { ...reply, warnings };
+}
+
+/** Stores an object under the path's namespace and name (empty: the object's own, or a generated one). */
+export async function createObject(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  type: KnownType,
+  body: JsonObject,
+  target: { readonly namespace: string; readonly name: string },
+  dryRun: boolean,
+): Promise<WriteReply> {
+  const { clock, random } = write.context;
+  const generated = (metadataOf(body).name ?? '') === '' && target.name === '';
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const creation = {
+      namespace: target.namespace,
+      name: target.name,
+      nowIso: timestampOf(clock.nowMs()),
+      uid: random.uuid(),
+      randomSuffix: generated ? nameSuffix(() => random.next()) : '',
+    };
+    const object = write.preparation.onCreate(prepareCreate(body, type, creation), type);
+    const metadata = metadataOf(object);
+    const name = metadata.name ?? '';
+    const errors = validateObjectMeta(metadata, type, write.dialect);
+    if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+    const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
+    if (dryRun) {
+      if ((await findPlace(write, type, target.namespace, name)) !== null)
+        throw new StatusError(alreadyExists(type, name));
+      return { code: 201, body: asAnswer(type, object) };
+    }
+    const result = await commitOne(
+      write,
+      draftPut(type, object, EXPECT_ABSENT),
+      guard === undefined ? undefined : [guard],
+    );
+    if (result.ok) return { code: 201, place: result.places[0]! };
+    if (result.reason === 'exists' && !generated) throw new StatusError(alreadyExists(type, name));
+  }
+  if (generated) throw new StatusError(serverTimeout('POST', type, 0));
+  throw new StatusError(conflict(type, metadataOf(body).name ?? '', 'its namespace kept changing, try again'));
+}

@@ -1,0 +1,70 @@
+// What happens to an object between decoding and storing that depends on its kind: defaulting, and the steps that a table
+// of defaults cannot say. Kinds without a row need no step.
+import { decode } from '../../api/codec/decode.ts';
+import { applyDefaults } from '../../api/codec/defaults.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
+import type { Dialect } from '../../config/dialect.ts';
+
+/** Makes objects complete before they are validated. The objects given belong to the caller's write and may be changed. */
+export interface ObjectPreparation {
+  /** Of an object that is new. */
+  readonly onCreate: (object: JsonObject, type: KnownType) => JsonObject;
+  /** Of an object that replaces a stored one. */
+  readonly onUpdate: (object: JsonObject, stored: JsonObject, type: KnownType) => JsonObject;
+}
+
+type Step = (object: JsonObject, dialect: Dialect) => JsonObject;
+
+/** Steps of a create by store key. */
+const CREATE_STEPS: Readonly<Record<string, Step>> = {
+  'core/namespaces': namespaceFinalizer,
+  'core/pods': podServiceAccount,
+  'core/secrets': secretStringData,
+};
+
+/** Steps of an update by store key. */
+const UPDATE_STEPS: Readonly<Record<string, Step>> = {
+  'core/secrets': secretStringData,
+};
+
+export function objectPreparation(schema: Schema): ObjectPreparation {
+  const complete = (object: JsonObject, type: KnownType, step: Step | undefined): JsonObject => {
+    const stepped = step === undefined ? object : step(object, schema.dialect);
+    const typeSchema = schema.kind(type.group, type.version, type.kind);
+    if (typeSchema === undefined) return stepped;
+    applyDefaults(stepped as Record<string, unknown>, typeSchema);
+    return decode(stepped, typeSchema).object;
+  };
+  return {
+    onCreate: (object, type) => complete(object, type, CREATE_STEPS[type.storageKey]),
+    onUpdate: (object, _stored, type) => complete(object, type, UPDATE_STEPS[type.storageKey]),
+  };
+}
+
+/** The finalizer that keeps a namespace until its contents are gone. */
+function namespaceFinalizer(object: JsonObject, dialect: Dialect): JsonObject {
+  const spec = (object.spec ?? {}) as { finalizers?: string[] };
+  const finalizers = spec.finalizers ?? [];
+  if (finalizers.includes(dialect.brand)) return object;
+  return { ...object, spec: { ...spec, finalizers: [...finalizers, dialect.brand] } };
+}
+
+/** A pod that names no service account runs as its namespace's default one (admission step ServiceAccount). */
+function podServiceAccount(object: JsonObject): JsonObject {
+  const spec = (object.spec ?? {}) as { serviceAccountName?: string; serviceAccount?: string };
+  const name = spec.serviceAccountName || spec.serviceAccount || 'default';
+  if (spec.serviceAccountName === name && spec.serviceAccount === name) return object;
+  return { ...object, spec: { ...spec, serviceAccountName: name, serviceAccount: name } };
+}
+
+/** stringData is for writing only: it ends up in data. */
+function secretStringData(object: JsonObject): JsonObject {
+  const { stringData, ...rest } = object;
+  if (stringData === undefined) return object;
+  const data: Record<string, string> = { ...(object.data as Record<string, string> | undefined) };
+  for (const [key, text] of Object.entries(stringData as Record<string, string>))
+    data[key] = Buffer.from(text).toString('base64');
+  return { ...rest, data };
+}

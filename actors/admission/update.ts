@@ -1,0 +1,187 @@
+// PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: read what is there, make what should be,
+// store it against the revision that was read. A patch that loses a race is made again on the new object; a PUT that
+// names a resourceVersion is not.
+import { isReadyToRemove } from '../../api/deletion.ts';
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { applyScale, scaleOf } from '../../api/scale.ts';
+import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
+import { invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import { decodeBody } from '../../transport/body.ts';
+import { asAnswer } from './answer.ts';
+import { commitOne, draftDelete, draftPut } from './commit.ts';
+import { createObject } from './create.ts';
+import type { NamespaceGuard } from './namespace-guard.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
+import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+
+/** A write without a precondition is made again this often before the client hears of the conflict. */
+const TRIES_MAX = 32;
+
+/** One way of changing an object: from the stored one to the wanted one. */
+interface Change {
+  /** Of the body, and of what a patch is applied to. */
+  readonly expected: ExpectedKind;
+  /** What the client sees and sends: the object itself, or its Scale. */
+  readonly view: (stored: JsonObject) => JsonObject;
+  /** The whole object that a view, changed by the client, stands for. */
+  readonly merge: (view: JsonObject, stored: JsonObject) => JsonObject;
+  readonly subresource: string;
+}
+
+export async function update(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
+  const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
+  const change = changeFor(request, type);
+  const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
+  const { namespace, name } = request.target;
+  const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
+  const reply = await modify(
+    write,
+    type,
+    request,
+    change,
+    dryRun,
+    () => wanted,
+    async () => {
+      if (!createWhenMissing) throw new StatusError(notFound(type, name));
+      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+    },
+  );
+  return warnings.length === 0 ? reply : { ...reply, warnings };
+}
+
+export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+  const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
+  const { contentType } = request;
+  if (!PATCH_MEDIA_TYPES.includes(contentType)) throw new StatusError(unsupportedMediaType(PATCH_MEDIA_TYPES));
+  const document = decodeBody(request.payload, 'application/json');
+  const change = changeFor(request, type);
+  const patched = (view: JsonObject): JsonObject => {
+    const result = applyPatch(contentType, view, document);
+    if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
+    requireKind(result, change.expected);
+    return canonical(write.schema, result, change.expected).object;
+  };
+  return modify(write, type, request, change, dryRun, patched, () => {
+    throw new StatusError(notFound(type, request.target.name));
+  });
+}
+
+/** Reads, changes and stores until nobody came in between. */
+async function modify(
+  write: WriteContext,
+  type: KnownType,
+  request: WriteRequest,
+  change: Change,
+  dryRun: boolean,
+  wanted: (view: JsonObject) => JsonObject,
+  whenMissing: () => Promise<WriteReply>,
+): Promise<WriteReply> {
+  const { namespace, name } = request.target;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const stored = await readCurrent(write, type, namespace, name);
+    if (stored === null) return whenMissing();
+    const view = wanted(change.view(stored.object));
+    const next = nextObject(write, type, request, change, view, stored);
+    const answer = answerFor(type, change);
+    if (dryRun) return { code: 200, body: answer(next) };
+    const { revision } = stored.place;
+    if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
+      const removed = await commitOne(write, draftDelete(type, namespace, name, revision));
+      if (removed.ok) return { code: 200, body: answer(next) };
+    } else if (isUnchanged(next, stored.object)) {
+      return change.subresource === 'scale'
+        ? { code: 200, body: answer(stored.object) }
+        : { code: 200, place: stored.place };
+    } else {
+      const result = await commitOne(write, draftPut(type, next, revision));
+      if (result.ok) {
+        const place = result.places[0]!;
+        if (change.subresource !== 'scale') return { code: 200, place };
+        const metadata = { ...metadataOf(next), resourceVersion: String(place.revision) };
+        return { code: 200, body: answer({ ...next, metadata }) };
+      }
+    }
+    if (versionOf(view) !== '' && request.verb === 'update') break;
+  }
+  throw new StatusError(conflictModified(type, name));
+}
+
+function nextObject(
+  write: WriteContext,
+  type: KnownType,
+  request: WriteRequest,
+  change: Change,
+  view: JsonObject,
+  stored: StoredObject,
+): JsonObject {
+  const { namespace, name } = request.target;
+  const merged = change.merge(view, stored.object);
+  const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
+  const next = write.preparation.onUpdate(prepared, stored.object, type);
+  const errors = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored.object), type, write.dialect);
+  if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+  return next;
+}
+
+/** The object's own finalizers aside, a namespace waits for those of its spec. */
+function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
+  if (type.storageKey !== 'core/namespaces') return false;
+  const spec = object.spec as { finalizers?: readonly string[] } | undefined;
+  return (spec?.finalizers?.length ?? 0) > 0;
+}
+
+function changeFor(request: WriteRequest, type: KnownType): Change {
+  const { subresource } = request.target;
+  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource };
+  if (subresource === 'scale') {
+    return {
+      expected: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
+      view: (stored) => scaleOf(stored) as unknown as JsonObject,
+      merge: (view, stored) => applyScale(stored, view, type),
+      subresource,
+    };
+  }
+  if (type.storageKey === 'core/namespaces') {
+    return { ...whole, merge: subresource === 'finalize' ? withSpecFinalizers : withStoredFinalizers };
+  }
+  return { ...whole, merge: (view) => view };
+}
+
+/** The finalize subresource changes spec.finalizers and nothing else. */
+function withSpecFinalizers(view: JsonObject, stored: JsonObject): JsonObject {
+  const { finalizers = [] } = (view.spec ?? {}) as { finalizers?: unknown[] };
+  const spec = { ...(stored.spec as JsonObject | undefined), finalizers };
+  const metadata = { ...metadataOf(stored), resourceVersion: versionOf(view) };
+  return { ...stored, metadata, spec };
+}
+
+/** Every other update of a namespace keeps spec.finalizers. */
+function withStoredFinalizers(view: JsonObject, stored: JsonObject): JsonObject {
+  const kept = (stored.spec as { finalizers?: unknown[] } | undefined)?.finalizers;
+  const spec = { ...(view.spec as JsonObject | undefined) };
+  if (kept === undefined) delete spec.finalizers;
+  else spec.finalizers = kept;
+  return { ...view, spec };
+}
+
+function answerFor(type: KnownType, change: Change): (object: JsonObject) => JsonObject {
+  return change.subresource === 'scale'
+    ? (object) => scaleOf(object) as unknown as JsonObject
+    : (object) => asAnswer(type, object);
+}
+
+function versionOf(object: JsonObject): string {
+  return metadataOf(object).resourceVersion ?? '';
+}

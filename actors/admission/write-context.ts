@@ -1,0 +1,74 @@
+// What every write works with: the registry, the hub's present, the store's commit, time and randomness. One per
+// admission actor; holds no state of any request.
+import type { JsonObject } from '../../api/json-value.ts';
+import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
+import { serviceUnavailable } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { objectKey } from '../../storage/object-key.ts';
+import { valueView } from '../../storage/slab-record.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import type { Place, StoreProtocol } from '../store/protocol.ts';
+import type { ObjectPreparation } from './preparation.ts';
+
+export interface WriteContext {
+  readonly context: ActorContext;
+  readonly registry: Registry;
+  readonly dialect: Dialect;
+  readonly schema: Schema;
+  readonly hub: Ref<HubProtocol>;
+  readonly store: Ref<StoreProtocol>;
+  readonly slabs: SlabView;
+  readonly requestTimeoutMs: number;
+  readonly preparation: ObjectPreparation;
+}
+
+/** An object as it is stored now. */
+export interface StoredObject {
+  readonly object: JsonObject;
+  readonly place: Place;
+}
+
+const MOST_RECENT: Freshness = { kind: 'mostRecent' };
+
+/** Where an object's record lies; null when there is no such object. */
+export async function findPlace(
+  write: WriteContext,
+  type: KnownType,
+  namespace: string,
+  name: string,
+  freshness: Freshness = MOST_RECENT,
+): Promise<Place | null> {
+  const answer = await write.hub.ask(
+    { type: 'get', storageKey: type.storageKey, namespace, name, freshness },
+    { deadlineMs: write.requestTimeoutMs },
+  );
+  if (answer.refused !== undefined)
+    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  return answer.place;
+}
+
+/** The present object, decoded; null when there is none. */
+export async function readCurrent(
+  write: WriteContext,
+  type: KnownType,
+  namespace: string,
+  name: string,
+): Promise<StoredObject | null> {
+  const place = await findPlace(write, type, namespace, name);
+  return place === null ? null : { place, object: decodePlace(write, place) };
+}
+
+/** Parses the object a record holds. Call it in the turn that was told the place. */
+export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {
+  return JSON.parse(valueView(write.slabs.slab(slab), offset).toString('utf8')) as JsonObject;
+}
+
+/** The store's key of an object. */
+export function keyOf(type: KnownType, namespace: string, name: string): string {
+  return objectKey(type.storageKey, type.namespaced ? namespace : '', name);
+}

@@ -1,0 +1,41 @@
+// The audit actor: writes one line for each record at debug level, and counts them. Nothing waits for it: when its
+// mailbox is full, senders drop records.
+import type { Actor, ActorContext, ActorKind, MessageOf } from '../../runtime/actor.ts';
+import type { Series } from '../../runtime/metrics.ts';
+import type { AuditProtocol, AuditStage } from './protocol.ts';
+
+/** It has nothing of its own to be told. */
+export type AuditOptions = Readonly<Record<never, never>>;
+
+/** See ActorKind. Stops late, so that the last requests are recorded too. */
+export const auditKind: ActorKind<AuditOptions> = {
+  kind: 'audit',
+  nature: 'driver',
+  owns: 'the audit log',
+  mailboxMax: 16_384,
+  stopOrder: 90,
+  create: (context) => new Audit(context),
+};
+
+const STAGES: readonly AuditStage[] = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'];
+
+class Audit implements Actor<AuditProtocol> {
+  readonly #log: ActorContext['log'];
+  readonly #counts: ReadonlyMap<AuditStage, Series>;
+
+  constructor(context: ActorContext) {
+    this.#log = context.log;
+    this.#counts = new Map(
+      STAGES.map((stage) => [
+        stage,
+        context.metrics.counter('apiserver_audit_event_total', 'Audit records taken, by stage.', { stage }),
+      ]),
+    );
+  }
+
+  onMessage(record: MessageOf<AuditProtocol>): void {
+    this.#counts.get(record.stage)?.add(1);
+    const { requestId, user, verb, path, code, latencyMs, stage } = record;
+    this.#log.debug({ requestId, user, verb, path, code, latencyMs, stage }, 'request');
+  }
+}

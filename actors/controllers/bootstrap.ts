@@ -1,0 +1,151 @@
+// Makes the objects the API server needs for itself, keeps them as its reconcile intervals say, and knows which
+// post-start hooks are through. What the objects are is in bootstrap-objects.ts.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Timer, Timers } from '../../runtime/environment.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type BootstrapOptions, type Desired, desiredObjects, type Review } from './bootstrap-objects.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
+import { checkName, HOOKS_WITH_FEED, HOOKS_WITH_OBJECTS } from './hooks.ts';
+import { apiServerIdentity } from './identities.ts';
+import type { HookState } from './protocol.ts';
+
+const REVIEW_INTERVALS_MS = [
+  ['every10s', 10_000],
+  ['every60s', 60_000],
+] as const satisfies readonly (readonly [Review, number])[];
+
+/** Until the feed has shown that what was to be replaced is gone. */
+const REPLACE_AGAIN_MS = 50;
+
+/** The bootstrap hooks. Keys are `<storageKey>/<namespace>/<name>` of the desired objects. */
+export class Bootstrap implements Controller {
+  readonly name = 'bootstrap';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly keysInFlightMax = 32;
+  readonly #timers: Timers;
+  readonly #due: Due;
+  readonly #feedHooks: readonly string[];
+  readonly #desired = new Map<string, Desired>();
+  /** The desired objects that exist, as the feed last showed them. */
+  readonly #stored = new Map<string, ApiObject>();
+  /** Seen as they should be, or written so, at least once since the start. */
+  readonly #settled = new Set<string>();
+  readonly #failures = new Map<string, string>();
+  #reviews: Timer[] | undefined;
+
+  /** Throws a RangeError when the service range is none. */
+  constructor(timers: Timers, due: Due, dialect: Dialect, options: BootstrapOptions) {
+    this.identity = apiServerIdentity(dialect);
+    this.#timers = timers;
+    this.#due = due;
+    this.#feedHooks = HOOKS_WITH_FEED.map((hook) => dialect.spell(hook));
+    for (const desired of desiredObjects(dialect, options)) {
+      const { namespace, name } = desired.target;
+      this.#desired.set(`${desired.storageKey}/${namespace}/${name}`, desired);
+    }
+    this.wants = [...new Set([...this.#desired.values()].map((desired) => desired.storageKey))];
+  }
+
+  reset(): void {
+    this.#stored.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    const key = `${event.storageKey}/${event.namespace}/${event.name}`;
+    const desired = this.#desired.get(key);
+    if (desired === undefined) return;
+    if (event.type === 'delete') this.#stored.delete(key);
+    else this.#stored.set(key, event.object());
+    // What is not right yet has a plan pending that this may be the answer to.
+    if (desired.review === 'onChange' || !this.#settled.has(key)) this.#due.add(key);
+  }
+
+  onSynced(): void {
+    for (const key of this.#desired.keys()) this.#due.add(key);
+    this.#reviews ??= REVIEW_INTERVALS_MS.map(([review, intervalMs]) =>
+      this.#timers.every(intervalMs, () => this.#review(review)),
+    );
+  }
+
+  plan(key: string): Plan {
+    const desired = this.#desired.get(key);
+    if (desired === undefined) return NOTHING;
+    const stored = this.#stored.get(key);
+    if (stored === undefined) {
+      // An object waits for its namespace, which makes it due when it is there.
+      if (!this.#isThere(desired.target.namespace)) return NOTHING;
+      const target = { ...desired.target, name: '' };
+      return { writes: [{ verb: 'create', target, body: desired.object }] };
+    }
+    const correction = desired.correct?.(stored, !this.#settled.has(key));
+    if (correction === 'replace')
+      return { writes: [{ verb: 'delete', target: desired.target }], againAfterMs: REPLACE_AGAIN_MS };
+    if (correction !== undefined) return { writes: [{ verb: 'update', target: desired.target, body: correction }] };
+    this.#settle(key, desired);
+    return NOTHING;
+  }
+
+  onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
+    const desired = this.#desired.get(key);
+    if (desired === undefined) return;
+    if (!outcome.ok) this.#failures.set(key, outcome.message);
+    else if (write.verb !== 'delete') this.#settle(key, desired);
+  }
+
+  onStop(): readonly Write[] {
+    for (const timer of this.#reviews ?? []) timer.cancel();
+    this.#reviews = [];
+    const writes: Write[] = [];
+    for (const [key, desired] of this.#desired) {
+      const stored = this.#stored.get(key);
+      const body = stored === undefined ? undefined : desired.retire?.(stored);
+      if (body !== undefined) writes.push({ verb: 'update', target: desired.target, body });
+    }
+    return writes;
+  }
+
+  /** The state of each hook, given whether the store's stream has been taken up. */
+  hooks(isFollowing: boolean): readonly HookState[] {
+    return [
+      ...HOOKS_WITH_OBJECTS.map((hook) => this.#hookState(hook, isFollowing)),
+      ...this.#feedHooks.map((hook) => ({ name: checkName(hook), done: isFollowing, failure: '' })),
+    ];
+  }
+
+  #hookState(hook: string, isFollowing: boolean): HookState {
+    let done = isFollowing;
+    let failure = '';
+    for (const [key, desired] of this.#desired) {
+      if (desired.hook !== hook || this.#settled.has(key)) continue;
+      done = false;
+      failure ||= this.#failures.get(key) ?? '';
+    }
+    return { name: checkName(hook), done, failure };
+  }
+
+  #isThere(namespace: string): boolean {
+    const key = `core/namespaces//${namespace}`;
+    return namespace === '' || this.#stored.has(key) || this.#settled.has(key);
+  }
+
+  #settle(key: string, desired: Desired): void {
+    this.#failures.delete(key);
+    if (this.#settled.has(key)) return;
+    this.#settled.add(key);
+    if (desired.storageKey !== 'core/namespaces') return;
+    for (const [other, { target }] of this.#desired) if (target.namespace === desired.target.name) this.#due.add(other);
+  }
+
+  #review(review: Review): void {
+    for (const [key, desired] of this.#desired) if (desired.review === review) this.#due.add(key);
+  }
+}

@@ -1,0 +1,185 @@
+// The actor of the built-in controllers: hands the store's stream to each of them, lets a queue each perform what they
+// plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
+import { DIALECTS } from '../../config/dialect.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { Bootstrap } from './bootstrap.ts';
+import type { Controller, Due } from './controller.ts';
+import { EventExpiry } from './event-expiry.ts';
+import { type FeedFactory, FeedFollower, type FeedListener, feedOfThread } from './feed-follower.ts';
+import { NamespaceDefaults } from './namespace-defaults.ts';
+import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import type { ControllersOptions } from './options.ts';
+import { PodGarbage } from './pod-garbage.ts';
+import type { ControllersProtocol } from './protocol.ts';
+import { WorkQueue } from './work-queue.ts';
+import { Writer } from './writer.ts';
+
+const WRITES_IN_FLIGHT_MAX = 128;
+const WRITE_DEADLINE_MS = 10_000;
+/** At shutdown: what could not be undone by then stays, and is set right by the next start. */
+const LAST_WRITES_ATTEMPTS_MAX = 3;
+const LAST_WRITE_DEADLINE_MS = 2_000;
+
+/** Makes the actor. `feedFactory` stands in for the thread's slabs in tests. */
+export function createControllers(
+  context: ActorContext,
+  options: ControllersOptions,
+  feedFactory: FeedFactory = feedOfThread,
+): Controllers {
+  return new Controllers(context, options, feedFactory);
+}
+
+/** See ActorKind. Asks admission and the store; stops before admission, which it needs to the end. */
+export const controllersKind: ActorKind<ControllersOptions> = {
+  kind: 'controllers',
+  nature: 'driver',
+  owns: "its subscription to the store's stream",
+  mailboxMax: 4_096,
+  stopOrder: 20,
+  create: (context, options) => createControllers(context, options),
+};
+
+/** An event that several controllers look at: its object is parsed once at most. */
+class SharedEvent implements FeedEvent {
+  readonly type: FeedEvent['type'];
+  readonly storageKey: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly #event: FeedEvent;
+  #object: Record<string, unknown> | undefined;
+
+  constructor(event: FeedEvent) {
+    this.type = event.type;
+    this.storageKey = event.storageKey;
+    this.namespace = event.namespace;
+    this.name = event.name;
+    this.revision = event.revision;
+    this.#event = event;
+  }
+
+  object(): Record<string, unknown> {
+    this.#object ??= this.#event.object();
+    return this.#object;
+  }
+}
+
+export class Controllers implements Actor<ControllersProtocol>, FeedListener {
+  readonly #context: ActorContext;
+  readonly #bootstrap: Bootstrap;
+  readonly #queues: readonly WorkQueue[];
+  /** By storage key. */
+  readonly #followers = new Map<string, Controller[]>();
+  readonly #feed: FeedFollower;
+  #synced = false;
+
+  constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
+    this.#context = context;
+    const dialect = DIALECTS[options.dialect];
+    const { clock } = context;
+    const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
+    const queueOf = <C extends Controller>(make: (due: Due) => C) => new WorkQueue(context, writer, make);
+    const bootstrap = queueOf((due) => createBootstrap(context, due, options));
+    this.#bootstrap = bootstrap.controller;
+    this.#queues = [
+      bootstrap,
+      queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
+      queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
+      queueOf((due) => new PodGarbage(clock, due, dialect)),
+      queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
+    ];
+    for (const { controller } of this.#queues) {
+      for (const storageKey of controller.wants) {
+        const followers = this.#followers.get(storageKey);
+        if (followers === undefined) this.#followers.set(storageKey, [controller]);
+        else followers.push(controller);
+      }
+    }
+    this.#feed = new FeedFollower(context, [...this.#followers.keys()], feedFactory, this);
+  }
+
+  /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */
+  async start(): Promise<void> {
+    this.#feed.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#queues.map((queue) => queue.stop()));
+    const writer = new Writer(this.#context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: LAST_WRITE_DEADLINE_MS });
+    await Promise.all(this.#queues.map(({ controller }) => this.#undo(controller, writer)));
+    this.#feed.stop();
+  }
+
+  onMessage(message: MessageOf<ControllersProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'hooks':
+        reply.send({ hooks: this.#bootstrap.hooks(this.#synced) });
+        return;
+      case 'storeBatch':
+        this.#feed.onBatch(message);
+        return;
+      case 'storeLost':
+        this.#feed.onLost();
+        return;
+    }
+  }
+
+  onReset(): void {
+    for (const queue of this.#queues) {
+      queue.close();
+      queue.controller.reset();
+    }
+  }
+
+  onEvent(event: FeedEvent): void {
+    const followers = this.#followers.get(event.storageKey);
+    if (followers === undefined) return;
+    const shared = followers.length > 1 ? new SharedEvent(event) : event;
+    for (const controller of followers) {
+      try {
+        controller.onEvent(shared);
+      } catch (error) {
+        // An object that one controller stumbles over must not keep the others, or the rest of the batch, from it.
+        const { type, storageKey, namespace, name } = event;
+        this.#context.log.error(
+          { controller: controller.name, event: { type, storageKey, namespace, name }, err: error },
+          'event not understood',
+        );
+      }
+    }
+  }
+
+  // The hooks keep what they have reached: `synced` stays true when the stream begins anew.
+  onSynced(): void {
+    this.#synced = true;
+    for (const queue of this.#queues) {
+      queue.controller.onSynced();
+      queue.open();
+    }
+  }
+
+  // The feed is still followed, so that another attempt after a conflict sees the newest object.
+  async #undo(controller: Controller, writer: Writer): Promise<void> {
+    for (let attempt = 1; attempt <= LAST_WRITES_ATTEMPTS_MAX; attempt += 1) {
+      const writes = controller.onStop?.() ?? [];
+      const outcomes = await Promise.all(writes.map((write) => writer.write(controller.identity, write)));
+      const failure = outcomes.find((outcome) => !outcome.ok);
+      if (failure === undefined) return;
+      this.#context.log.warn(
+        { controller: controller.name, attempt, message: failure.message },
+        'write at shutdown failed',
+      );
+    }
+  }
+}
+
+function createBootstrap(context: ActorContext, due: Due, options: ControllersOptions): Bootstrap {
+  try {
+    return new Bootstrap(context.timers, due, DIALECTS[options.dialect], options);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new OrchError('BadConfiguration', `service cluster IP range: ${error.message}`);
+  }
+}

@@ -1,0 +1,24 @@
+// On whose behalf the controllers write: the API server itself, or the controller manager they stand in for.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Identity } from './controller.ts';
+
+/** For what the API server does by itself: its start-up hooks and options. */
+export function apiServerIdentity(dialect: Dialect): Identity {
+  return {
+    user: { name: 'system:apiserver', uid: '', groups: ['system:masters'], extra: {} },
+    userAgent: dialect.spell('@short-apiserver'),
+  };
+}
+
+/** For the control loops. */
+export function controllerManagerIdentity(dialect: Dialect): Identity {
+  return {
+    user: {
+      name: dialect.spell('system:@short-controller-manager'),
+      uid: '',
+      groups: ['system:authenticated'],
+      extra: {},
+    },
+    userAgent: dialect.spell('@short-controller-manager'),
+  };
+}

@@ -1,0 +1,95 @@
+// What every active namespace is given: the service account `default`, and the config map with the certificate of the
+// cluster's authority. Makes them again when they are deleted, and sets the config map right when it is changed.
+import type { Dialect } from '../../config/dialect.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { asObject, coreTarget, isTerminating } from './object-fields.ts';
+
+const NAMESPACES = 'core/namespaces';
+const SERVICE_ACCOUNTS = 'core/serviceaccounts';
+const CONFIG_MAPS = 'core/configmaps';
+const ACCOUNT = 'default';
+
+/** The default service account and root certificate controllers. Keys are names of namespaces. */
+export class NamespaceDefaults implements Controller {
+  readonly name = 'namespace-defaults';
+  readonly identity;
+  readonly wants = [NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS];
+  readonly keysInFlightMax = 20;
+  readonly #due: Due;
+  readonly #caPem: string;
+  readonly #configMapName: string;
+  readonly #active = new Set<string>();
+  readonly #accounts = new Set<string>();
+  /** The config map of each namespace: itself where it must be set right, undefined where it is as it should be. */
+  readonly #configMaps = new Map<string, ApiObject | undefined>();
+
+  /** Without `caPem` there is nothing to publish, and config maps are left alone. */
+  constructor(due: Due, dialect: Dialect, caPem: string) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#due = due;
+    this.#caPem = caPem;
+    this.#configMapName = dialect.spell('@short-root-ca.crt');
+  }
+
+  reset(): void {
+    this.#active.clear();
+    this.#accounts.clear();
+    this.#configMaps.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    if (event.storageKey === NAMESPACES) {
+      if (event.type !== 'delete' && !isTerminating(event.object())) this.#active.add(event.name);
+      else this.#active.delete(event.name);
+      this.#due.add(event.name);
+      return;
+    }
+    if (event.storageKey === SERVICE_ACCOUNTS) {
+      if (event.name !== ACCOUNT) return;
+      if (event.type === 'delete') this.#accounts.delete(event.namespace);
+      else this.#accounts.add(event.namespace);
+    } else {
+      if (event.name !== this.#configMapName) return;
+      if (event.type === 'delete') this.#configMaps.delete(event.namespace);
+      else this.#configMaps.set(event.namespace, this.#wrong(event.object()));
+    }
+    this.#due.add(event.namespace);
+  }
+
+  onSynced(): void {
+    for (const namespace of this.#active) this.#due.add(namespace);
+  }
+
+  plan(key: string): Plan {
+    if (!this.#active.has(key)) return NOTHING;
+    const writes: Write[] = [];
+    if (!this.#accounts.has(key)) {
+      const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace: key } };
+      writes.push({ verb: 'create', target: coreTarget('serviceaccounts', key, ''), body });
+    }
+    const configMap = this.#planConfigMap(key);
+    if (configMap !== undefined) writes.push(configMap);
+    return { writes };
+  }
+
+  #wrong(configMap: ApiObject): ApiObject | undefined {
+    const data = asObject(configMap.data);
+    const isRight = data['ca.crt'] === this.#caPem && Object.keys(data).length === 1;
+    return isRight ? undefined : configMap;
+  }
+
+  #planConfigMap(namespace: string): Write | undefined {
+    if (this.#caPem === '') return undefined;
+    const data = { 'ca.crt': this.#caPem };
+    const name = this.#configMapName;
+    if (!this.#configMaps.has(namespace)) {
+      const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data };
+      return { verb: 'create', target: coreTarget('configmaps', namespace, ''), body };
+    }
+    const wrong = this.#configMaps.get(namespace);
+    if (wrong === undefined) return undefined;
+    return { verb: 'update', target: coreTarget('configmaps', namespace, name), body: { ...wrong, data } };
+  }
+}

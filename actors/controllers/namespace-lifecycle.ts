@@ -1,0 +1,236 @@
+// Empties a namespace that is being deleted, then gives up the finalizer that held it (SPEC.md "Terminology": what is in
+// a namespace goes with it). Follows the feed until nothing is left. Does not decide that a namespace is deleted, and
+// relies on admission to let nothing new in.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { WriteTarget } from '../admission/protocol.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { nextConditions, type Obstacles } from './namespace-conditions.ts';
+import { NamespaceContents } from './namespace-contents.ts';
+import {
+  asList,
+  asObject,
+  asText,
+  asTexts,
+  coreTarget,
+  isTerminating,
+  metadataOf,
+  timestampOf,
+} from './object-fields.ts';
+import type { NamespacedType } from './options.ts';
+
+const NAMESPACES = 'core/namespaces';
+/** A namespace that is gone by then gets no conditions: they would cost a write and tell nobody anything. */
+const QUICK_PATH_MS = 1_000;
+const SWEEP_INTERVAL_FIRST_MS = 1_000;
+const SWEEP_INTERVAL_MAX_MS = 15_000;
+
+const IN_BACKGROUND = { propagationPolicy: 'Background' } as const;
+const NO_OBSTACLES: Obstacles = { remaining: new Map(), finalizers: new Map(), failures: new Map() };
+
+/** A namespace being deleted that still has our finalizer. Times are monotonic. */
+interface Doomed {
+  object: ApiObject;
+  firstSweepAtMs: number;
+  nextSweepAtMs: number;
+  sweeps: number;
+  /** Why types could not be deleted in the last sweep, by type as errors name it. */
+  readonly failures: Map<string, string>;
+  /** Objects that have finalizers, as `<storageKey>/<name>`. */
+  readonly held: Map<string, readonly string[]>;
+}
+
+/** The namespace controller. Keys are names of namespaces. */
+export class NamespaceLifecycle implements Controller {
+  readonly name = 'namespace';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly keysInFlightMax = 10;
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #finalizer: string;
+  readonly #types = new Map<string, NamespacedType>();
+  readonly #typeByTarget = new Map<string, NamespacedType>();
+  readonly #contents = new NamespaceContents();
+  readonly #doomed = new Map<string, Doomed>();
+  /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
+  readonly #withoutCollection = new Set<string>();
+
+  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly NamespacedType[]) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#clock = clock;
+    this.#due = due;
+    this.#finalizer = dialect.brand;
+    for (const type of types) {
+      if (this.#types.has(type.storageKey)) continue;
+      this.#types.set(type.storageKey, type);
+      this.#typeByTarget.set(qualifiedName(type.group, type.plural), type);
+    }
+    this.wants = [NAMESPACES, ...this.#types.keys()];
+  }
+
+  reset(): void {
+    this.#contents.clear();
+    this.#doomed.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    if (event.storageKey === NAMESPACES) this.#onNamespace(event);
+    else this.#onContent(event);
+  }
+
+  onSynced(): void {
+    for (const name of this.#doomed.keys()) this.#due.add(name);
+  }
+
+  plan(key: string): Plan {
+    const doomed = this.#doomed.get(key);
+    if (doomed === undefined) return NOTHING;
+    if (this.#contents.isEmpty(key)) return this.#planEnd(key, doomed);
+    const nowMs = this.#clock.monotonicMs();
+    if (nowMs < doomed.nextSweepAtMs) return { writes: [], againAfterMs: doomed.nextSweepAtMs - nowMs };
+    return this.#planSweep(key, doomed, nowMs);
+  }
+
+  onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
+    const doomed = this.#doomed.get(key);
+    const typeName = qualifiedName(write.target.group, write.target.resource);
+    const type = this.#typeByTarget.get(typeName);
+    if (doomed === undefined || type === undefined) return;
+    if (!outcome.ok) {
+      // Sweep again as soon as the queue's backoff allows.
+      doomed.nextSweepAtMs = 0;
+      if (outcome.code === 405 && write.verb === 'deletecollection') this.#withoutCollection.add(type.storageKey);
+      else doomed.failures.set(typeName, outcome.message);
+      return;
+    }
+    for (const item of asList(outcome.body?.items)) {
+      const metadata = metadataOf(asObject(item));
+      this.#noteFinalizers(key, doomed, type.storageKey, asText(metadata.name), metadata);
+    }
+  }
+
+  #onNamespace(event: FeedEvent): void {
+    const object = event.type === 'delete' ? undefined : event.object();
+    const isOurs = object !== undefined && isTerminating(object) && finalizersOf(object).includes(this.#finalizer);
+    if (!isOurs) {
+      this.#doomed.delete(event.name);
+      return;
+    }
+    const doomed = this.#doomed.get(event.name);
+    if (doomed !== undefined) doomed.object = object;
+    else {
+      const fresh = { firstSweepAtMs: 0, nextSweepAtMs: 0, sweeps: 0, failures: new Map(), held: new Map() };
+      this.#doomed.set(event.name, { object, ...fresh });
+    }
+    this.#due.add(event.name);
+  }
+
+  #onContent(event: FeedEvent): void {
+    const cameOrWent = this.#contents.onEvent(event);
+    const doomed = this.#doomed.get(event.namespace);
+    if (doomed === undefined) return;
+    if (event.type === 'delete') {
+      doomed.held.delete(`${event.storageKey}/${event.name}`);
+      if (this.#contents.isEmpty(event.namespace)) this.#due.add(event.namespace);
+      return;
+    }
+    const metadata = metadataOf(event.object());
+    this.#noteFinalizers(event.namespace, doomed, event.storageKey, event.name, metadata);
+    if (cameOrWent) {
+      doomed.nextSweepAtMs = 0;
+      this.#due.add(event.namespace);
+    }
+  }
+
+  // An answer may come after the feed has shown that the object is gone: then there is nothing to note.
+  #noteFinalizers(namespace: string, doomed: Doomed, storageKey: string, name: string, metadata: ApiObject): void {
+    const finalizers = asTexts(metadata.finalizers);
+    const key = `${storageKey}/${name}`;
+    if (finalizers.length === 0) doomed.held.delete(key);
+    else if (this.#contents.of(namespace).get(storageKey)?.has(name)) doomed.held.set(key, finalizers);
+  }
+
+  // Pods are deleted with their own grace: the same delete that everything else gets, which is repeated without harm.
+  #planSweep(namespace: string, doomed: Doomed, nowMs: number): Plan {
+    if (doomed.sweeps === 0) doomed.firstSweepAtMs = nowMs;
+    const writes = this.#planStatus(namespace, doomed, nowMs);
+    for (const [storageKey, names] of this.#contents.of(namespace)) {
+      const type = this.#types.get(storageKey);
+      if (type === undefined) continue;
+      if (this.#withoutCollection.has(storageKey)) {
+        for (const name of names)
+          writes.push({ verb: 'delete', target: targetOf(type, namespace, name), parameters: IN_BACKGROUND });
+      } else {
+        writes.push({ verb: 'deletecollection', target: targetOf(type, namespace, ''), parameters: IN_BACKGROUND });
+      }
+    }
+    const intervalMs = Math.min(SWEEP_INTERVAL_MAX_MS, SWEEP_INTERVAL_FIRST_MS * 2 ** Math.min(doomed.sweeps, 10));
+    doomed.sweeps += 1;
+    doomed.nextSweepAtMs = nowMs + intervalMs;
+    doomed.failures.clear();
+    return { writes, againAfterMs: intervalMs };
+  }
+
+  #planStatus(namespace: string, doomed: Doomed, nowMs: number): Write[] {
+    if (doomed.sweeps === 0 || nowMs - doomed.firstSweepAtMs < QUICK_PATH_MS) return [];
+    const write = this.#statusWrite(namespace, doomed.object, this.#obstacles(namespace, doomed));
+    return write === undefined ? [] : [write];
+  }
+
+  #statusWrite(namespace: string, object: ApiObject, obstacles: Obstacles): Write | undefined {
+    const conditions = nextConditions(object, obstacles, timestampOf(this.#clock.nowMs()));
+    if (conditions === undefined) return undefined;
+    const body = { ...object, status: { ...asObject(object.status), conditions } };
+    return { verb: 'update', target: coreTarget('namespaces', '', namespace, 'status'), body };
+  }
+
+  #obstacles(namespace: string, doomed: Doomed): Obstacles {
+    const remaining = new Map<string, number>();
+    for (const [storageKey, names] of this.#contents.of(namespace)) {
+      const type = this.#types.get(storageKey);
+      if (type !== undefined) remaining.set(qualifiedName(type.group, type.plural), names.size);
+    }
+    const finalizers = new Map<string, number>();
+    for (const held of doomed.held.values())
+      for (const finalizer of held) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
+    return { remaining, finalizers, failures: doomed.failures };
+  }
+
+  // Where someone else's finalizer keeps the namespace, conditions that say what was in the way are set right first:
+  // afterwards the namespace is no longer ours to look at.
+  #planEnd(namespace: string, doomed: Doomed): Plan {
+    const others = finalizersOf(doomed.object).filter((finalizer) => finalizer !== this.#finalizer);
+    const staysOn = others.length > 0 || asList(metadataOf(doomed.object).finalizers).length > 0;
+    const hasConditions = asList(asObject(doomed.object.status).conditions).length > 0;
+    if (staysOn && hasConditions) {
+      const status = this.#statusWrite(namespace, doomed.object, NO_OBSTACLES);
+      if (status !== undefined) return { writes: [status] };
+    }
+    const body = { ...doomed.object, spec: { ...asObject(doomed.object.spec), finalizers: others } };
+    return { writes: [{ verb: 'update', target: coreTarget('namespaces', '', namespace, 'finalize'), body }] };
+  }
+}
+
+function finalizersOf(namespace: ApiObject): readonly string[] {
+  return asTexts(asObject(namespace.spec).finalizers);
+}
+
+function qualifiedName(group: string, plural: string): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
+function targetOf(type: NamespacedType, namespace: string, name: string): WriteTarget {
+  const { group, version, plural } = type;
+  return { group, version, resource: plural, subresource: '', namespace, name };
+}

@@ -1,0 +1,43 @@
+// What the controllers are told when they are made: plain data, since it may come from another thread.
+import type { DialectName } from '../../config/dialect.ts';
+
+/** One persisted namespaced type in one served version: how to delete its objects through the API. */
+export interface NamespacedType {
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  /** ResourceType.storageKey. Several rows may share one; the first is used. */
+  readonly storageKey: string;
+}
+
+/** How `default/<brand>` keeps its addresses (`--endpoint-reconciler-type`). */
+export type EndpointReconcilerType = 'lease' | 'master-count' | 'none';
+
+/** What extension servers need to know to trust this server's word on who is asking. Empty texts and lists: not set. */
+export interface AuthenticationInfo {
+  readonly clientCaPem: string;
+  readonly requestHeaderCaPem: string;
+  readonly requestHeaderAllowedNames: readonly string[];
+  readonly requestHeaderUsernameHeaders: readonly string[];
+  readonly requestHeaderGroupHeaders: readonly string[];
+  readonly requestHeaderExtraHeaderPrefixes: readonly string[];
+}
+
+export interface ControllersOptions {
+  readonly dialect: DialectName;
+  readonly namespacedTypes: readonly NamespacedType[];
+  /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */
+  readonly caPem: string;
+  /** `--event-ttl`. 0: events are kept. */
+  readonly eventTtlMs: number;
+  /** `--service-cluster-ip-range`: one CIDR, or two with a comma; the first one counts. */
+  readonly serviceClusterIpRange: string;
+  /** `--<brand>-service-node-port`. 0: the control plane's service is of type ClusterIP. */
+  readonly serviceNodePort: number;
+  readonly advertiseAddress: string;
+  readonly securePort: number;
+  readonly endpointReconcilerType: EndpointReconcilerType;
+  /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
+  readonly apiserverCount: number;
+  readonly authentication: AuthenticationInfo;
+}

@@ -1,0 +1,237 @@
+// The edge. Driver: owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
+// open watches, and drains at shutdown.
+
+import type { BuildInfo } from '../../api/discovery/discovery.ts';
+import { createDiscovery } from '../../api/discovery/discovery.ts';
+import type { Registry } from '../../api/resources/registry.ts';
+import { methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import type { Listener, TlsMaterial } from '../../transport/exchange.ts';
+import { openListener } from '../../transport/open-listener.ts';
+import type { AdmissionProtocol } from '../admission/protocol.ts';
+import type { AuditProtocol } from '../audit/protocol.ts';
+import type { AuthProtocol } from '../auth/protocol.ts';
+import type { ControllersProtocol } from '../controllers/protocol.ts';
+import type { HubProtocol } from '../hub/protocol.ts';
+import type { StoreProtocol } from '../store/protocol.ts';
+import type { Exchange } from './exchange.ts';
+import { Health } from './health.ts';
+import { InFlight } from './in-flight.ts';
+import { OpenApi } from './openapi.ts';
+import type { DocumentRequest } from './openapi-worker.ts';
+import { EXTRA_PATHS, Paths } from './paths.ts';
+import { Pipeline } from './pipeline.ts';
+import type { IngressProtocol, IngressStatus } from './protocol.ts';
+import { Reads } from './reads.ts';
+import { Representations } from './representation.ts';
+import { RequestMetrics } from './request-metrics.ts';
+import { Watches } from './watches.ts';
+import { isWriteVerb, Writes } from './writes.ts';
+
+export interface IngressOptions {
+  readonly registry: Registry;
+  readonly openapi: DocumentRequest;
+  readonly listener: 'auto' | 'uws' | 'node';
+  readonly host: string;
+  readonly port: number;
+  readonly tls: TlsMaterial | undefined;
+  /** Several ingresses, or other processes, listen on the same port. */
+  readonly sharedPort: boolean;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  /** For all ingresses together. */
+  readonly readsInFlightMax: number;
+  readonly writesInFlightMax: number;
+  readonly livezGracePeriodMs: number;
+  readonly healthcheckTimeoutMs: number;
+  readonly serverAddress: string;
+  readonly build: BuildInfo;
+  /** Wall time of the process start. */
+  readonly startedWallMs: number;
+}
+
+const HEADER_BYTES_MAX = 64 * 1024;
+const IDLE_TIMEOUT_SECONDS = 120;
+/** At shutdown, how long requests in progress may take. */
+const DRAIN_MS = 10_000;
+const DRAIN_CHECK_MS = 10;
+
+export class Ingress implements Actor<IngressProtocol> {
+  readonly #context: ActorContext;
+  readonly #options: IngressOptions;
+  readonly #pipeline: Pipeline;
+  readonly #reads: Reads;
+  readonly #writes: Writes;
+  readonly #watches: Watches;
+  readonly #paths: Paths;
+  readonly #representations: Representations;
+  readonly #inFlight: InFlight;
+  #listener: Listener | undefined;
+  #draining = false;
+
+  constructor(context: ActorContext, options: IngressOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { registry, requestTimeoutMs } = options;
+    const { dialect } = registry;
+    const hub = context.ref<HubProtocol>('hub');
+    const slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+    const instances = context.refs('ingress').length;
+    this.#inFlight = new InFlight({
+      readsMax: Math.ceil(options.readsInFlightMax / instances),
+      writesMax: Math.ceil(options.writesInFlightMax / instances),
+    });
+    this.#representations = new Representations(dialect);
+    this.#reads = new Reads({ hub, slabs, requestTimeoutMs, metaGroup: dialect.metaGroup });
+    this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
+    this.#watches = new Watches({
+      context,
+      hub,
+      requestTimeoutMs,
+      minRequestTimeoutMs: options.minRequestTimeoutMs,
+      metaGroup: dialect.metaGroup,
+    });
+    this.#paths = new Paths({
+      discovery: createDiscovery(registry, dialect, {
+        serverAddress: options.serverAddress,
+        extraPaths: EXTRA_PATHS,
+        build: options.build,
+      }),
+      health: this.#health(hub, dialect.brand),
+      representations: this.#representations,
+      openapi: new OpenApi(options.openapi),
+      metrics: () => context.metricsOfAllThreads(),
+    });
+    this.#pipeline = new Pipeline({
+      context,
+      auth: context.ref<AuthProtocol>('auth'),
+      audit: context.ref<AuditProtocol>('audit'),
+      inFlight: this.#inFlight,
+      metrics: new RequestMetrics(context.metrics, registry),
+      requestTimeoutMs,
+      dispatch: (exchange) => this.#dispatch(exchange),
+    });
+    context.metrics.beforeSnapshot(() => this.#gauge());
+  }
+
+  async start(): Promise<void> {
+    const { host, port, tls, sharedPort, listener } = this.#options;
+    const opened = await openListener(
+      listener,
+      {
+        host,
+        port,
+        ...(tls === undefined ? {} : { tls }),
+        headerBytesMax: HEADER_BYTES_MAX,
+        idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
+        sharedPort,
+        handler: (request, response) => {
+          void this.#pipeline.serve(request, response);
+        },
+      },
+      { clientCertificates: tls?.clientCaPem !== undefined, http2: false },
+    );
+    this.#listener = opened.listener;
+    if (opened.note !== undefined) this.#context.log.warn(opened.note);
+  }
+
+  onMessage(message: MessageOf<IngressProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'watchFrames':
+        this.#watches.frames(message);
+        return;
+      case 'watchEnded':
+        this.#watches.end(message);
+        return;
+      case 'status':
+        reply.send(this.#status());
+        return;
+      case 'drain':
+        this.#draining = true;
+        reply.send({});
+        return;
+    }
+  }
+
+  /** Stops accepting, ends watches between two events, and waits for the requests in progress. */
+  async stop(): Promise<void> {
+    this.#draining = true;
+    this.#listener?.stopAccepting();
+    this.#watches.endAll();
+    const { clock, timers } = this.#context;
+    const giveUpMs = clock.monotonicMs() + DRAIN_MS;
+    while (this.#inFlight.count > 0 && clock.monotonicMs() < giveUpMs) {
+      await new Promise<void>((resolve) => {
+        timers.after(DRAIN_CHECK_MS, resolve);
+      });
+    }
+    await this.#listener?.close();
+  }
+
+  /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
+  onCrash(): void {
+    this.#watches.endAll();
+    this.#listener?.stopAccepting();
+    this.#listener?.close().catch(() => {});
+  }
+
+  /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */
+  async #dispatch(exchange: Exchange): Promise<void> {
+    const { info } = exchange;
+    if (!info.isResource) return this.#paths.serve(exchange, info);
+    const type = this.#options.registry.byPath(info.group, info.version, info.resource);
+    if (type === undefined) throw new StatusError(resourceNotFound());
+    const { verb, subresource } = info;
+    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
+    const verbs: ReadonlySet<string> =
+      subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
+    if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
+    const representation = this.#representations.of(exchange, verb === 'watch');
+    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
+    if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
+    if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
+    return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  #health(hub: Ref<HubProtocol>, brand: string): Health {
+    const context = this.#context;
+    const options = this.#options;
+    return new Health({
+      store: context.ref<StoreProtocol>('store'),
+      hub,
+      controllers: context.ref<ControllersProtocol>('controllers'),
+      brand,
+      isDraining: () => this.#draining,
+      uptimeMs: () => context.clock.nowMs() - options.startedWallMs,
+      livezGracePeriodMs: options.livezGracePeriodMs,
+      checkTimeoutMs: options.healthcheckTimeoutMs,
+    });
+  }
+
+  #status(): IngressStatus {
+    return {
+      listener: this.#listener?.kind ?? 'none',
+      port: this.#listener?.port ?? 0,
+      connections: this.#listener?.openConnections ?? 0,
+      requestsInFlight: this.#inFlight.count,
+    };
+  }
+
+  #gauge(): void {
+    const { metrics } = this.#context;
+    metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.').set(this.#inFlight.count);
+    metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener?.openConnections ?? 0);
+  }
+}
+
+/** The ingress as a placeable actor. */
+export const ingressKind: ActorKind<IngressOptions> = {
+  kind: 'ingress',
+  nature: 'driver',
+  owns: 'the listening sockets of its thread',
+  mailboxMax: 20_000,
+  stopOrder: 10,
+  create: (context, options) => new Ingress(context, options),
+};

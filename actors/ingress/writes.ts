@@ -1,0 +1,98 @@
+// Writes: the request as admission understands it, and its answer. The body is passed on undecoded.
+
+import { isJsonObject } from '../../api/json-value.ts';
+import type { Query } from '../../api/query.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import { tooLarge } from '../../api/status/failures.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
+import type { Ref } from '../../runtime/actor.ts';
+import { parseMediaType } from '../../transport/media-type.ts';
+import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission/protocol.ts';
+import { sendObject, sendStatus } from './answers.ts';
+import type { Exchange } from './exchange.ts';
+import type { Reads } from './reads.ts';
+import type { Representation } from './representation.ts';
+
+const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>([
+  'create',
+  'update',
+  'patch',
+  'delete',
+  'deletecollection',
+]);
+const NOTHING = new Uint8Array();
+
+export function isWriteVerb(verb: string): verb is WriteVerb {
+  return WRITE_VERBS.has(verb);
+}
+
+export class Writes {
+  readonly #admission: Ref<AdmissionProtocol>;
+  readonly #reads: Reads;
+  readonly #requestTimeoutMs: number;
+
+  constructor(admission: Ref<AdmissionProtocol>, reads: Reads, requestTimeoutMs: number) {
+    this.#admission = admission;
+    this.#reads = reads;
+    this.#requestTimeoutMs = requestTimeoutMs;
+  }
+
+  async serve(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    verb: WriteVerb,
+    representation: Representation,
+  ): Promise<void> {
+    const body = exchange.body === undefined ? NOTHING : await exchange.body;
+    if (body === null) throw new StatusError(tooLarge());
+    const { group, version, resource, subresource, namespace, name } = info;
+    const { request, user, query } = exchange;
+    const contentType = request.header('content-type');
+    const reply = await this.#admission.ask(
+      {
+        type: 'write',
+        verb,
+        target: { group, version, resource, subresource, namespace, name: verb === 'deletecollection' ? '' : name },
+        user,
+        userAgent: request.header('user-agent'),
+        parameters: request.query === '' ? NO_PARAMETERS : parametersOf(query),
+        contentType: contentType === 'application/json' ? contentType : parseMediaType(contentType).type,
+        payload: body,
+      },
+      { deadlineMs: this.#requestTimeoutMs },
+    );
+    if ('place' in reply) this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
+    else if (isStatus(reply.body)) sendStatus(exchange, reply.body);
+    else sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
+  }
+}
+
+const NO_PARAMETERS: WriteParameters = {};
+
+const TEXT_PARAMETERS = [
+  'fieldManager',
+  'force',
+  'gracePeriodSeconds',
+  'orphanDependents',
+  'propagationPolicy',
+  'labelSelector',
+  'fieldSelector',
+  'limit',
+  'resourceVersion',
+  'fieldValidation',
+] as const satisfies readonly (keyof WriteParameters)[];
+
+function parametersOf(query: Query): WriteParameters {
+  const parameters: { -readonly [K in keyof WriteParameters]: WriteParameters[K] } = {};
+  for (const name of TEXT_PARAMETERS) {
+    const value = query.get(name);
+    if (value !== undefined) parameters[name] = value;
+  }
+  const dryRun = query.all('dryRun');
+  if (dryRun.length > 0) parameters.dryRun = dryRun;
+  return parameters;
+}
+
+function isStatus(body: object): body is Status {
+  return isJsonObject(body) && body.kind === 'Status' && body.apiVersion === 'v1';
+}

@@ -1,0 +1,123 @@
+// The only list of actors: every kind there is, and which part of the server's settings it gets. Each worker thread imports
+// this module and creates the kinds its placement names.
+
+import { DIALECTS } from '../config/dialect.ts';
+import { formatIpRange } from '../config/options/ip-range.ts';
+import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import { LevelEngine } from '../storage/level-engine.ts';
+import { MemoryEngine } from '../storage/memory-engine.ts';
+import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
+import { auditKind } from './audit/audit.ts';
+import { type AuthOptions, type AuthorizationMode, authKind } from './auth/auth.ts';
+import { controllersKind } from './controllers/controllers.ts';
+import type { ControllersOptions } from './controllers/options.ts';
+import { type HubOptions, hubKind } from './hub/hub.ts';
+import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
+import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
+import type { ServerSettings } from './server-settings.ts';
+import { type StoreOptions, storeKind } from './store/store.ts';
+import { registryOptions, threadRegistry } from './thread-registry.ts';
+
+export const roster: readonly ActorKind<ServerSettings>[] = [
+  withSettings(ingressKind, ingressOptions),
+  withSettings(authKind, authOptions),
+  withSettings(auditKind, () => ({})),
+  withSettings(admissionKind, admissionOptions),
+  withSettings(hubKind, hubOptions),
+  withSettings(storeKind, storeOptions),
+  withSettings(schedulerKind, schedulerOptions),
+  withSettings(controllersKind, controllersOptions),
+];
+
+/** A kind that picks its options out of the server's settings. */
+function withSettings<Options>(
+  kind: ActorKind<Options>,
+  pick: (settings: ServerSettings, context: ActorContext) => Options,
+): ActorKind<ServerSettings> {
+  return { ...kind, create: (context, settings) => kind.create(context, pick(settings, context)) };
+}
+
+function ingressOptions(settings: ServerSettings, context: ActorContext): IngressOptions {
+  const { options, advertiseAddress } = settings;
+  return {
+    registry: threadRegistry(context, settings),
+    openapi: { dialect: settings.dialect, ...registryOptions(settings) },
+    listener: options.ingress,
+    host: options.bindAddress,
+    port: options.securePort,
+    tls: settings.tls,
+    sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
+    requestTimeoutMs: options.requestTimeoutMs,
+    minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
+    readsInFlightMax: options.maxRequestsInflight,
+    writesInFlightMax: options.maxMutatingRequestsInflight,
+    livezGracePeriodMs: options.livezGracePeriodMs,
+    healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    build: settings.build,
+    startedWallMs: settings.startedWallMs,
+  };
+}
+
+function authOptions({ options, tokens }: ServerSettings): AuthOptions {
+  return {
+    tokens,
+    anonymous: options.anonymousAuth,
+    // The option table refuses modes that are not in force.
+    modes: options.authorizationMode as readonly AuthorizationMode[],
+  };
+}
+
+function admissionOptions(settings: ServerSettings, context: ActorContext): AdmissionOptions {
+  return { registry: threadRegistry(context, settings), requestTimeoutMs: settings.options.requestTimeoutMs };
+}
+
+function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {
+  const registry = threadRegistry(context, settings);
+  return {
+    selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
+    initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
+  };
+}
+
+function storeOptions(settings: ServerSettings): StoreOptions {
+  const { options, dialect, dataDirectory } = settings;
+  return {
+    engine: (context) =>
+      settings.storeEngine === 'memory'
+        ? new MemoryEngine(context.random.bytes(32))
+        : new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect }),
+    media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
+    compactionIntervalMs: options.storeCompactionIntervalMs,
+    healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    historyBytesMax: options.storeHistoryBytes,
+  };
+}
+
+function schedulerOptions({ dialect, schedulerName }: ServerSettings): SchedulerOptions {
+  return { dialect: DIALECTS[dialect], schedulerName };
+}
+
+function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
+  const { options } = settings;
+  return {
+    dialect: settings.dialect,
+    namespacedTypes: threadRegistry(context, settings).resourcesByPreferredVersion(),
+    caPem: settings.caPem,
+    eventTtlMs: options.eventTtlMs,
+    serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),
+    serviceNodePort: options.orchServiceNodePort,
+    advertiseAddress: settings.advertiseAddress,
+    securePort: options.securePort,
+    endpointReconcilerType: options.endpointReconcilerType,
+    apiserverCount: options.apiserverCount,
+    authentication: {
+      clientCaPem: '',
+      requestHeaderCaPem: '',
+      requestHeaderAllowedNames: [],
+      requestHeaderUsernameHeaders: [],
+      requestHeaderGroupHeaders: [],
+      requestHeaderExtraHeaderPrefixes: [],
+    },
+  };
+}

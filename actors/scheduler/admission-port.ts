@@ -1,0 +1,50 @@
+// The ClusterPort of the scheduler that runs in this process: everything goes through admission, as the user that the
+// cluster's roles know as the scheduler.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Ref } from '../../runtime/actor.ts';
+import type { AdmissionProtocol, WriteRequest, WriteTarget } from '../admission/protocol.ts';
+import type { User } from '../auth/protocol.ts';
+import type { ClusterPort } from './cluster-port.ts';
+
+const BIND_DEADLINE_MS = 10_000;
+const WRITE_DEADLINE_MS = 10_000;
+const MERGE_PATCH = 'application/merge-patch+json';
+const utf8 = new TextEncoder();
+
+export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialect, userAgent: string): ClusterPort {
+  const user: User = {
+    name: dialect.spell('system:@short-scheduler'),
+    uid: '',
+    groups: ['system:authenticated'],
+    extra: {},
+  };
+
+  const write = async (
+    verb: WriteRequest['verb'],
+    target: WriteTarget,
+    contentType: string,
+    body: object,
+  ): Promise<number> => {
+    const payload = utf8.encode(JSON.stringify(body));
+    const request: WriteRequest = { verb, target, user, userAgent, parameters: {}, contentType, payload };
+    const reply = await admission.ask<'write'>({ type: 'write', ...request }, { deadlineMs: WRITE_DEADLINE_MS });
+    return reply.code;
+  };
+
+  return {
+    async bind(bindings) {
+      const reply = await admission.ask<'bind'>({ type: 'bind', bindings, user }, { deadlineMs: BIND_DEADLINE_MS });
+      return reply.outcomes;
+    },
+    patchPodStatus: (namespace, name, patch) =>
+      write('patch', coreTarget('pods', 'status', namespace, name), MERGE_PATCH, patch),
+    createEvent: (namespace, event) =>
+      write('create', coreTarget('events', '', namespace, ''), 'application/json', event),
+    patchEvent: (namespace, name, patch) =>
+      write('patch', coreTarget('events', '', namespace, name), MERGE_PATCH, patch),
+  };
+}
+
+function coreTarget(resource: string, subresource: string, namespace: string, name: string): WriteTarget {
+  return { group: '', version: 'v1', resource, subresource, namespace, name };
+}

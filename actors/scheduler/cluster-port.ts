@@ -1,0 +1,17 @@
+// What the scheduler does to the cluster, as a port. Two adapters stand behind it: admission-port.ts in this process,
+// and one over HTTP for a scheduler of its own. What goes the other way (pods, nodes) are calls on SchedulingCore.
+import type { Binding, BindingOutcome } from '../admission/protocol.ts';
+
+export interface ClusterPort {
+  /**
+   * Binds pods to nodes, each on its own; the outcomes in the same order. Rejects with an OrchError when there is no
+   * answer for the batch: `DeadlineExceeded` and `Cancelled` leave open what became of it.
+   */
+  bind(bindings: readonly Binding[]): Promise<readonly BindingOutcome[]>;
+  /** Merge-patches a pod's status. Answers the HTTP status code. */
+  patchPodStatus(namespace: string, name: string, patch: object): Promise<number>;
+  /** Creates a core/v1 Event. Answers the HTTP status code. */
+  createEvent(namespace: string, event: object): Promise<number>;
+  /** Merge-patches a core/v1 Event. Answers the HTTP status code. */
+  patchEvent(namespace: string, name: string, patch: object): Promise<number>;
+}

@@ -1,0 +1,170 @@
+// Nodes, and the pods that occupy them: bound (the server says so) or assumed (we decided, the binding is under way).
+// Pure. Right under any order of events: pods on unseen nodes, nodes removed before their pods, bindings confirmed
+// before they are answered.
+import { ClusterEvent, NodeInfo } from './node-info.ts';
+import { spreadOverZones, type ZoneOf } from './node-order.ts';
+import type { JsonObject } from './object-reading.ts';
+import type { PodInfo } from './pod-info.ts';
+import type { QueuedPod } from './queue.ts';
+
+/** A pod that occupies a node. */
+export interface PlacedPod {
+  /** As it was counted in; `assumed.pod` may be newer. */
+  readonly pod: PodInfo;
+  readonly node: NodeInfo;
+  /** Undefined: bound. Else the pod as it stood in the queue, to go back there if the binding fails. */
+  readonly assumed: QueuedPod | undefined;
+  /** Assumed pods only: when to stop waiting for the binding to show. */
+  expiresAtMs: number;
+}
+
+const NONE_EXPIRED: readonly PlacedPod[] = Object.freeze([]);
+
+export class ClusterState {
+  private readonly zoneOf: ZoneOf;
+  private readonly nodesByName = new Map<string, NodeInfo>();
+  private readonly placedByKey = new Map<string, PlacedPod>();
+  /** The assumed among placedByKey. */
+  private readonly assumedByKey = new Map<string, PlacedPod>();
+  /** Undefined after a node came, went or moved to another zone. */
+  private order: readonly NodeInfo[] | undefined;
+  /** No assumption expires before this. May be too early, never too late. */
+  private earliestExpiryMs = Number.POSITIVE_INFINITY;
+  /** Nodes with a PreferNoSchedule taint: while there are none, scoring need not look. */
+  private softTaintedNodes = 0;
+
+  constructor(zoneOf: ZoneOf) {
+    this.zoneOf = zoneOf;
+  }
+
+  /** The present nodes in the order in which to try them. The same array until the set of nodes changes. */
+  get nodes(): readonly NodeInfo[] {
+    this.order ??= spreadOverZones(
+      [...this.nodesByName.values()].filter((node) => node.present),
+      this.zoneOf,
+    );
+    return this.order;
+  }
+
+  get hasSoftTaints(): boolean {
+    return this.softTaintedNodes > 0;
+  }
+
+  get placedCount(): number {
+    return this.placedByKey.size;
+  }
+
+  get assumedCount(): number {
+    return this.assumedByKey.size;
+  }
+
+  node(name: string): NodeInfo | undefined {
+    return this.nodesByName.get(name);
+  }
+
+  placed(key: string): PlacedPod | undefined {
+    return this.placedByKey.get(key);
+  }
+
+  /** Keys of all placed pods, and names of all present nodes: for dropping what a new list does not hold. */
+  placedKeys(): IterableIterator<string> {
+    return this.placedByKey.keys();
+  }
+
+  presentNodeNames(): string[] {
+    return [...this.nodesByName.values()].filter((node) => node.present).map((node) => node.name);
+  }
+
+  /** A node came or changed. Answers which ClusterEvents that means. */
+  setNode(name: string, object: JsonObject): number {
+    const node = this.nodeFor(name);
+    const zoneBefore = node.present ? this.zoneOf(node) : undefined;
+    const softBefore = node.softTaints.length > 0 ? 1 : 0;
+    const events = node.update(object);
+    this.softTaintedNodes += (node.softTaints.length > 0 ? 1 : 0) - softBefore;
+    if (zoneBefore !== this.zoneOf(node)) this.order = undefined;
+    return events;
+  }
+
+  /** A node went. Its pods stay counted until they go too. */
+  removeNode(name: string): void {
+    const node = this.nodesByName.get(name);
+    if (node === undefined || !node.present) return;
+    if (node.softTaints.length > 0) this.softTaintedNodes--;
+    node.present = false;
+    node.softTaints = [];
+    this.order = undefined;
+    this.dropIfUnused(node);
+  }
+
+  /** The server says that the pod is bound. Confirms an assumption, or moves the pod if it is bound elsewhere. */
+  setBound(pod: PodInfo): number {
+    const before = this.placedByKey.get(pod.key);
+    const sameNode = before?.node.name === pod.nodeName;
+    if (before !== undefined) this.take(before);
+    this.place({ pod, node: this.nodeFor(pod.nodeName), assumed: undefined, expiresAtMs: 0 });
+    return before === undefined || sameNode ? 0 : ClusterEvent.podRemoved;
+  }
+
+  /** Occupies the node on the strength of our own decision, until confirmed, forgotten or expired. */
+  assume(queued: QueuedPod, node: NodeInfo, expiresAtMs: number): void {
+    this.place({ pod: queued.pod, node, assumed: queued, expiresAtMs });
+    this.earliestExpiryMs = Math.min(this.earliestExpiryMs, expiresAtMs);
+  }
+
+  /** Removes whatever the pod occupies. Answers podRemoved when it occupied anything. */
+  removePod(key: string): number {
+    const placed = this.placedByKey.get(key);
+    if (placed === undefined) return 0;
+    this.take(placed);
+    return ClusterEvent.podRemoved;
+  }
+
+  /** The assumption about this pod, if it still stands. */
+  assumption(key: string, uid: string): PlacedPod | undefined {
+    const placed = this.assumedByKey.get(key);
+    return placed?.pod.uid === uid ? placed : undefined;
+  }
+
+  /** Assumptions whose time has passed; the caller removes them. */
+  expired(nowMs: number): readonly PlacedPod[] {
+    if (nowMs < this.earliestExpiryMs) return NONE_EXPIRED;
+    const expired: PlacedPod[] = [];
+    this.earliestExpiryMs = Number.POSITIVE_INFINITY;
+    for (const placed of this.assumedByKey.values()) {
+      if (placed.expiresAtMs <= nowMs) expired.push(placed);
+      else this.earliestExpiryMs = Math.min(this.earliestExpiryMs, placed.expiresAtMs);
+    }
+    return expired;
+  }
+
+  /** When to ask `expired` again; undefined while nothing is assumed. */
+  nextExpiryMs(): number | undefined {
+    return this.assumedByKey.size === 0 ? undefined : this.earliestExpiryMs;
+  }
+
+  private place(placed: PlacedPod): void {
+    placed.node.addPod(placed.pod);
+    this.placedByKey.set(placed.pod.key, placed);
+    if (placed.assumed !== undefined) this.assumedByKey.set(placed.pod.key, placed);
+  }
+
+  private take(placed: PlacedPod): void {
+    placed.node.removePod(placed.pod);
+    this.placedByKey.delete(placed.pod.key);
+    this.assumedByKey.delete(placed.pod.key);
+    this.dropIfUnused(placed.node);
+  }
+
+  private nodeFor(name: string): NodeInfo {
+    const known = this.nodesByName.get(name);
+    if (known !== undefined) return known;
+    const node = new NodeInfo(name);
+    this.nodesByName.set(name, node);
+    return node;
+  }
+
+  private dropIfUnused(node: NodeInfo): void {
+    if (!node.present && node.podCount === 0) this.nodesByName.delete(node.name);
+  }
+}

@@ -1,0 +1,104 @@
+// Keeps the PodScheduled condition of pods that fit nowhere. Writes only when the condition would say something else,
+// from the newest state of the pod, and only while it waits in the queue. Best effort, as the events.
+import type { Clock, Timers } from '../../runtime/environment.ts';
+import type { BestEffortWrites } from './best-effort-writes.ts';
+import type { ClusterPort } from './cluster-port.ts';
+import { asObject, asText, type JsonObject } from './object-reading.ts';
+import type { PodInfo } from './pod-info.ts';
+import { timestamp } from './timestamp.ts';
+
+export type ConditionReason = 'Unschedulable' | 'SchedulerError';
+
+const CONDITION_TYPE = 'PodScheduled';
+const OK = 200;
+const CONFLICT = 409;
+/** A conflict means that a newer state of the pod is on its way here. */
+const CONFLICT_RETRY_MS = 250;
+const TRIES_MAX = 3;
+
+export interface ConditionWriterParts {
+  readonly port: ClusterPort;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly writes: BestEffortWrites;
+  /** The newest state of a pod that waits in the queue; undefined when it does not. */
+  readonly queuedPod: (key: string, uid: string) => PodInfo | undefined;
+}
+
+/** What a pod's condition shall say. */
+interface Wanted {
+  readonly uid: string;
+  readonly reason: ConditionReason;
+  readonly message: string;
+  triesLeft: number;
+}
+
+export class ConditionWriter {
+  private readonly parts: ConditionWriterParts;
+  /** By the pod's key, only while its write waits, is under way or is to be repeated. */
+  private readonly wanted = new Map<string, Wanted>();
+
+  constructor(parts: ConditionWriterParts) {
+    this.parts = parts;
+  }
+
+  /** The pod could not be scheduled; its condition shall say why. */
+  unscheduled(pod: PodInfo, reason: ConditionReason, message: string): void {
+    if (changedConditions(pod.conditions, reason, message, '') === null) return;
+    this.wanted.set(pod.key, { uid: pod.uid, reason, message, triesLeft: TRIES_MAX });
+    this.offer(pod.key);
+  }
+
+  private offer(key: string): void {
+    const taken = this.parts.writes.offer(key, async () => {
+      const wanted = this.wanted.get(key);
+      if (wanted === undefined) return true;
+      const code = await this.write(key, wanted).catch(() => 0);
+      if (this.wanted.get(key) !== wanted) return true;
+      if (code === CONFLICT && --wanted.triesLeft > 0) this.repeatLater(key, wanted);
+      else this.wanted.delete(key);
+      return code > 0 && (code < 400 || code === CONFLICT);
+    });
+    if (!taken) this.wanted.delete(key);
+  }
+
+  private repeatLater(key: string, wanted: Wanted): void {
+    this.parts.timers.after(CONFLICT_RETRY_MS, () => {
+      if (this.wanted.get(key) === wanted) this.offer(key);
+    });
+  }
+
+  /** Answers the HTTP status code; 200 as well when there is nothing to write any more. */
+  private async write(key: string, { uid, reason, message }: Wanted): Promise<number> {
+    const { port, clock, queuedPod } = this.parts;
+    const pod = queuedPod(key, uid);
+    if (pod === undefined) return OK;
+    const conditions = changedConditions(pod.conditions, reason, message, timestamp(clock.nowMs()));
+    return conditions === null ? OK : port.patchPodStatus(pod.namespace, pod.name, conditionPatch(pod, conditions));
+  }
+}
+
+/**
+ * The whole list goes into the merge patch, since that replaces lists; uid and resourceVersion make it fail rather than
+ * undo what someone else has changed since.
+ */
+function conditionPatch(pod: PodInfo, conditions: readonly unknown[]): object {
+  const { uid, resourceVersion } = pod;
+  return { metadata: { uid, ...(resourceVersion === '' ? {} : { resourceVersion }) }, status: { conditions } };
+}
+
+/** The list with the one condition changed or added; null when it already says so. */
+function changedConditions(
+  conditions: readonly unknown[],
+  reason: ConditionReason,
+  message: string,
+  now: string,
+): readonly unknown[] | null {
+  const at = conditions.findIndex((condition) => asObject(condition).type === CONDITION_TYPE);
+  const before: JsonObject = at < 0 ? {} : asObject(conditions[at]);
+  const sameStatus = before.status === 'False';
+  if (sameStatus && before.reason === reason && before.message === message) return null;
+  const lastTransitionTime = sameStatus ? asText(before.lastTransitionTime) || now : now;
+  const after = { type: CONDITION_TYPE, status: 'False', lastProbeTime: null, lastTransitionTime, reason, message };
+  return at < 0 ? [...conditions, after] : conditions.with(at, after);
+}

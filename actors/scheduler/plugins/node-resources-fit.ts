@@ -1,0 +1,60 @@
+// NodeResourcesFit: what the pod requests is still free on the node, and the node takes one pod more.
+import { type FilterPlugin, refusal, type Status } from '../framework.ts';
+import { ClusterEvent, type NodeInfo } from '../node-info.ts';
+import type { ResourceAmounts } from '../resource-amounts.ts';
+
+const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
+const REASONS = ['Too many pods', 'Insufficient cpu', 'Insufficient memory', 'Insufficient ephemeral-storage'] as const;
+
+/** One refusal for each set of the four reasons, as bits. */
+const REFUSALS: readonly Status[] = Array.from({ length: 16 }, (_, bits) =>
+  refusal('unschedulable', HELPED_BY, ...REASONS.filter((_reason, bit) => (bits & (1 << bit)) !== 0)),
+);
+
+export const nodeResourcesFit: FilterPlugin = {
+  name: 'NodeResourcesFit',
+  prepareFilter({ request }) {
+    const scalars = [...request.scalars];
+    const asksForNothing =
+      request.milliCpu === 0 &&
+      request.memoryBytes === 0 &&
+      request.ephemeralStorageBytes === 0 &&
+      scalars.length === 0;
+    if (asksForNothing) return (node) => (tooManyPods(node) ? REFUSALS[1]! : null);
+    if (scalars.length === 0) {
+      return (node) => {
+        const bits = shortOf(node, request);
+        return bits === 0 ? null : REFUSALS[bits]!;
+      };
+    }
+    return (node) => {
+      const bits = shortOf(node, request);
+      const short = scalars.filter(([name, amount]) => amount > freeScalar(node, name)).map(([name]) => name);
+      if (short.length === 0) return bits === 0 ? null : REFUSALS[bits]!;
+      return scalarRefusal(REFUSALS[bits]!, short);
+    };
+  },
+};
+
+function tooManyPods(node: NodeInfo): boolean {
+  return node.podCount + 1 > node.allocatable.pods;
+}
+
+/** The bits of REASONS that hold. A node that is short already refuses every pod that requests anything. */
+function shortOf(node: NodeInfo, request: ResourceAmounts): number {
+  const { allocatable } = node;
+  let bits = tooManyPods(node) ? 1 : 0;
+  if (request.milliCpu > allocatable.milliCpu - node.requestedMilliCpu) bits |= 2;
+  if (request.memoryBytes > allocatable.memoryBytes - node.requestedMemoryBytes) bits |= 4;
+  if (request.ephemeralStorageBytes > allocatable.ephemeralStorageBytes - node.requestedEphemeralStorageBytes)
+    bits |= 8;
+  return bits;
+}
+
+function freeScalar(node: NodeInfo, name: string): number {
+  return (node.allocatable.scalars.get(name) ?? 0) - (node.requestedScalars.get(name) ?? 0);
+}
+
+function scalarRefusal(others: Status, names: readonly string[]): Status {
+  return refusal('unschedulable', HELPED_BY, ...others.reasons, ...names.map((name) => `Insufficient ${name}`));
+}

@@ -1,0 +1,74 @@
+// Node selector terms made into checks: the operators In, NotIn, Exists, DoesNotExist, Gt and Lt over labels, and
+// metadata.name over fields. Made once per pod and attempt.
+import type { NodeInfo } from '../node-info.ts';
+import type { NodeRequirement, NodeTerm } from '../pod-info.ts';
+
+export type NodeCheck = (node: NodeInfo) => boolean;
+
+const NEVER: NodeCheck = () => false;
+const INTEGER = /^[+-]?[0-9]+$/;
+
+/** All requirements of the term hold. A term without any, or with one that makes no sense, matches no node. */
+export function termCheck(term: NodeTerm): NodeCheck {
+  const checks = [...term.matchExpressions.map(labelCheck), ...term.matchFields.map(fieldCheck)];
+  if (checks.length === 0) return NEVER;
+  if (checks.length === 1) return checks[0]!;
+  return (node) => checks.every((check) => check(node));
+}
+
+/** One of the terms matches. */
+export function anyTermCheck(terms: readonly NodeTerm[]): NodeCheck {
+  const checks = terms.map(termCheck);
+  if (checks.length === 1) return checks[0]!;
+  return (node) => checks.some((check) => check(node));
+}
+
+/** By operator: the check of one label, given the requirement. */
+const LABEL_CHECKS: Readonly<Record<string, (key: string, values: readonly string[]) => NodeCheck>> = {
+  In(key, values) {
+    const wanted = new Set(values);
+    return ({ labels }) => wanted.has(labels.get(key) as string);
+  },
+  NotIn(key, values) {
+    if (values.length === 0) return NEVER;
+    const unwanted = new Set(values);
+    return ({ labels }) => !unwanted.has(labels.get(key) as string);
+  },
+  Exists: (key, values) => (values.length > 0 ? NEVER : ({ labels }) => labels.has(key)),
+  DoesNotExist: (key, values) => (values.length > 0 ? NEVER : ({ labels }) => !labels.has(key)),
+  Gt: (key, values) => comparison(key, values, (label, bound) => label > bound),
+  Lt: (key, values) => comparison(key, values, (label, bound) => label < bound),
+};
+
+function labelCheck(requirement: NodeRequirement): NodeCheck {
+  const make = Object.hasOwn(LABEL_CHECKS, requirement.operator) ? LABEL_CHECKS[requirement.operator] : undefined;
+  return make === undefined ? NEVER : make(requirement.key, requirement.values);
+}
+
+/** Both sides are 64-bit integers; where one is not, or the label is absent, the requirement does not hold. */
+function comparison(
+  key: string,
+  values: readonly string[],
+  holds: (label: bigint, bound: bigint) => boolean,
+): NodeCheck {
+  const bound = values.length === 1 ? integer(values[0]!) : undefined;
+  if (bound === undefined) return NEVER;
+  return ({ labels }) => {
+    const label = integer(labels.get(key));
+    return label !== undefined && holds(label, bound);
+  };
+}
+
+function integer(text: string | undefined): bigint | undefined {
+  if (text === undefined || text.length > 20 || !INTEGER.test(text)) return undefined;
+  const digits = BigInt(text.startsWith('+') ? text.slice(1) : text);
+  return BigInt.asIntN(64, digits) === digits ? digits : undefined;
+}
+
+/** Fields take one value, and only the name is one. */
+function fieldCheck({ key, operator, values }: NodeRequirement): NodeCheck {
+  if (key !== 'metadata.name' || values.length !== 1) return NEVER;
+  if (operator === 'In') return (node) => node.name === values[0];
+  if (operator === 'NotIn') return (node) => node.name !== values[0];
+  return NEVER;
+}

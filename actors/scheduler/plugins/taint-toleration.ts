@@ -1,0 +1,49 @@
+// TaintToleration: keeps pods off nodes with a NoSchedule or NoExecute taint that they do not tolerate, and prefers
+// nodes with fewer PreferNoSchedule taints that they do not tolerate.
+import { type FilterPlugin, refusal, type ScorePlugin, type Status } from '../framework.ts';
+import { ClusterEvent, type Taint } from '../node-info.ts';
+import { tolerates } from './tolerations.ts';
+
+/** One Status per taint object, so that refusing is cheap; goes when the node's taints do. */
+const refusals = new WeakMap<Taint, Status>();
+
+function refusalFor(taint: Taint): Status {
+  let status = refusals.get(taint);
+  if (status === undefined) {
+    const reason = `node(s) had taint {${taint.key}: ${taint.value}}, that the pod didn't tolerate`;
+    status = refusal('unresolvable', ClusterEvent.nodeAdded | ClusterEvent.nodeTaints, reason);
+    refusals.set(taint, status);
+  }
+  return status;
+}
+
+export const taintToleration: FilterPlugin & ScorePlugin = {
+  name: 'TaintToleration',
+
+  prepareFilter(pod) {
+    const { tolerations } = pod.constraints;
+    return (node) => {
+      for (const taint of node.hardTaints) {
+        if (!tolerates(tolerations, taint)) return refusalFor(taint);
+      }
+      return null;
+    };
+  },
+
+  prepareScore(pod, cluster) {
+    if (!cluster.hasSoftTaints) return null;
+    const tolerations = pod.constraints.tolerations.filter(
+      ({ effect }) => effect === '' || effect === 'PreferNoSchedule',
+    );
+    return {
+      normalize: 'lowest',
+      score(node) {
+        let intolerable = 0;
+        for (const taint of node.softTaints) {
+          if (!tolerates(tolerations, taint)) intolerable++;
+        }
+        return intolerable;
+      },
+    };
+  },
+};

@@ -1,0 +1,206 @@
+// Decider. Chooses a node for each pod that needs one. Follows the store, and binds through admission like any other
+// writer. Holds no state that the store does not: after a restart it lists and goes on. Never writes a node or a pod's
+// spec itself. The decisions are scheduling-core.ts, their rhythm scheduling-loop.ts; this file only joins the parts.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
+import type { AdmissionProtocol } from '../admission/protocol.ts';
+import type { StoreProtocol } from '../store/protocol.ts';
+import { admissionPort } from './admission-port.ts';
+import { BestEffortWrites } from './best-effort-writes.ts';
+import type { ClusterPort } from './cluster-port.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { zoneByLabels } from './node-order.ts';
+import { defaultProfile } from './profile.ts';
+import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
+import { type SchedulerMetrics, schedulerMetrics } from './scheduler-metrics.ts';
+import { SchedulingCore } from './scheduling-core.ts';
+import { type LoopLimits, SchedulingLoop } from './scheduling-loop.ts';
+import { StoreFollower, type StoreListener } from './store-follower.ts';
+
+export interface SchedulerOptions {
+  readonly dialect: Dialect;
+  /** The pods whose spec.schedulerName this is are ours (SPEC.md `--scheduler-name`). */
+  readonly schedulerName?: string;
+  /** Stop looking for nodes when this share of them is feasible; 0, the default, adapts to the size of the cluster. */
+  readonly percentageOfNodesToScore?: number;
+}
+
+/** Makes the feed that turns the store's batches into events of these types. */
+export type FeedFactory = (
+  context: ActorContext,
+  storageKeys: readonly string[],
+  onEvent: (event: FeedEvent) => void,
+) => StoreFeed;
+
+export const SCHEDULER_SETTINGS = {
+  /** Pods decided in one turn. */
+  slicePodsMax: 100,
+  /** Nodes looked at in one turn: some 5 ms. */
+  sliceNodesMax: 50_000,
+  bindingBatchMax: 256,
+  /** Low enough that bindings keep the store's attention while thousands of pods a second are placed. */
+  eventsInFlightMax: 32,
+  eventsQueuedMax: 512,
+  conditionsInFlightMax: 16,
+  conditionsQueuedMax: 16_384,
+} as const;
+
+const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
+const PODS = 'core/pods';
+const NODES = 'core/nodes';
+
+const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
+  createStoreFeed({ slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()), storageKeys, onEvent });
+
+type Settings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
+
+export class Scheduler implements Actor<SchedulerProtocol> {
+  readonly #core: SchedulingCore;
+  readonly #loop: SchedulingLoop;
+  readonly #follower: StoreFollower;
+  readonly #storeName: string;
+  readonly #eventWrites: BestEffortWrites;
+  readonly #conditionWrites: BestEffortWrites;
+
+  constructor(context: ActorContext, options: SchedulerOptions, feedFactory: FeedFactory) {
+    const settings: Settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<Settings>) };
+    const component = options.schedulerName ?? DEFAULT_SCHEDULER_NAME;
+    this.#core = new SchedulingCore({
+      schedulerName: component,
+      profile: defaultProfile(options.dialect),
+      random: context.random,
+      zoneOf: zoneByLabels(options.dialect),
+      percentageOfNodesToScore: options.percentageOfNodesToScore ?? 0,
+    });
+    const metrics = schedulerMetrics(context.metrics, component, this.#core);
+    this.#eventWrites = new BestEffortWrites(
+      { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax },
+      metrics.eventsDropped,
+      metrics.eventsFailed,
+    );
+    this.#conditionWrites = new BestEffortWrites(
+      { inFlightMax: settings.conditionsInFlightMax, queuedMax: settings.conditionsQueuedMax },
+      metrics.statusWritesDropped,
+      metrics.statusWritesFailed,
+    );
+    const port = admissionPort(context.ref<AdmissionProtocol>('admission'), options.dialect, component);
+    this.#loop = this.#makeLoop(context, port, metrics, component, settings);
+    const store = context.ref<StoreProtocol>('store');
+    this.#storeName = store.name;
+    this.#follower = new StoreFollower({
+      store,
+      subscriber: context.name,
+      timers: context.timers,
+      createFeed: (onEvent) => feedFactory(context, [PODS, NODES], onEvent),
+      listener: this.#listener(context),
+    });
+  }
+
+  #makeLoop(
+    context: ActorContext,
+    port: ClusterPort,
+    metrics: SchedulerMetrics,
+    component: string,
+    limits: LoopLimits,
+  ): SchedulingLoop {
+    const { clock, timers, random, log } = context;
+    const queuedPod = this.#core.queuedPod.bind(this.#core);
+    return new SchedulingLoop({
+      core: this.#core,
+      port,
+      clock,
+      timers,
+      metrics,
+      limits,
+      events: new EventRecorder({ port, clock, random, component, writes: this.#eventWrites }),
+      conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
+      onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
+      crash: (error) => context.crash(error),
+    });
+  }
+
+  #listener(context: ActorContext): StoreListener {
+    const { clock, log } = context;
+    const core = this.#core;
+    return {
+      onList: () => core.beginList(),
+      onListed: () => {
+        core.endList();
+        log.info({ ...core.counts() }, 'scheduler follows the store');
+        this.#loop.wake();
+      },
+      onEvent: (event) => applyEvent(core, event, clock.monotonicMs()),
+      onBatchEnd: () => this.#loop.wake(),
+      onTrouble: (err) => log.warn({ err }, 'scheduler cannot follow the store yet'),
+      crash: (error) => context.crash(error),
+    };
+  }
+
+  onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'storeBatch':
+        this.#follower.apply(message);
+        return;
+      case 'storeLost':
+        this.#follower.begin();
+        return;
+      case 'status':
+        reply.send(this.#status());
+        return;
+    }
+  }
+
+  /** Resolves at once: a control plane whose store is still recovering serves without a scheduler until then. */
+  async start(): Promise<void> {
+    this.#follower.begin();
+  }
+
+  /** Waits for the bindings under way; events and conditions that still wait are lost. */
+  async stop(): Promise<void> {
+    this.#follower.stop();
+    this.#eventWrites.stop();
+    this.#conditionWrites.stop();
+    await this.#loop.stop();
+  }
+
+  /** A new store knows no subscriptions. */
+  peerRestarted(name: string): void {
+    if (name === this.#storeName) this.#follower.begin();
+  }
+
+  #status(): SchedulerStatus {
+    return { following: this.#follower.following, ...this.#core.counts() };
+  }
+}
+
+function applyEvent(core: SchedulingCore, event: FeedEvent, nowMs: number): void {
+  const deleted = event.type === 'delete';
+  if (event.storageKey === PODS) {
+    if (deleted) core.removePod(event.namespace, event.name);
+    else core.setPod(event.object(), nowMs);
+  } else if (event.storageKey === NODES) {
+    if (deleted) core.removeNode(event.name);
+    else core.setNode(event.name, event.object());
+  }
+}
+
+/** Makes the actor. `feedFactory` stands in for the thread's slabs in tests. */
+export function createScheduler(
+  context: ActorContext,
+  options: SchedulerOptions,
+  feedFactory: FeedFactory = feedOfThread,
+): Scheduler {
+  return new Scheduler(context, options, feedFactory);
+}
+
+export const schedulerKind: ActorKind<SchedulerOptions> = {
+  kind: 'scheduler',
+  nature: 'decider',
+  mailboxMax: 1_024,
+  stopOrder: 20,
+  settings: SCHEDULER_SETTINGS,
+  create: (context, options) => createScheduler(context, options),
+};

@@ -1,0 +1,24 @@
+// What the actors of a server are told at start: plain data, since it crosses threads. Made by bin/ from the options and
+// the data directory; each kind of actor gets its part in roster.ts.
+import type { BuildInfo } from '../api/discovery/discovery.ts';
+import type { DialectName } from '../config/dialect.ts';
+import type { ServerOptions } from '../config/options.ts';
+import type { TlsMaterial } from '../transport/exchange.ts';
+import type { TokenEntry } from './auth/auth.ts';
+
+export interface ServerSettings {
+  readonly dialect: DialectName;
+  readonly options: ServerOptions;
+  /** Absolute. */
+  readonly dataDirectory: string;
+  readonly storeEngine: 'level' | 'memory';
+  readonly tls: TlsMaterial | undefined;
+  /** The authority that signed the serving certificate. */
+  readonly caPem: string;
+  readonly tokens: readonly TokenEntry[];
+  /** The address members of the cluster reach this server at. */
+  readonly advertiseAddress: string;
+  readonly build: BuildInfo;
+  readonly startedWallMs: number;
+  readonly schedulerName: string;
+}

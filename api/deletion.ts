@@ -1,0 +1,154 @@
+// What a DELETE does to an object before, or instead of, its removal: grace periods, the finalizers of garbage
+// collection, preconditions (SPEC.md "Deletion of a resource"). Pure; the object given is never changed.
+import type { JsonObject } from './json-value.ts';
+import { metadataOf, type ObjectMeta, timestampOf } from './object-meta.ts';
+import type { ResourceType } from './resources/resource-type.ts';
+import { conflict } from './status/failures.ts';
+import { StatusError } from './status/status.ts';
+
+export const ORPHAN_FINALIZER = 'orphan';
+export const FOREGROUND_FINALIZER = 'foregroundDeletion';
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+/** What must hold for a DELETE to go on. */
+export interface Preconditions {
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+/** The options of a DELETE that touch the object, validated (validation/options.ts). */
+export interface Deletion {
+  readonly nowMs: number;
+  /**
+   * Seconds the object may take to end, already decided for the types that end gracefully (pods). Undefined
+   * for all others: they are removed at once, or when their last finalizer goes.
+   */
+  readonly graceSeconds: number | undefined;
+  /** The client asked for a grace period; without it, a repeated DELETE leaves a pending one alone. */
+  readonly graceAsked: boolean;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  /** Deprecated form of the policy. */
+  readonly orphanDependents: boolean | undefined;
+}
+
+/** `remove`: delete it from the store now. `store`: write `object`. `pending`: it is on its way out, nothing changes. */
+export interface DeletionOutcome {
+  readonly action: 'remove' | 'store' | 'pending';
+  readonly object: JsonObject;
+}
+
+/** Throws StatusError 409 where a precondition does not hold. */
+export function requirePreconditions(object: JsonObject, type: ResourceType, preconditions: Preconditions): void {
+  const { name = '', uid = '', resourceVersion = '' } = metadataOf(object);
+  const expected: readonly (readonly [member: string, expected: string | undefined, actual: string])[] = [
+    ['uid', preconditions.uid, uid],
+    ['resourceVersion', preconditions.resourceVersion, resourceVersion],
+  ];
+  for (const [member, value, actual] of expected) {
+    if (value === undefined || value === actual) continue;
+    const { details, ...status } = conflict(type, name, `precondition failed: ${member} is ${actual}, not ${value}`);
+    // Clients find the Kind here, where other conflicts name the resource.
+    throw new StatusError({ ...status, details: { ...details, kind: type.kind } });
+  }
+}
+
+/** What becomes of an object on DELETE. */
+export function prepareDelete(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome {
+  const before = metadataOf(object);
+  const finalizers = finalizersAfter(before.finalizers ?? [], type, deletion);
+  const isDeleting = isSet(before.deletionTimestamp);
+  const graceful = deletion.graceSeconds !== undefined;
+  if (!graceful || (isDeleting && !isSet(before.deletionGracePeriodSeconds))) {
+    if (finalizers.length === 0) return { action: 'remove', object };
+    const alreadyMarked = isDeleting && before.deletionGracePeriodSeconds === 0;
+    if (alreadyMarked && sameList(finalizers, before.finalizers ?? [])) return { action: 'pending', object };
+    return store(object, marked(before, finalizers, deletion.nowMs, 0));
+  }
+  if (isDeleting) return shortened(object, before, finalizers, deletion);
+  const graceSeconds = deletion.graceSeconds;
+  if (graceSeconds <= 0 && finalizers.length === 0) return { action: 'remove', object };
+  return store(object, marked(before, finalizers, deletion.nowMs, graceSeconds));
+}
+
+/** True when an update has left nothing to wait for: the object is being deleted, without grace and finalizers. */
+export function isReadyToRemove(object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadataOf(object);
+  return isSet(deletionTimestamp) && (deletionGracePeriodSeconds ?? 0) === 0 && (finalizers?.length ?? 0) === 0;
+}
+
+/** A grace period that runs can only be shortened. */
+function shortened(
+  object: JsonObject,
+  before: ObjectMeta,
+  finalizers: readonly string[],
+  deletion: Deletion,
+): DeletionOutcome {
+  const pendingSeconds = before.deletionGracePeriodSeconds ?? 0;
+  const graceSeconds = deletion.graceSeconds ?? 0;
+  if (!deletion.graceAsked || graceSeconds >= pendingSeconds) return { action: 'pending', object };
+  if (graceSeconds <= 0 && finalizers.length === 0) return { action: 'remove', object };
+  const begunMs = Date.parse(before.deletionTimestamp ?? '') - pendingSeconds * 1000;
+  const endMs = Number.isFinite(begunMs) ? begunMs + graceSeconds * 1000 : deletion.nowMs;
+  return store(object, {
+    ...withFinalizers(before, finalizers),
+    deletionTimestamp: timestampOf(endMs),
+    deletionGracePeriodSeconds: graceSeconds,
+  });
+}
+
+function marked(before: ObjectMeta, finalizers: readonly string[], nowMs: number, graceSeconds: number): ObjectMeta {
+  // The first mark counts as a change of the desired state, for those who follow generations.
+  const firstMark = !isSet(before.deletionGracePeriodSeconds) && (before.generation ?? 0) > 0;
+  const wasEarlier = isSet(before.deletionTimestamp) && Date.parse(before.deletionTimestamp!) <= nowMs;
+  return {
+    ...withFinalizers(before, finalizers),
+    ...(firstMark ? { generation: before.generation! + 1 } : undefined),
+    deletionTimestamp: wasEarlier ? before.deletionTimestamp! : timestampOf(nowMs + graceSeconds * 1000),
+    deletionGracePeriodSeconds: graceSeconds,
+  };
+}
+
+function withFinalizers(before: ObjectMeta, finalizers: readonly string[]): ObjectMeta {
+  const { finalizers: _, ...rest } = before;
+  return finalizers.length === 0 ? rest : { ...rest, finalizers };
+}
+
+function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
+  return { action: 'store', object: { ...object, metadata } };
+}
+
+/** The finalizers with those of garbage collection set as asked, else as they are, else as the type's default says. */
+function finalizersAfter(
+  present: readonly string[],
+  type: ResourceType,
+  { propagationPolicy, orphanDependents }: Deletion,
+): readonly string[] {
+  const explicit = propagationPolicy ?? policyOf(orphanDependents);
+  const policy = explicit ?? presentPolicy(present) ?? type.strategy.defaultPropagation;
+  const others = present.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);
+  if (policy === 'Orphan') others.push(ORPHAN_FINALIZER);
+  if (policy === 'Foreground') others.push(FOREGROUND_FINALIZER);
+  return others.length === present.length && others.every((finalizer) => present.includes(finalizer))
+    ? present
+    : others;
+}
+
+function policyOf(orphanDependents: boolean | undefined): PropagationPolicy | undefined {
+  if (orphanDependents === undefined) return undefined;
+  return orphanDependents ? 'Orphan' : 'Background';
+}
+
+function presentPolicy(finalizers: readonly string[]): PropagationPolicy | undefined {
+  const found = finalizers.find((finalizer) => finalizer === ORPHAN_FINALIZER || finalizer === FOREGROUND_FINALIZER);
+  if (found === undefined) return undefined;
+  return found === ORPHAN_FINALIZER ? 'Orphan' : 'Foreground';
+}
+
+function sameList(left: readonly string[], right: readonly string[]): boolean {
+  return left === right || (left.length === right.length && left.every((item, index) => item === right[index]));
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,263 @@
+// What happens to an object's metadata, status and generation between a client's body and the store, on create and on
+// update. Pure: time, uid and randomness come in as parameters, the objects given are never changed. Field rules are in
+// validation/object-meta.ts, deletion in deletion.ts, rules of single kinds with the kinds.
+import { deepEqual } from './deep-equal.ts';
+import type { JsonObject } from './json-value.ts';
+import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
+import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
+import { badRequest, conflict, conflictModified, missingResourceVersion, unnamedError } from './status/failures.ts';
+import { type Status, StatusError } from './status/status.ts';
+
+/** What a request's path says of the object. */
+export interface RequestIdentity {
+  /** Empty for cluster-scoped types. */
+  readonly namespace: string;
+  /** Empty for POST to a collection. */
+  readonly name: string;
+}
+
+/** Everything of a create that is not in the body. */
+export interface Creation extends RequestIdentity {
+  /** The present time (object-meta.ts, `timestampOf`). */
+  readonly nowIso: string;
+  readonly uid: string;
+  /** What completes a generateName (see `nameSuffix`). */
+  readonly randomSuffix: string;
+}
+
+/** The letters and digits of generated names: none that make words, none that look alike. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX_LENGTH = 5;
+/** Characters of a generateName that are kept, so that the name is a valid label. */
+const GENERATE_NAME_LENGTH_MAX = 58;
+
+/** Five characters for the end of a generated name. `random` answers numbers in [0, 1). */
+export function nameSuffix(random: () => number): string {
+  let suffix = '';
+  while (suffix.length < SUFFIX_LENGTH) suffix += SUFFIX_ALPHABET[Math.floor(random() * SUFFIX_ALPHABET.length)];
+  return suffix;
+}
+
+/**
+ * The object as it begins its life: named, placed, dated, with a fresh uid, its first generation and its initial status.
+ * Throws StatusError: 400 where name or namespace differ from the path's, 500 without reason where a resourceVersion is
+ * set.
+ */
+export function prepareCreate(object: JsonObject, type: ResourceType, creation: Creation): JsonObject {
+  const given = metadataOf(object);
+  if ((given.resourceVersion ?? '') !== '') {
+    throw refused(unnamedError('resourceVersion must not be set on an object to be created'));
+  }
+  const metadata: Writable<ObjectMeta> = { ...withIdentity(given, type, creation) };
+  if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
+    metadata.name = metadata.generateName!.slice(0, GENERATE_NAME_LENGTH_MAX) + creation.randomSuffix;
+  }
+  for (const member of CLEARED_ON_CREATE) delete metadata[member];
+  metadata.uid = creation.uid;
+  metadata.creationTimestamp = creation.nowIso;
+  const { hasStatus, initialGeneration, initialStatus, keepsStatusOnCreate } = type.strategy;
+  if (initialGeneration > 0) metadata.generation = initialGeneration;
+  else delete metadata.generation;
+  if (!hasStatus || keepsStatusOnCreate) return { ...object, metadata };
+  const { status: _, ...rest } = object;
+  return initialStatus === undefined ? { ...rest, metadata } : { ...rest, metadata, status: { ...initialStatus } };
+}
+
+const CLEARED_ON_CREATE = [
+  'resourceVersion',
+  'selfLink',
+  'clusterName',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const satisfies readonly (keyof ObjectMeta)[];
+
+/** Everything of an update that is not in the body. */
+export interface Update extends RequestIdentity {
+  /** `status` changes the status and metadata only, anything else (and the empty one) all but the status. */
+  readonly subresource: string;
+  /** A status update leaves all metadata as stored (custom resources). Some built-in types do so by the table below. */
+  readonly statusKeepsMetadata?: boolean;
+}
+
+/**
+ * The object an update makes of `next` and `stored`: what the server owns is kept from the stored one, and the generation
+ * grows when a part that counts has changed. Throws StatusError: 400 where name or namespace differ from the path's, 409
+ * where uid or resourceVersion are not the stored ones, 422 where the type insists on a resourceVersion and there is none.
+ */
+export function prepareUpdate(next: JsonObject, stored: JsonObject, type: ResourceType, update: Update): JsonObject {
+  const before = metadataOf(stored);
+  const given = withIdentity(metadataOf(next), type, update);
+  requireSameUid(given, before, type);
+  requireCurrentVersion(given, before, type);
+  const isStatusUpdate = update.subresource === 'status' && type.strategy.hasStatus;
+  const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type, update) : given, before);
+  if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
+  const updated = { ...next, metadata };
+  const result = type.strategy.hasStatus ? withStatus(updated, stored) : updated;
+  if (generationGrows(result, stored, type)) metadata.generation = (before.generation ?? 0) + 1;
+  return result;
+}
+
+/**
+ * True when writing `next` over `stored` would change nothing, so that the write is skipped: equal but for the order of
+ * keys, the resourceVersion and the times in managedFields.
+ */
+export function isUnchanged(next: JsonObject, stored: JsonObject): boolean {
+  if (next === stored) return true;
+  const { metadata: nextMetadata, ...nextRest } = next;
+  const { metadata: storedMetadata, ...storedRest } = stored;
+  if (nextMetadata !== storedMetadata) {
+    const after = metadataOf(next);
+    const before = metadataOf(stored);
+    if (!deepEqual(comparable(after), comparable(before))) return false;
+    if (!sameOwnership(after.managedFields, before.managedFields)) return false;
+  }
+  return deepEqual(nextRest, storedRest);
+}
+
+/** An object's owner references with repeated ones left out, and the uids that were repeated (clients are warned). */
+export function distinctOwnerReferences(references: readonly OwnerReference[]): {
+  readonly references: readonly OwnerReference[];
+  readonly repeatedUids: readonly string[];
+} {
+  const kept: OwnerReference[] = [];
+  const byUid = new Map<string, OwnerReference[]>();
+  const repeated = new Set<string>();
+  for (const reference of references) {
+    const uid = reference.uid ?? '';
+    const sameUid = byUid.get(uid);
+    if (sameUid?.some((other) => deepEqual(other, reference))) {
+      repeated.add(uid);
+      continue;
+    }
+    if (sameUid === undefined) byUid.set(uid, [reference]);
+    else sameUid.push(reference);
+    kept.push(reference);
+  }
+  return { references: repeated.size === 0 ? references : kept, repeatedUids: [...repeated] };
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** Metadata with name and namespace of the path filled in; a namespace means nothing in a cluster-scoped type. */
+function withIdentity(given: ObjectMeta, type: ResourceType, { namespace, name }: RequestIdentity): ObjectMeta {
+  const givenName = given.name ?? '';
+  if (name !== '' && givenName !== '' && givenName !== name) {
+    throw refused(badRequest(`the name of the object (${givenName}) differs from the name in the path (${name})`));
+  }
+  const named = givenName === '' && name !== '' ? { ...given, name } : given;
+  const givenNamespace = given.namespace ?? '';
+  if (!type.namespaced) {
+    if (givenNamespace === '') return named;
+    const { namespace: _, ...placed } = named;
+    return placed;
+  }
+  if (givenNamespace === namespace) return named;
+  if (givenNamespace === '') return { ...named, namespace };
+  throw refused(
+    badRequest(`the namespace of the object (${givenNamespace}) differs from the namespace in the path (${namespace})`),
+  );
+}
+
+function requireSameUid(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
+  const uid = given.uid ?? '';
+  if (uid === '' || uid === before.uid) return;
+  const detail = `the uid given is ${uid}, the object's is ${before.uid}: it has been deleted and created anew`;
+  throw refused(conflict(type, before.name ?? '', detail));
+}
+
+function requireCurrentVersion(given: ObjectMeta, before: ObjectMeta, type: ResourceType): void {
+  const version = given.resourceVersion ?? '';
+  if (version === before.resourceVersion) return;
+  if (version !== '' && version !== '0') throw refused(conflictModified(type, before.name ?? ''));
+  if (!type.strategy.putWithoutResourceVersion) throw refused(missingResourceVersion(type, before.name ?? ''));
+}
+
+/** What no update can change: the members that the server sets. */
+function keptMetadata(given: ObjectMeta, before: ObjectMeta): Writable<ObjectMeta> {
+  const metadata: Writable<ObjectMeta> = { ...given };
+  keep(metadata, before, 'uid');
+  keep(metadata, before, 'resourceVersion');
+  keep(metadata, before, 'generation');
+  keep(metadata, before, 'creationTimestamp');
+  if (isSet(before.deletionTimestamp)) metadata.deletionTimestamp = before.deletionTimestamp!;
+  if (!isSet(metadata.deletionGracePeriodSeconds)) keep(metadata, before, 'deletionGracePeriodSeconds');
+  delete metadata.clusterName;
+  delete metadata.selfLink;
+  return metadata;
+}
+
+function keep<K extends keyof ObjectMeta>(metadata: Writable<ObjectMeta>, before: ObjectMeta, member: K): void {
+  const value = before[member];
+  if (value === undefined) delete metadata[member];
+  else (metadata as Record<K, unknown>)[member] = value;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+type Kept = readonly (keyof ObjectMeta)[] | 'all';
+
+/** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. */
+const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>([
+  ['/pods', ['deletionTimestamp', 'ownerReferences']],
+  ['apps/deployments', ['labels']],
+  ['apiregistration/apiservices', ['labels', 'annotations', 'finalizers', 'ownerReferences']],
+  ['storage/volumeattachments', ['labels', 'annotations', 'ownerReferences']],
+  ['flowcontrol/flowschemas', 'all'],
+  ['flowcontrol/prioritylevelconfigurations', 'all'],
+]);
+
+function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceType, update: Update): ObjectMeta {
+  const key = `${type.group.split('.', 1)[0]}/${type.plural}`;
+  const kept: Kept = update.statusKeepsMetadata ? 'all' : (KEPT_BY_STATUS_UPDATES.get(key) ?? []);
+  if (kept === 'all') {
+    return given.managedFields === undefined ? before : { ...before, managedFields: given.managedFields };
+  }
+  if (kept.length === 0) return given;
+  const metadata: Writable<ObjectMeta> = { ...given };
+  for (const member of kept) keep(metadata, before, member);
+  return metadata;
+}
+
+function withStatus(object: JsonObject, from: JsonObject): JsonObject {
+  if (object.status === from.status) return object;
+  const { status: _, ...rest } = object;
+  return from.status === undefined ? rest : { ...rest, status: from.status };
+}
+
+function generationGrows(next: JsonObject, stored: JsonObject, type: ResourceType): boolean {
+  for (const part of type.strategy.generationParts) {
+    if (!deepEqual(GENERATION_PARTS[part](next), GENERATION_PARTS[part](stored))) return true;
+  }
+  return false;
+}
+
+const GENERATION_PARTS: Readonly<Record<GenerationPart, (object: JsonObject) => unknown>> = {
+  spec: (object) => object.spec,
+  webhooks: (object) => object.webhooks,
+  'metadata.annotations': (object) => metadataOf(object).annotations ?? {},
+  'metadata.labels': (object) => metadataOf(object).labels ?? {},
+  content: ({ metadata: _, status: __, kind: ___, apiVersion: ____, ...content }) => content,
+};
+
+/** Metadata without what `isUnchanged` does not compare, or compares by itself. */
+function comparable(metadata: ObjectMeta): ObjectMeta {
+  const { resourceVersion: _, managedFields: __, ...rest } = metadata;
+  return rest;
+}
+
+function sameOwnership(left: ObjectMeta['managedFields'] = [], right: ObjectMeta['managedFields'] = []): boolean {
+  if (left === right) return true;
+  if (left.length !== right.length) return false;
+  return left.every((entry, index) => {
+    const { time: _, ...mine } = entry;
+    const { time: __, ...theirs } = right[index]!;
+    return deepEqual(mine, theirs);
+  });
+}
+
+function refused(status: Status): StatusError {
+  return new StatusError(status);
+}

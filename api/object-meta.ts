@@ -1,0 +1,57 @@
+// An object's metadata as it is decoded, and how its moments are written. What is done to it is in metadata.ts and
+// deletion.ts, what it may say in validation/object-meta.ts.
+import { isJsonObject, type JsonObject } from './json-value.ts';
+
+export interface OwnerReference {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+  readonly name?: string;
+  readonly uid?: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly apiVersion?: string;
+  readonly time?: string;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: unknown;
+}
+
+/** An object's metadata as decoded. */
+export interface ObjectMeta {
+  readonly name?: string;
+  readonly generateName?: string;
+  readonly namespace?: string;
+  readonly selfLink?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly generation?: number;
+  readonly creationTimestamp?: string | null;
+  readonly deletionTimestamp?: string | null;
+  readonly deletionGracePeriodSeconds?: number | null;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly ownerReferences?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly clusterName?: string;
+  readonly managedFields?: readonly ManagedFieldsEntry[];
+}
+
+const NO_METADATA: ObjectMeta = Object.freeze({});
+
+/** An object's metadata; an empty one where it has none. */
+export function metadataOf(object: JsonObject): ObjectMeta {
+  return isJsonObject(object.metadata) ? (object.metadata as ObjectMeta) : NO_METADATA;
+}
+
+/** The last second that has a four-digit year. */
+const TIMESTAMP_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59);
+
+/** A moment as objects write it: UTC, whole seconds. Moments that cannot be written so become the nearest that can. */
+export function timestampOf(atMs: number): string {
+  const writableMs = Math.min(Math.max(atMs, 0), TIMESTAMP_MS_MAX);
+  return `${new Date(writableMs).toISOString().slice(0, 19)}Z`;
+}

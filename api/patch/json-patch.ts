@@ -1,0 +1,259 @@
+// JSON patches (RFC 6902). The document given is never changed: containers on a changed path are copied once, then
+// edited in place for the rest of the patch; everything else is shared with the result.
+import { deepEqual } from '../deep-equal.ts';
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-value.ts';
+import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
+import { StatusError } from '../status/status.ts';
+import { arrayPosition, parsePointer } from './json-pointer.ts';
+
+/** Operations one patch may have. */
+const OPERATIONS_MAX = 10_000;
+/** Bytes of JSON that the `copy` operations of one patch may add up to. */
+const COPIED_BYTES_MAX = BODY_BYTES_MAX;
+/** List elements that inserts and removals of one patch may shift, so that a patch of a huge list ends in time. */
+const SHIFTED_ELEMENTS_MAX = 100_000_000;
+
+type OperationName = 'add' | 'remove' | 'replace' | 'move' | 'copy' | 'test';
+
+/** One step of a patch, checked. */
+interface Step {
+  readonly operation: OperationName;
+  readonly path: readonly string[];
+  /** `move` and `copy`. */
+  readonly from: readonly string[];
+  /** `add`, `replace` and `test`. */
+  readonly value: unknown;
+}
+
+type Container = Record<string, unknown> | unknown[];
+
+/**
+ * The document with the patch applied. Throws StatusError: 400 where the patch is no list of operations, 413 where it
+ * is over a limit, 422 where it does not apply (in one fixed sentence, whatever the cause).
+ */
+export function applyJsonPatch(document: JsonObject, patch: unknown): JsonObject {
+  if (!Array.isArray(patch)) throw new StatusError(badRequest('a JSON patch is a list of operations'));
+  if (patch.length > OPERATIONS_MAX) {
+    throw new StatusError(tooLarge(`a JSON patch has at most ${OPERATIONS_MAX} operations, this one ${patch.length}`));
+  }
+  const editor = new Editor(document);
+  for (const entry of patch) {
+    const step = parseStep(entry);
+    OPERATIONS[step.operation](editor, step);
+  }
+  return editor.result();
+}
+
+const OPERATIONS: Readonly<Record<OperationName, (editor: Editor, step: Step) => void>> = {
+  add: (editor, { path, value }) => editor.add(path, value, nestingOf(value)),
+  replace: (editor, { path, value }) => editor.replace(path, value),
+  remove: (editor, { path }) => editor.remove(path),
+  move: (editor, { from, path }) => editor.move(from, path),
+  copy: (editor, { from, path }) => editor.copy(from, path),
+  test: (editor, { path, value }) => editor.test(path, value),
+};
+const NEEDS_FROM: ReadonlySet<OperationName> = new Set(['move', 'copy']);
+const NEEDS_VALUE: ReadonlySet<OperationName> = new Set(['add', 'replace', 'test']);
+
+function isOperation(name: unknown): name is OperationName {
+  return typeof name === 'string' && Object.hasOwn(OPERATIONS, name);
+}
+
+function parseStep(entry: unknown): Step {
+  if (!isJsonObject(entry)) throw new StatusError(badRequest('each operation of a JSON patch is an object'));
+  const { op, path, from, value } = entry;
+  if (!isOperation(op) || (NEEDS_VALUE.has(op) && !Object.hasOwn(entry, 'value'))) throw notApplicable();
+  return { operation: op, path: segments(path), from: NEEDS_FROM.has(op) ? segments(from) : [], value };
+}
+
+function segments(pointer: unknown): readonly string[] {
+  const parsed = typeof pointer === 'string' ? parsePointer(pointer) : undefined;
+  if (parsed === undefined) throw notApplicable();
+  return parsed;
+}
+
+/** The document under edit. A container in `owned` was made here and is reachable by one path only. */
+class Editor {
+  private root: unknown;
+  private readonly owned = new WeakSet<Container>();
+  private copiedBytes = 0;
+  private shiftedElements = 0;
+  /** Moved values keep their depth but change their place: the result is measured. */
+  private moved = false;
+
+  constructor(document: JsonObject) {
+    this.root = document;
+  }
+
+  result(): JsonObject {
+    if (!isJsonObject(this.root)) throw notApplicable();
+    if (this.moved && nestingOf(this.root) > NESTING_MAX) throw tooDeep();
+    return this.root;
+  }
+
+  add(path: readonly string[], value: unknown, valueNesting: number): void {
+    if (path.length + valueNesting > NESTING_MAX) throw tooDeep();
+    const key = path.at(-1);
+    if (key === undefined) {
+      this.root = value;
+      return;
+    }
+    const parent = this.editableParent(path);
+    if (!Array.isArray(parent)) {
+      parent[key] = value;
+      return;
+    }
+    const position = arrayPosition(key, parent.length);
+    if (position < 0) throw notApplicable();
+    this.shift(parent.length - position);
+    parent.splice(position, 0, value);
+  }
+
+  replace(path: readonly string[], value: unknown): void {
+    if (path.length + nestingOf(value) > NESTING_MAX) throw tooDeep();
+    const key = path.at(-1);
+    if (key === undefined) {
+      this.root = value;
+      return;
+    }
+    const parent = this.editableParent(path);
+    if (Array.isArray(parent)) parent[elementAt(parent, key)] = value;
+    else if (Object.hasOwn(parent, key)) parent[key] = value;
+    else throw notApplicable();
+  }
+
+  /** Answers what was removed. */
+  remove(path: readonly string[]): unknown {
+    const key = path.at(-1);
+    if (key === undefined) throw notApplicable();
+    const parent = this.editableParent(path);
+    if (Array.isArray(parent)) {
+      const position = elementAt(parent, key);
+      this.shift(parent.length - position);
+      return parent.splice(position, 1)[0];
+    }
+    if (!Object.hasOwn(parent, key)) throw notApplicable();
+    const removed = parent[key];
+    delete parent[key];
+    return removed;
+  }
+
+  move(from: readonly string[], path: readonly string[]): void {
+    if (from.length <= path.length && from.every((segment, index) => segment === path[index])) {
+      // Moving a value onto itself changes nothing; into itself is not possible (RFC 6902, 4.4).
+      if (from.length < path.length) throw notApplicable();
+      this.read(path);
+      return;
+    }
+    this.moved = true;
+    this.add(path, this.remove(from), 0);
+  }
+
+  copy(from: readonly string[], path: readonly string[]): void {
+    const { value, nesting } = this.duplicate(this.read(from), NESTING_MAX);
+    this.add(path, value, nesting);
+  }
+
+  test(path: readonly string[], value: unknown): void {
+    // A test for null also holds where the member is absent: clients use it to say "not there yet".
+    if (value === null && path.length > 0) {
+      const parent = this.read(path.slice(0, -1));
+      if (isJsonObject(parent) && !Object.hasOwn(parent, path.at(-1)!)) return;
+    }
+    if (!deepEqual(this.read(path), value)) throw notApplicable();
+  }
+
+  private read(path: readonly string[]): unknown {
+    let current = this.root;
+    for (const segment of path) {
+      if (Array.isArray(current)) current = current[elementAt(current, segment)];
+      else if (isJsonObject(current) && Object.hasOwn(current, segment)) current = current[segment];
+      else throw notApplicable();
+    }
+    return current;
+  }
+
+  /** The container of the last segment, with everything above it, made safe to edit. */
+  private editableParent(path: readonly string[]): Container {
+    let current = this.editable(this.root);
+    this.root = current;
+    for (let index = 0; index < path.length - 1; index++) {
+      const segment = path[index]!;
+      if (Array.isArray(current)) {
+        const position = elementAt(current, segment);
+        const child: Container = this.editable(current[position]);
+        current[position] = child;
+        current = child;
+      } else {
+        if (!Object.hasOwn(current, segment)) throw notApplicable();
+        const child: Container = this.editable(current[segment]);
+        current[segment] = child;
+        current = child;
+      }
+    }
+    return current;
+  }
+
+  private editable(value: unknown): Container {
+    if (typeof value !== 'object' || value === null) throw notApplicable();
+    if (this.owned.has(value as Container)) return value as Container;
+    const copy: Container = Array.isArray(value) ? value.slice() : { ...value };
+    this.owned.add(copy);
+    return copy;
+  }
+
+  /**
+   * A deep copy, since an owned container must not be reachable twice. It stops at the byte limit, which also bounds
+   * patches that copy the document into itself over and over.
+   */
+  private duplicate(value: unknown, levelsLeft: number): { readonly value: unknown; readonly nesting: number } {
+    if (typeof value !== 'object' || value === null) {
+      this.charge(typeof value === 'string' ? value.length + 2 : 4);
+      return { value, nesting: 0 };
+    }
+    if (levelsLeft === 0) throw tooDeep();
+    this.charge(2);
+    let nesting = 0;
+    const take = (member: unknown): unknown => {
+      const copied = this.duplicate(member, levelsLeft - 1);
+      if (copied.nesting > nesting) nesting = copied.nesting;
+      return copied.value;
+    };
+    if (Array.isArray(value)) return { value: value.map(take), nesting: nesting + 1 };
+    const copy: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(value)) {
+      this.charge(key.length + 4);
+      Object.defineProperty(copy, key, { value: take(member), enumerable: true, writable: true, configurable: true });
+    }
+    return { value: copy, nesting: nesting + 1 };
+  }
+
+  private charge(bytes: number): void {
+    this.copiedBytes += bytes;
+    if (this.copiedBytes > COPIED_BYTES_MAX) {
+      throw new StatusError(tooLarge(`copy operations add more than ${COPIED_BYTES_MAX} bytes`));
+    }
+  }
+
+  private shift(elements: number): void {
+    this.shiftedElements += elements;
+    if (this.shiftedElements > SHIFTED_ELEMENTS_MAX) {
+      throw new StatusError(tooLarge(`the patch moves more than ${SHIFTED_ELEMENTS_MAX} list elements`));
+    }
+  }
+}
+
+/** The position of an element that is there. */
+function elementAt(list: readonly unknown[], segment: string): number {
+  const position = arrayPosition(segment, list.length);
+  if (position < 0 || position >= list.length) throw notApplicable();
+  return position;
+}
+
+function notApplicable(): StatusError {
+  return new StatusError(patchNotApplicable());
+}
+
+function tooDeep(): StatusError {
+  return new StatusError(tooLarge(`objects are nested at most ${NESTING_MAX} levels deep`));
+}

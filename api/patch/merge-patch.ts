@@ -1,0 +1,50 @@
+// JSON merge patches (RFC 7386). Neither the document nor the patch is changed; what the patch does not name is shared
+// with the result, and a patch that changes nothing answers the document itself.
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
+import { badRequest, tooLarge } from '../status/failures.ts';
+import { StatusError } from '../status/status.ts';
+
+const NOTHING: JsonObject = Object.freeze({});
+
+/**
+ * The document with the patch merged in: null removes a member, objects merge, anything else replaces. Throws
+ * StatusError: 400 where the patch is no object or writes the prototype key, 413 where it is nested too deeply.
+ */
+export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
+  if (!isJsonObject(patch)) throw new StatusError(badRequest('a merge patch is a JSON object'));
+  return merge(document, patch, NESTING_MAX);
+}
+
+function merge(target: JsonObject, patch: JsonObject, levelsLeft: number): JsonObject {
+  if (levelsLeft === 0) throw tooDeep();
+  let merged: Record<string, unknown> | undefined;
+  for (const key of Object.keys(patch)) {
+    if (key === PROTOTYPE_KEY) throw new StatusError(badRequest(`a merge patch may not name ${PROTOTYPE_KEY}`));
+    const present = Object.hasOwn(target, key);
+    const value = patch[key];
+    if (value === null || value === undefined) {
+      if (!present) continue;
+      merged ??= { ...target };
+      delete merged[key];
+      continue;
+    }
+    if (Array.isArray(value) && nestingOf(value, levelsLeft) >= levelsLeft) throw tooDeep();
+    const next = isJsonObject(value) ? mergeMember(target, key, value, levelsLeft - 1) : value;
+    if (present && next === target[key]) continue;
+    merged ??= { ...target };
+    merged[key] = next;
+  }
+  return merged ?? target;
+}
+
+/** Merging into what is absent or no object is merging into nothing: the nulls of the patch are dropped all the same. */
+function mergeMember(target: JsonObject, key: string, patch: JsonObject, levelsLeft: number): JsonObject {
+  const member = Object.hasOwn(target, key) ? target[key] : undefined;
+  if (isJsonObject(member)) return merge(member, patch, levelsLeft);
+  const added = merge(NOTHING, patch, levelsLeft);
+  return added === NOTHING ? {} : added;
+}
+
+function tooDeep(): StatusError {
+  return new StatusError(tooLarge(`objects are nested at most ${NESTING_MAX} levels deep`));
+}

@@ -1,0 +1,88 @@
+// The scale subresource: how many replicas a workload has and should have, as an autoscaling/v1 Scale. For the types
+// that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
+import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
+import { metadataOf, type ObjectMeta } from './object-meta.ts';
+import type { Labels } from './selectors/label-requirement.ts';
+import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
+import { badRequest, conflict, conflictModified, type NamedType } from './status/failures.ts';
+import { type FieldError, invalid, invalidFrom } from './status/field-error.ts';
+import { StatusError } from './status/status.ts';
+
+const SCALE_GROUP = 'autoscaling';
+
+/** An autoscaling/v1 Scale. Zero replicas are left out of the spec, as the API writes them. */
+export interface Scale {
+  readonly kind: 'Scale';
+  readonly apiVersion: 'autoscaling/v1';
+  readonly metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid' | 'resourceVersion' | 'creationTimestamp'>;
+  readonly spec: { readonly replicas?: number };
+  /** `selector` is the text form of the label selector of the pods counted. */
+  readonly status: { readonly replicas: number; readonly selector?: string };
+}
+
+/** The Scale of a stored object of a type with this subresource. */
+export function scaleOf(object: JsonObject): Scale {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
+  const replicas = countOf(memberOf(object.spec, 'replicas'));
+  const selector = selectorText(memberOf(object.spec, 'selector'));
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      ...(name === undefined ? undefined : { name }),
+      ...(namespace === undefined ? undefined : { namespace }),
+      ...(uid === undefined ? undefined : { uid }),
+      ...(resourceVersion === undefined ? undefined : { resourceVersion }),
+      ...(creationTimestamp === undefined ? undefined : { creationTimestamp }),
+    },
+    spec: replicas === 0 ? {} : { replicas },
+    status: {
+      replicas: countOf(memberOf(object.status, 'replicas')),
+      ...(selector === '' ? undefined : { selector }),
+    },
+  };
+}
+
+/**
+ * The stored object with the replicas a Scale asks for. Throws StatusError: 400 where the Scale is another object's or no
+ * Scale, 409 where its uid or resourceVersion are not the stored ones, 422 where the replicas are no count.
+ */
+export function applyScale(stored: JsonObject, scale: JsonObject, type: NamedType): JsonObject {
+  const given = metadataOf(scale);
+  const before = metadataOf(stored);
+  const { name = '', namespace = '' } = before;
+  if ((scale.kind ?? 'Scale') !== 'Scale') throw new StatusError(badRequest('the body is no Scale'));
+  const misnamed = ![name, '', undefined].includes(given.name) || ![namespace, '', undefined].includes(given.namespace);
+  if (misnamed) throw new StatusError(badRequest('the name or namespace of the Scale differs from the path'));
+  if (![before.uid, '', undefined].includes(given.uid)) {
+    throw new StatusError(conflict(type, name, `the uid given is ${given.uid}, the object's is ${before.uid}`));
+  }
+  if (![before.resourceVersion, '', undefined].includes(given.resourceVersion)) {
+    throw new StatusError(conflictModified(type, name));
+  }
+  const replicas = memberOf(scale.spec, 'replicas') ?? 0;
+  const error = replicasError(replicas);
+  if (error !== undefined) throw new StatusError(invalidFrom('Scale', SCALE_GROUP, name, [error]));
+  const spec = isJsonObject(stored.spec) ? stored.spec : {};
+  return spec.replicas === replicas ? stored : { ...stored, spec: { ...spec, replicas } };
+}
+
+const REPLICAS_MAX = 2 ** 31 - 1;
+
+function replicasError(replicas: unknown): FieldError | undefined {
+  const path = 'spec.replicas';
+  if (!Number.isInteger(replicas)) return invalid(path, replicas, 'must be a whole number');
+  if ((replicas as number) < 0) return invalid(path, replicas, 'must be greater than or equal to 0');
+  return (replicas as number) > REPLICAS_MAX ? invalid(path, replicas, `must be at most ${REPLICAS_MAX}`) : undefined;
+}
+
+function countOf(value: unknown): number {
+  return typeof value === 'number' ? value : 0;
+}
+
+/** Replication controllers keep a plain map, the other types a LabelSelector object. */
+function selectorText(selector: unknown): string {
+  if (!isJsonObject(selector)) return '';
+  const isMap = Object.values(selector).every((value) => typeof value === 'string');
+  return (isMap ? labelSelectorFromMap(selector as Labels) : labelSelectorFromObject(selector)).text;
+}

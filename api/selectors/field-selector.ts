@@ -1,0 +1,124 @@
+// Field selectors, compiled against the fields a type offers: `metadata.name=a,spec.nodeName!=b`. They are matched
+// against an object's values in the order of ResourceType.selectableFields (selectable-values.ts makes those).
+import { badRequest, quote } from '../status/failures.ts';
+import { StatusError } from '../status/status.ts';
+
+export interface FieldRequirement {
+  readonly field: string;
+  /** Where the field's value stands among an object's values. */
+  readonly index: number;
+  readonly equals: boolean;
+  readonly value: string;
+}
+
+export interface FieldSelector {
+  /** Canonical: selectors that ask the same have the same text. Empty for one that asks nothing. */
+  readonly text: string;
+  readonly requirements: readonly FieldRequirement[];
+  /** What is pinned to one value: field to value. An index over it need only be asked, then `matches`. */
+  readonly equality: ReadonlyMap<string, string>;
+  matches(values: readonly string[]): boolean;
+}
+
+/** Matches every object. */
+export const EVERY_FIELD: FieldSelector = Object.freeze({
+  text: '',
+  requirements: [],
+  equality: new Map<string, string>(),
+  matches: () => true,
+});
+
+/** Fields known by a second name, where the type offers the first. */
+const FIELD_ALIASES: Readonly<Record<string, string>> = { 'spec.host': 'spec.nodeName' };
+
+/** Tried in this order at each place of a term, so that `!=` and `==` are not taken for `=`. */
+const OPERATORS = ['!=', '==', '='] as const;
+
+/**
+ * The selector of a `fieldSelector` parameter. Terms are joined by commas; `\`, `,` and `=` in a value are escaped by a
+ * backslash. Empty matches everything. Throws StatusError 400 for text that cannot be read, and for a field the type does
+ * not offer.
+ */
+export function compileFieldSelector(text: string, selectableFields: readonly string[]): FieldSelector {
+  if (text === '') return EVERY_FIELD;
+  const byText = new Map<string, FieldRequirement>();
+  for (const term of splitTerms(text)) {
+    if (term === '') continue;
+    const requirement = parseTerm(term, selectableFields);
+    byText.set(
+      `${requirement.field}${requirement.equals ? '=' : '!='}${escapeFieldValue(requirement.value)}`,
+      requirement,
+    );
+  }
+  if (byText.size === 0) return EVERY_FIELD;
+  const texts = [...byText.keys()].sort();
+  const requirements = texts.map((key) => byText.get(key)!);
+  return {
+    text: texts.join(','),
+    requirements,
+    equality: new Map(requirements.filter(({ equals }) => equals).map(({ field, value }) => [field, value])),
+    matches: (values) => {
+      for (const { index, equals, value } of requirements) {
+        if (((values[index] ?? '') === value) !== equals) return false;
+      }
+      return true;
+    },
+  };
+}
+
+/** A value as it is written in a field selector. */
+export function escapeFieldValue(value: string): string {
+  return value.replace(/[\\,=]/g, '\\$&');
+}
+
+/** Splits at commas that no backslash precedes; escapes stay as they are. */
+function splitTerms(text: string): readonly string[] {
+  const terms: string[] = [];
+  let begin = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\') {
+      at++;
+    } else if (text[at] === ',') {
+      terms.push(text.slice(begin, at));
+      begin = at + 1;
+    }
+  }
+  terms.push(text.slice(begin));
+  return terms;
+}
+
+function parseTerm(term: string, selectableFields: readonly string[]): FieldRequirement {
+  const at = term.search(/!=|=/);
+  const operator = at < 0 ? undefined : OPERATORS.find((candidate) => term.startsWith(candidate, at));
+  if (operator === undefined) throw unreadable(term, 'expected <field>=<value>, <field>==<value> or <field>!=<value>');
+  const value = unescapeFieldValue(term.slice(at + operator.length));
+  if (value === undefined)
+    throw unreadable(term, 'in a value only \\\\, \\, and \\= are escapes, and , and = need one');
+  const name = term.slice(0, at);
+  const { field, index } = findField(name, selectableFields);
+  return { field, index, equals: operator !== '!=', value };
+}
+
+function unescapeFieldValue(text: string): string | undefined {
+  if (!/[\\,=]/.test(text)) return text;
+  return /^(?:[^\\,=]|\\[\\,=])*$/.test(text) ? text.replace(/\\([\\,=])/g, '$1') : undefined;
+}
+
+function findField(
+  name: string,
+  selectableFields: readonly string[],
+): { readonly field: string; readonly index: number } {
+  const alias = Object.hasOwn(FIELD_ALIASES, name) ? FIELD_ALIASES[name]! : name;
+  const field = selectableFields.includes(alias) ? alias : name;
+  const index = selectableFields.indexOf(field);
+  if (index < 0) {
+    const offered = selectableFields.map(quote).join(', ');
+    throw new StatusError(badRequest(`field label not supported: ${quote(name)} is none of ${offered}`));
+  }
+  return { field, index };
+}
+
+function unreadable(term: string, problem: string): StatusError {
+  const shown = term.length > 256 ? `${term.slice(0, 256)}…` : term;
+  return new StatusError(badRequest(`invalid field selector ${quote(shown)}: ${problem}`));
+}

@@ -1,0 +1,243 @@
+// One constructor for each way a request is refused: code, reason, message form and details as clients expect them.
+// They answer a Status; `throw new StatusError(…)` where it has to leave deep code. Field errors are in field-error.ts.
+import { qualifiedName } from '../resources/resource-type.ts';
+import type { Status, StatusCause, StatusDetails, StatusReason } from './status.ts';
+
+/** What names a type in messages: a ResourceType, or a subresource as `{group: 'autoscaling', plural: 'deployments/scale'}`. */
+export interface NamedType {
+  readonly group: string;
+  readonly plural: string;
+}
+
+/** Bytes of a request body, and of what a patch may grow an object by. */
+export const BODY_BYTES_MAX = 3 * 1024 * 1024;
+
+/** A failed Status. Without `details` the member is left out; `{}` is written as an empty object. */
+export function failure(code: number, reason: StatusReason, message: string, details?: StatusDetails): Status {
+  const status: Status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message };
+  return {
+    ...status,
+    ...(reason === '' ? undefined : { reason }),
+    ...(details === undefined ? undefined : { details }),
+    code,
+  };
+}
+
+/** Details of one object or type, empty members left out. */
+function about(name: string, type: NamedType, more?: StatusDetails): StatusDetails {
+  return {
+    ...(name === '' ? undefined : { name }),
+    ...(type.group === '' ? undefined : { group: type.group }),
+    kind: type.plural,
+    ...more,
+  };
+}
+
+function retry(seconds: number): StatusDetails {
+  return seconds > 0 ? { retryAfterSeconds: seconds } : {};
+}
+
+/** 400: the request itself cannot be understood. */
+export function badRequest(message: string): Status {
+  return failure(400, 'BadRequest', message);
+}
+
+/** 401: no authenticator accepts the credentials, or there are none and anonymous access is off. */
+export function unauthorized(): Status {
+  return failure(401, 'Unauthorized', 'Unauthorized');
+}
+
+/** 403 by authorization or admission. An empty name speaks of the whole type. */
+export function forbidden(type: NamedType, name: string, detail: string): Status {
+  const subject = name === '' ? qualifiedName(type) : `${qualifiedName(type)} ${quote(name)}`;
+  return failure(403, 'Forbidden', `${subject} is forbidden: ${detail}`, about(name, type));
+}
+
+/** 403 for a path that is no resource. */
+export function forbiddenPath(detail: string): Status {
+  return failure(403, 'Forbidden', `forbidden: ${detail}`, {});
+}
+
+/** 403: nothing is created in a namespace that is being deleted. */
+export function namespaceTerminating(type: NamedType, name: string, namespace: string): Status {
+  const status = forbidden(type, name, `namespace ${namespace} is being deleted and takes no new content`);
+  const cause: StatusCause = {
+    reason: 'NamespaceTerminating',
+    message: `namespace ${namespace} is being terminated`,
+    field: 'metadata.namespace',
+  };
+  return { ...status, details: { ...status.details, causes: [cause] } };
+}
+
+/** 404: no such object. Also for the namespace of a create: `notFound(namespaces, ns)`. */
+export function notFound(type: NamedType, name: string): Status {
+  return failure(404, 'NotFound', `${qualifiedName(type)} ${quote(name)} not found`, about(name, type));
+}
+
+/** 404: the path names no served group, version or resource. */
+export function resourceNotFound(): Status {
+  return failure(404, 'NotFound', 'the server could not find the requested resource', {});
+}
+
+/** 405: the path exists, the method is not served on it. */
+export function methodNotAllowed(): Status {
+  return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
+}
+
+/** 405: the type does not offer the action (`create`, `list`, …). */
+export function actionNotSupported(type: NamedType, action: string): Status {
+  const message = `${action} is not supported by ${quote(qualifiedName(type))}`;
+  return failure(405, 'MethodNotAllowed', message, about('', type));
+}
+
+/** 406: nothing the Accept header names is served. With `accepted`, the message lists what is. */
+export function notAcceptable(accepted: readonly string[] = []): Status {
+  const message = accepted.length === 0 ? '406: Not Acceptable' : `media types served here: ${accepted.join(', ')}`;
+  return failure(406, 'NotAcceptable', message, {});
+}
+
+/** 409: a create met an existing name. */
+export function alreadyExists(type: NamedType, name: string): Status {
+  return failure(409, 'AlreadyExists', `${qualifiedName(type)} ${quote(name)} already exists`, about(name, type));
+}
+
+/** 409: the object is not in the state the request counts on. */
+export function conflict(type: NamedType, name: string, detail: string): Status {
+  const message = `Operation cannot be fulfilled on ${qualifiedName(type)} ${quote(name)}: ${detail}`;
+  return failure(409, 'Conflict', message, about(name, type));
+}
+
+/** 409: the resourceVersion given is no longer the current one. */
+export function conflictModified(type: NamedType, name: string): Status {
+  return conflict(type, name, 'the object has been modified; read its latest version and repeat the change there');
+}
+
+/** One field an apply would take from another manager. */
+export interface ManagerConflict {
+  readonly manager: string;
+  /** Empty when the manager did not say. */
+  readonly apiVersion: string;
+  readonly field: string;
+}
+
+/** 409: an apply without force meets fields of other managers. */
+export function applyConflict(conflicts: readonly ManagerConflict[]): Status {
+  const fieldsByOwner = new Map<string, string[]>();
+  const causes = conflicts.map(({ manager, apiVersion, field }): StatusCause => {
+    const owner = apiVersion === '' ? quote(manager) : `${quote(manager)} using ${apiVersion}`;
+    const fields = fieldsByOwner.get(owner);
+    if (fields === undefined) fieldsByOwner.set(owner, [field]);
+    else fields.push(field);
+    return { reason: 'FieldManagerConflict', message: `conflict with ${owner}`, field };
+  });
+  const owners = [...fieldsByOwner].map(([owner, fields]) =>
+    fields.length === 1 ? `conflict with ${owner}: ${fields[0]}` : `conflicts with ${owner}:\n- ${fields.join('\n- ')}`,
+  );
+  const count = conflicts.length === 1 ? '1 conflict' : `${conflicts.length} conflicts`;
+  return failure(409, 'Conflict', `Apply failed with ${count}: ${owners.join('\n')}`, { causes });
+}
+
+/** 410 with reason Gone. */
+export function gone(message: string): Status {
+  return failure(410, 'Gone', message);
+}
+
+/** 410: the version asked for is before the history window. Watches send it in an ERROR event. */
+export function expired(askedVersion: number | string, oldestVersion: number | string): Status {
+  return failure(410, 'Expired', `too old resource version: ${askedVersion} (${oldestVersion})`);
+}
+
+/** 410: the snapshot of a continue token is gone. `continueToken` goes on with the list at a newer version, if not empty. */
+export function expiredContinue(continueToken: string): Status {
+  const message =
+    continueToken === ''
+      ? 'the continue token has expired: begin the list again'
+      : 'the continue token has expired: begin the list again, or go on inconsistently with the token in metadata.continue';
+  const status = failure(410, 'Expired', message);
+  return continueToken === '' ? status : { ...status, metadata: { continue: continueToken } };
+}
+
+/** 413: the body, or what a patch makes of the object, is larger than the limit. */
+export function tooLarge(detail = `limit is ${BODY_BYTES_MAX}`): Status {
+  return failure(413, 'RequestEntityTooLarge', `Request entity too large: ${detail}`);
+}
+
+/** 415: the Content-Type of a body is not among those served. */
+export function unsupportedMediaType(accepted: readonly string[]): Status {
+  return failure(415, 'UnsupportedMediaType', `the body's media type is not one of: ${accepted.join(', ')}`, {});
+}
+
+/** 415: no such kind of patch for this type. */
+export function unsupportedPatchType(): Status {
+  return failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {});
+}
+
+/** 422: a well-formed patch that does not apply to the object (a missing path, a failed test). */
+export function patchNotApplicable(): Status {
+  return failure(422, 'Invalid', 'the server rejected our request due to an error in our request', {});
+}
+
+/** 422: PUT without resourceVersion on a type that insists on one. */
+export function missingResourceVersion(type: NamedType, name: string): Status {
+  const cause: StatusCause = {
+    reason: 'FieldValueInvalid',
+    message: 'Invalid value: 0x0: must be specified for an update',
+    field: 'metadata.resourceVersion',
+  };
+  const message = `${qualifiedName(type)} ${quote(name)} is invalid: ${cause.field}: ${cause.message}`;
+  return failure(422, 'Invalid', message, about(name, type, { causes: [cause] }));
+}
+
+/** 429: come back later. */
+export function tooManyRequests(retryAfter: number, message = 'too many requests, try again later'): Status {
+  return failure(429, 'TooManyRequests', message, retry(retryAfter));
+}
+
+/** 429: an eviction would break a disruption budget. `retryAfter` 0 when waiting may not help. */
+export function disruptionBudgetExceeded(detail: string, retryAfter: number): Status {
+  const details: StatusDetails = {
+    causes: [{ reason: 'DisruptionBudget', message: detail }],
+    ...retry(retryAfter),
+  };
+  return failure(429, 'TooManyRequests', "the eviction would violate the pod's disruption budget", details);
+}
+
+/** 500: something unexpected. `detail` is shown to the client: no secrets, no stack. */
+export function internalError(detail: string): Status {
+  return failure(500, 'InternalError', `Internal error occurred: ${detail}`, { causes: [{ message: detail }] });
+}
+
+/** 500 without a reason, for the few refusals that have none (such as resourceVersion set on create). */
+export function unnamedError(message: string): Status {
+  return failure(500, '', message);
+}
+
+/** 500 ServerTimeout: the operation (`POST`, `get`, `list`, …) could not be done now and may be repeated. */
+export function serverTimeout(operation: string, type: NamedType, retryAfter: number): Status {
+  const message = `${operation} of ${qualifiedName(type)} could not be completed now, try again`;
+  return failure(500, 'ServerTimeout', message, about(operation, type, retry(retryAfter)));
+}
+
+/** 503: a part of the server, or a server behind it, cannot answer. */
+export function serviceUnavailable(detail: string): Status {
+  return failure(503, 'ServiceUnavailable', detail);
+}
+
+/** 504: the request's deadline has passed. */
+export function timeout(detail: string, retryAfter = 0): Status {
+  return failure(504, 'Timeout', `Timeout: ${detail}`, retry(retryAfter));
+}
+
+/** 504: the version asked for has not been reached (SPEC.md "Errors"; clients look for the cause and for this text). */
+export function tooLargeResourceVersion(askedVersion: number | string, currentVersion: number | string): Status {
+  const text = 'Too large resource version';
+  return failure(504, 'Timeout', `Timeout: ${text}: ${askedVersion}, current: ${currentVersion}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: text }],
+    retryAfterSeconds: 1,
+  });
+}
+
+/** A text in double quotes, as messages show names. */
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}

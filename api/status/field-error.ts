@@ -1,0 +1,130 @@
+// What is wrong with one field of an object, and the 422 that lists such errors. Validation collects FieldErrors; it
+// never throws them one by one.
+import { failure, quote } from './failures.ts';
+import type { Status, StatusCause, StatusDetails } from './status.ts';
+
+export type FieldErrorReason =
+  | 'FieldValueRequired'
+  | 'FieldValueInvalid'
+  | 'FieldValueNotSupported'
+  | 'FieldValueForbidden'
+  | 'FieldValueDuplicate'
+  | 'FieldValueNotFound'
+  | 'FieldValueTooLong'
+  | 'FieldValueTooMany'
+  | 'InternalError';
+
+/** `path` is dotted, with `[0]` or `[key]` for elements; `message` begins with the reason's words. */
+export interface FieldError {
+  readonly path: string;
+  readonly reason: FieldErrorReason;
+  readonly message: string;
+}
+
+/** The list for objects without errors: shared, so that the usual case allocates nothing. */
+export const NO_FIELD_ERRORS: readonly FieldError[] = Object.freeze([]);
+
+/** Errors beyond these are counted, not listed, so that a bad body of megabytes gets an answer of kilobytes. */
+const ERRORS_LISTED_MAX = 200;
+/** Characters of a value, or of a value's dump, shown in a message. */
+const VALUE_CHARACTERS_MAX = 512;
+const DUMP_DEPTH_MAX = 4;
+
+export function required(path: string, detail = ''): FieldError {
+  return { path, reason: 'FieldValueRequired', message: withDetail('Required value', detail) };
+}
+
+export function invalid(path: string, value: unknown, detail = ''): FieldError {
+  return { path, reason: 'FieldValueInvalid', message: withDetail(`Invalid value: ${showValue(value)}`, detail) };
+}
+
+export function notSupported(path: string, value: unknown, supported: readonly string[]): FieldError {
+  const list = supported.map(quote).join(', ');
+  const message = withDetail(`Unsupported value: ${showValue(value)}`, list === '' ? '' : `supported values: ${list}`);
+  return { path, reason: 'FieldValueNotSupported', message };
+}
+
+export function forbidden(path: string, detail: string): FieldError {
+  return { path, reason: 'FieldValueForbidden', message: withDetail('Forbidden', detail) };
+}
+
+export function duplicate(path: string, value: unknown): FieldError {
+  return { path, reason: 'FieldValueDuplicate', message: `Duplicate value: ${showValue(value)}` };
+}
+
+export function notFound(path: string, value: unknown): FieldError {
+  return { path, reason: 'FieldValueNotFound', message: `Not found: ${showValue(value)}` };
+}
+
+export function tooLong(path: string, bytesMax: number): FieldError {
+  return { path, reason: 'FieldValueTooLong', message: `Too long: must have at most ${bytesMax} bytes` };
+}
+
+export function tooMany(path: string, count: number, countMax: number): FieldError {
+  return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` };
+}
+
+export function internal(path: string, detail = ''): FieldError {
+  return { path, reason: 'InternalError', message: withDetail('Internal error', detail) };
+}
+
+/** 422 with ready causes. `kind` is the Kind; `name` is empty for options and for objects not named yet. */
+export function invalidStatus(
+  kind: string,
+  group: string,
+  name: string,
+  message: string,
+  causes: readonly StatusCause[],
+): Status {
+  const subject = group === '' ? kind : `${kind}.${group}`;
+  const details: StatusDetails = {
+    ...(name === '' ? undefined : { name }),
+    ...(group === '' ? undefined : { group }),
+    kind,
+    ...(causes.length === 0 ? undefined : { causes }),
+  };
+  const ending = message === '' ? '' : `: ${message}`;
+  return failure(422, 'Invalid', `${subject} ${quote(name)} is invalid${ending}`, details);
+}
+
+/** 422 of an object's field errors: one cause each, and their texts joined in the message (equal ones once). */
+export function invalidFrom(kind: string, group: string, name: string, errors: readonly FieldError[]): Status {
+  const listed = errors.length > ERRORS_LISTED_MAX ? errors.slice(0, ERRORS_LISTED_MAX) : errors;
+  const texts = new Set(listed.map((error) => `${error.path}: ${error.message}`));
+  if (listed.length < errors.length) texts.add(`and ${errors.length - listed.length} more`);
+  const joined = texts.size === 1 ? [...texts].join() : `[${[...texts].join(', ')}]`;
+  const causes = listed.map(({ path, reason, message }): StatusCause => ({ reason, message, field: path }));
+  return invalidStatus(kind, group, name, texts.size === 0 ? '' : joined, causes);
+}
+
+function withDetail(text: string, detail: string): string {
+  return detail === '' ? text : `${text}: ${detail}`;
+}
+
+/** A value as messages show it: strings quoted, numbers and booleans plain, nothing as null, the rest as a short dump. */
+function showValue(value: unknown): string {
+  if (typeof value === 'string') return quote(cut(value));
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value === null || value === undefined) return 'null';
+  return cut(dump(value, DUMP_DEPTH_MAX));
+}
+
+/** JSON-like, bounded in depth and in members, since the value is whatever a client sent. */
+function dump(value: unknown, depthLeft: number): string {
+  if (typeof value !== 'object' || value === null) return showValue(value);
+  if (depthLeft === 0) return '…';
+  const isList = Array.isArray(value);
+  const parts: string[] = [];
+  let characters = 0;
+  for (const [key, member] of Object.entries(value)) {
+    const text = dump(member, depthLeft - 1);
+    parts.push(isList ? text : `${quote(cut(key))}:${text}`);
+    characters += parts[parts.length - 1]!.length;
+    if (characters > VALUE_CHARACTERS_MAX) break;
+  }
+  return isList ? `[${parts.join(',')}]` : `{${parts.join(',')}}`;
+}
+
+function cut(text: string): string {
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+}

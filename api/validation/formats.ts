@@ -1,0 +1,135 @@
+// The text formats that names, labels and other fields must have, compiled once, and what to say of a value that has
+// not. Only single values are looked at here: which field needs which format is for the validators to know.
+
+/** One format. A value is too long, or does not match, or breaks the further rule. */
+interface Format {
+  readonly pattern: RegExp;
+  readonly lengthMax: number;
+  /** Said of a value that does not match; the pattern follows it. */
+  readonly rule: string;
+  /** A rule that a pattern does not say: the complaint, or undefined. */
+  readonly further?: (value: string) => string | undefined;
+}
+
+const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
+const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
+const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
+
+/** Patterns must not backtrack far: no text may match one in two ways. Those without a length limit are character runs. */
+function format(source: string, lengthMax: number, rule: string, further?: Format['further']): Format {
+  const said = `${rule} (regex used for validation is '${source}')`;
+  const pattern = new RegExp(`^(?:${source})$`);
+  return { pattern, lengthMax, rule: said, ...(further === undefined ? undefined : { further }) };
+}
+
+function notDots(value: string): string | undefined {
+  if (value === '.' || value === '..') return `must not be '${value}'`;
+  return value.startsWith('..') ? "must not begin with '..'" : undefined;
+}
+
+const PORT_NAME_RULES: readonly (readonly [broken: RegExp, complaint: string])[] = [
+  [/^[^a-z]*$/, 'must have at least one letter (a-z)'],
+  [/--/, "must not have two '-' in a row"],
+  [/^-|-$/, "must not begin or end with '-'"],
+];
+
+const FORMATS = {
+  dns1123Label: format(LABEL, 63, "lower-case letters, digits and '-', a letter or digit at both ends"),
+  dns1123Subdomain: format(
+    SUBDOMAIN,
+    253,
+    "lower-case letters, digits, '-' and '.', a letter or digit around each '.'",
+  ),
+  dns1035Label: format(
+    '[a-z]([-a-z0-9]*[a-z0-9])?',
+    63,
+    "lower-case letters, digits and '-', first a letter and last a letter or digit",
+  ),
+  wildcardSubdomain: format(`\\*\\.${SUBDOMAIN}`, 253, "'*.' and then a lower-case DNS name"),
+  labelValue: format(
+    `(${NAME_PART})?`,
+    63,
+    "empty, or letters, digits, '-', '_' and '.', a letter or digit at both ends",
+  ),
+  configMapKey: format('[-._a-zA-Z0-9]+', 253, "letters, digits, '-', '_' and '.'", notDots),
+  envVarName: format(
+    '[-._a-zA-Z][-._a-zA-Z0-9]*',
+    Number.MAX_SAFE_INTEGER,
+    "letters, digits, '-', '_' and '.', not a digit first",
+    notDots,
+  ),
+  portName: format('[-a-z0-9]+', 15, "lower-case letters, digits and '-'", (value) => {
+    return PORT_NAME_RULES.find(([broken]) => broken.test(value))?.[1];
+  }),
+  percent: format('[0-9]+%', 64, "digits and then '%'"),
+  httpHeaderName: format('[-A-Za-z0-9]+', Number.MAX_SAFE_INTEGER, "letters, digits and '-'"),
+  conditionReason: format(
+    '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?',
+    1024,
+    "letters, digits, '_', ',' and ':', first a letter and last none of ',' and ':'",
+  ),
+} as const satisfies Readonly<Record<string, Format>>;
+
+const QUALIFIED_NAME_PART = format(NAME_PART, 63, "letters, digits, '-', '_' and '.', a letter or digit at both ends");
+/** Nearly every key that arrives is right and short, and one test says so. */
+const PLAIN_QUALIFIED_NAME = new RegExp(
+  `^(?:(?=[^/]{1,253}/)${SUBDOMAIN}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`,
+);
+
+/** A format that the table above describes. */
+export type TextFormat = keyof typeof FORMATS;
+
+/** The formats that object names come in (ResourceType.strategy.nameFormat). */
+export type NameFormat = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment';
+
+/** What is said of a value that is as it should be: nothing. Shared. */
+const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+
+/** What is wrong with `value` as `name`; empty when nothing is. */
+export function textProblems(name: TextFormat, value: string): readonly string[] {
+  return problemsOf(FORMATS[name], value);
+}
+
+function problemsOf({ pattern, lengthMax, rule, further }: Format, value: string): readonly string[] {
+  if (value.length > lengthMax) return [`must have at most ${lengthMax} characters`];
+  if (!pattern.test(value)) return [`must be ${rule}`];
+  const complaint = further?.(value);
+  return complaint === undefined ? NO_PROBLEMS : [complaint];
+}
+
+/**
+ * What is wrong with `value` as a qualified name: `name` or `prefix/name`, the prefix a DNS subdomain. Label and
+ * annotation keys, finalizers, taint keys and condition types are such names.
+ */
+export function qualifiedNameProblems(value: string): readonly string[] {
+  if (PLAIN_QUALIFIED_NAME.test(value)) return NO_PROBLEMS;
+  const parts = value.split('/', 3);
+  if (parts.length > 2) return ['must be a name, or a DNS subdomain, one "/" and a name'];
+  const name = parts.at(-1)!;
+  const problems: string[] = [];
+  if (parts.length === 2) {
+    const prefix = parts[0]!;
+    if (prefix === '') problems.push('prefix part must not be empty');
+    else problems.push(...textProblems('dns1123Subdomain', prefix).map((problem) => `prefix part ${problem}`));
+  }
+  if (name === '') problems.push('name part must not be empty');
+  else problems.push(...problemsOf(QUALIFIED_NAME_PART, name).map((problem) => `name part ${problem}`));
+  return problems.length === 0 ? NO_PROBLEMS : problems;
+}
+
+/** What is wrong with `value` as one segment of a path; as the beginning of one where `isPrefix`. */
+export function pathSegmentProblems(value: string, isPrefix = false): readonly string[] {
+  if (!isPrefix && (value === '.' || value === '..')) return [`must not be '${value}'`];
+  if (value.includes('/')) return ["must not contain '/'"];
+  return value.includes('%') ? ["must not contain '%'"] : NO_PROBLEMS;
+}
+
+/**
+ * What is wrong with `value` as an object's name. With `isPrefix` it is a generateName: what follows is letters and
+ * digits, so a "-" may stand at its end.
+ */
+export function nameProblems(name: NameFormat, value: string, isPrefix = false): readonly string[] {
+  if (name === 'pathSegment') return pathSegmentProblems(value, isPrefix);
+  const masked = isPrefix && value.length > 1 && value.endsWith('-') ? `${value.slice(0, -1)}a` : value;
+  return textProblems(name, masked);
+}

@@ -1,0 +1,60 @@
+// The rules of LabelSelector objects inside specs. Says what is wrong and where;
+// compiling one is selectors/label-selector.ts.
+import { isJsonObject } from '../json-value.ts';
+import * as wrong from '../status/field-error.ts';
+import { type FieldError, NO_FIELD_ERRORS } from '../status/field-error.ts';
+import { qualifiedNameProblems, textProblems } from './formats.ts';
+import { validateLabels } from './object-meta.ts';
+
+/** Errors of a LabelSelector object at `path`; an absent one has none. */
+export function validateLabelSelector(selector: unknown, path: string): readonly FieldError[] {
+  if (selector === undefined || selector === null) return NO_FIELD_ERRORS;
+  if (!isJsonObject(selector)) return [wrong.invalid(path, selector, 'must be an object')];
+  const { matchLabels = {}, matchExpressions = [] } = selector;
+  const errors: FieldError[] = [...validateLabels(matchLabels ?? {}, `${path}.matchLabels`)];
+  const expressions = matchExpressions ?? [];
+  if (!Array.isArray(expressions)) {
+    errors.push(wrong.invalid(`${path}.matchExpressions`, expressions, 'must be a list'));
+    return errors;
+  }
+  for (const [index, expression] of expressions.entries()) {
+    checkExpression(expression, `${path}.matchExpressions[${index}]`, errors);
+  }
+  return errors.length === 0 ? NO_FIELD_ERRORS : errors;
+}
+
+/** Which operators take values. */
+const TAKES_VALUES: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
+  ['In', true],
+  ['NotIn', true],
+  ['Exists', false],
+  ['DoesNotExist', false],
+]);
+
+function checkExpression(expression: unknown, path: string, errors: FieldError[]): void {
+  if (!isJsonObject(expression)) {
+    errors.push(wrong.invalid(path, expression, 'must be an object'));
+    return;
+  }
+  const { key = '', operator = '' } = expression;
+  const values: unknown = expression.values ?? [];
+  const takesValues = TAKES_VALUES.get(operator);
+  if (takesValues === undefined)
+    errors.push(wrong.invalid(`${path}.operator`, operator, 'not a valid selector operator'));
+  if (!Array.isArray(values)) {
+    errors.push(wrong.invalid(`${path}.values`, values, 'must be a list'));
+    return;
+  }
+  if (takesValues === true && values.length === 0) {
+    errors.push(wrong.required(`${path}.values`, 'operators In and NotIn need values'));
+  }
+  if (takesValues === false && values.length > 0) {
+    errors.push(wrong.forbidden(`${path}.values`, 'operators Exists and DoesNotExist take no values'));
+  }
+  const keyProblems = typeof key === 'string' ? qualifiedNameProblems(key) : ['must be a text'];
+  for (const problem of keyProblems) errors.push(wrong.invalid(`${path}.key`, key, problem));
+  for (const [index, value] of values.entries()) {
+    const problems = typeof value === 'string' ? textProblems('labelValue', value) : ['must be a text'];
+    for (const problem of problems) errors.push(wrong.invalid(`${path}.values[${index}]`, value, problem));
+  }
+}

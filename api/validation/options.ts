@@ -1,0 +1,114 @@
+// The rules of request options: what dryRun, fieldManager, force, propagationPolicy and resourceVersionMatch may say.
+// Options come parsed: this file knows values, not query parameters.
+import * as wrong from '../status/field-error.ts';
+import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../status/field-error.ts';
+import { StatusError } from '../status/status.ts';
+
+/** Options of create and update. */
+export interface WriteOptions {
+  readonly dryRun?: readonly string[] | undefined;
+  readonly fieldManager?: string | undefined;
+}
+
+export interface PatchOptions extends WriteOptions {
+  readonly force?: boolean | undefined;
+}
+
+/** DeleteOptions, from the body or the query. */
+export interface DeleteOptions {
+  readonly dryRun?: readonly string[] | undefined;
+  readonly gracePeriodSeconds?: number | undefined;
+  readonly propagationPolicy?: string | undefined;
+  readonly orphanDependents?: boolean | undefined;
+  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
+}
+
+export interface ListOptions {
+  readonly resourceVersion?: string | undefined;
+  readonly resourceVersionMatch?: string | undefined;
+  readonly continue?: string | undefined;
+  readonly watch?: boolean | undefined;
+}
+
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
+
+/** Throws StatusError 422 about the options when there are errors. `metaGroup` is the dialect's. */
+export function requireValidOptions(kind: OptionsKind, metaGroup: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw new StatusError(invalidFrom(kind, metaGroup, '', errors));
+}
+
+const FIELD_MANAGER_BYTES_MAX = 128;
+/** Letters, marks, numbers, punctuation, symbols and the plain space: what can be printed. */
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
+const PLAIN_ASCII = /^[ -~]{0,128}$/;
+
+/** Errors of the name of a field manager. */
+export function validateFieldManager(manager: string, path: string): readonly FieldError[] {
+  if (PLAIN_ASCII.test(manager)) return NO_FIELD_ERRORS;
+  const errors: FieldError[] = [];
+  if (Buffer.byteLength(manager) > FIELD_MANAGER_BYTES_MAX) errors.push(wrong.tooLong(path, FIELD_MANAGER_BYTES_MAX));
+  if (!PRINTABLE.test(manager)) errors.push(wrong.invalid(path, manager, 'must have printable characters only'));
+  return errors;
+}
+
+/** `All` or empty (SPEC.md "Dry run"). */
+export function validateDryRun(dryRun: readonly string[] | undefined): readonly FieldError[] {
+  const unknown = dryRun?.find((value) => value !== 'All' && value !== '');
+  return unknown === undefined ? NO_FIELD_ERRORS : [wrong.notSupported('dryRun', unknown, ['All'])];
+}
+
+/** True when options ask for everything but the write. Call on valid options. */
+export function isDryRun(options: { readonly dryRun?: readonly string[] | undefined }): boolean {
+  return options.dryRun?.includes('All') ?? false;
+}
+
+/** Errors of the options of a create or an update. */
+export function validateWriteOptions(options: WriteOptions): readonly FieldError[] {
+  const dryRun = validateDryRun(options.dryRun);
+  const manager = validateFieldManager(options.fieldManager ?? '', 'fieldManager');
+  return dryRun.length + manager.length === 0 ? NO_FIELD_ERRORS : [...manager, ...dryRun];
+}
+
+/** Errors of the options of a patch. An apply needs a field manager and alone may be forced. */
+export function validatePatchOptions(options: PatchOptions, isApply: boolean): readonly FieldError[] {
+  const errors = [...validateWriteOptions(options)];
+  if (isApply && (options.fieldManager ?? '') === '') errors.push(wrong.required('fieldManager', 'an apply needs it'));
+  if (!isApply && options.force !== undefined) errors.push(wrong.forbidden('force', 'only an apply can be forced'));
+  return errors.length === 0 ? NO_FIELD_ERRORS : errors;
+}
+
+const PROPAGATION_POLICIES: readonly string[] = ['Foreground', 'Background', 'Orphan'];
+
+/** Errors of the options of a delete. */
+export function validateDeleteOptions(options: DeleteOptions): readonly FieldError[] {
+  const errors = [...validateDryRun(options.dryRun)];
+  const { propagationPolicy: policy, orphanDependents } = options;
+  if (policy !== undefined) {
+    if (orphanDependents !== undefined) {
+      errors.push(wrong.invalid('propagationPolicy', policy, 'must not be set together with orphanDependents'));
+    }
+    if (!PROPAGATION_POLICIES.includes(policy)) {
+      errors.push(wrong.notSupported('propagationPolicy', policy, PROPAGATION_POLICIES));
+    }
+  }
+  return errors.length === 0 ? NO_FIELD_ERRORS : errors;
+}
+
+const VERSION_MATCHES: readonly string[] = ['Exact', 'NotOlderThan'];
+
+/** Errors of the options of a list or a watch (SPEC.md "Resource-version semantics"). */
+export function validateListOptions(options: ListOptions): readonly FieldError[] {
+  const match = options.resourceVersionMatch ?? '';
+  if (match === '') return NO_FIELD_ERRORS;
+  const path = 'resourceVersionMatch';
+  const version = options.resourceVersion ?? '';
+  const errors: FieldError[] = [];
+  if (options.watch) errors.push(wrong.forbidden(path, `${path} is forbidden for watch`));
+  if (version === '') errors.push(wrong.forbidden(path, `${path} is forbidden without resourceVersion`));
+  if ((options.continue ?? '') !== '') errors.push(wrong.forbidden(path, `${path} is forbidden with continue`));
+  if (!VERSION_MATCHES.includes(match)) errors.push(wrong.notSupported(path, match, [...VERSION_MATCHES, '']));
+  if (match === 'Exact' && version === '0') {
+    errors.push(wrong.forbidden(path, `${path} Exact is forbidden for resourceVersion "0"`));
+  }
+  return errors.length === 0 ? NO_FIELD_ERRORS : errors;
+}

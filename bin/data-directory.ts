@@ -1,0 +1,84 @@
+// What a server keeps in its data directory besides the store: the certificate pair, the admin's token and kubeconfig, and
+// the file that says which process owns it all. Files with secrets have mode 0600.
+import { randomBytes } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { OrchError } from '../runtime/errors.ts';
+
+const TOKEN_FILE = 'admin.token';
+const KUBECONFIG_FILE = 'admin.conf';
+const PID_FILE = 'orch.pid';
+const TOKEN_BYTES = 32;
+
+/** Makes the directory if needed. Throws BadConfiguration when it cannot be written to. */
+export function openDataDirectory(directory: string): string {
+  const path = resolve(directory);
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw new OrchError(
+      'BadConfiguration',
+      `the data directory ${path} is not writable (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+  return path;
+}
+
+/** The admin's token, kept from start to start. */
+export function adminToken(directory: string): string {
+  const path = join(directory, TOKEN_FILE);
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  writeSecret(path, `${token}\n`);
+  return token;
+}
+
+/** Writes the kubeconfig and returns its path. */
+export function writeKubeconfig(directory: string, text: string): string {
+  const path = join(directory, KUBECONFIG_FILE);
+  writeSecret(path, text);
+  return path;
+}
+
+/**
+ * Claims the directory for this process. Throws StoreUnusable when another living process holds it; a file left by one
+ * that died is taken over. Returns what gives the claim up.
+ */
+export function claimDirectory(directory: string): () => void {
+  const path = join(directory, PID_FILE);
+  const holder = livingHolder(path);
+  if (holder !== undefined) {
+    throw new OrchError('StoreUnusable', `the data directory ${directory} is in use by process ${holder}`);
+  }
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+}
+
+function livingHolder(path: string): number | undefined {
+  if (!existsSync(path)) return undefined;
+  const pid = Number(readFileSync(path, 'utf8').trim());
+  if (!Number.isSafeInteger(pid) || pid <= 0 || pid === process.pid) return undefined;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM' ? pid : undefined;
+  }
+  return isOrchProcess(pid) ? pid : undefined;
+}
+
+/** A pid is reused by other programs after a reboot; where that can be told, it is. */
+function isOrchProcess(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('orch');
+  } catch {
+    return true;
+  }
+}
+
+/** Whole or not at all, readable by its owner only. */
+function writeSecret(path: string, text: string): void {
+  const temporary = `${path}.new`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, path);
+}

@@ -1,0 +1,23 @@
+// `orch placement check FILE`: prints the plan a placement resolves to, or the line and the reason it cannot work.
+import { availableParallelism } from 'node:os';
+import { roster } from '../actors/roster.ts';
+import { UsageError } from '../config/usage-error.ts';
+import { resolvePlacement } from '../runtime/placement.ts';
+import { readPlacement } from '../runtime/placement-file.ts';
+import type { Plan } from '../runtime/plan.ts';
+import { formatPlan } from '../runtime/plan-format.ts';
+
+/** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
+export function planFor(nameOrPath: string): Plan {
+  const { text, fileName } = readPlacement(nameOrPath);
+  return resolvePlacement(text, fileName, roster, availableParallelism());
+}
+
+export function placement(argv: readonly string[]): Promise<void> {
+  const [verb, file, ...rest] = argv;
+  if (verb !== 'check' || file === undefined || rest.length > 0) {
+    throw new UsageError('usage: orch placement check FILE');
+  }
+  process.stdout.write(`${formatPlan(planFor(file))}\n`);
+  return Promise.resolve();
+}

@@ -1,0 +1,183 @@
+// `orch up` and `orch apiserver`: read the options, prepare the data directory, start the threads, print where the server
+// is, and stop on a signal. The order of a stop is the supervisor's.
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/auth.ts';
+import type { ServerSettings } from '../actors/server-settings.ts';
+import { registryFor } from '../actors/thread-registry.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import { parseFeatureGates } from '../config/feature-gates.ts';
+import { helpText } from '../config/help.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { parseArguments } from '../config/parse.ts';
+import { OrchError } from '../runtime/errors.ts';
+import type { LogOptions } from '../runtime/log.ts';
+import { summarizePlan } from '../runtime/plan-format.ts';
+import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
+import { kubeconfigText } from '../transport/kubeconfig.ts';
+import { loadTlsMaterial, type ServingPair } from '../transport/tls-material.ts';
+import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { planFor } from './placement.ts';
+import { buildInfo, versionText } from './version.ts';
+
+const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
+
+/** `orch up`: everything in one process, closed to all but the admin. */
+export function up(argv: readonly string[]): Promise<void> {
+  return run('up', argv);
+}
+
+/** `orch apiserver`: the same server under SPEC.md's own flags and defaults. */
+export function apiserver(argv: readonly string[]): Promise<void> {
+  return run('apiserver', argv);
+}
+
+async function run(program: 'up' | 'apiserver', argv: readonly string[]): Promise<void> {
+  const parsed = parseArguments(program, argv);
+  if (parsed.action !== 'run') {
+    process.stdout.write(`${parsed.action === 'help' ? helpText(program) : versionText()}\n`);
+    return;
+  }
+  const { options, warnings } = parsed;
+  const dialect = DIALECTS[options.apiDialect];
+  for (const warning of [...warnings, ...parseFeatureGates(options.featureGates, dialect).warnings]) {
+    process.stderr.write(`warning: ${warning}\n`);
+  }
+  registryFor({ dialect: options.apiDialect, options });
+  const plan = planFor(options.placement);
+  for (const warning of plan.warnings) process.stderr.write(`warning: ${warning}\n`);
+  const directory = openDataDirectory(options.dataDir);
+  const release = claimDirectory(directory);
+  try {
+    const { settings, kubeconfigPath, url } = prepare(program, options, directory);
+    const supervisor = await startSupervisor({
+      plan,
+      rosterUrl: new URL('../actors/roster.js', import.meta.url).href,
+      options: settings,
+      log: logOptions(options),
+    });
+    const stopped = stopOnSignal(supervisor, options.shutdownDelayDurationMs, release);
+    await supervisor.ready;
+    process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
+    process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
+    await stopped;
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+interface Prepared {
+  readonly settings: ServerSettings;
+  readonly kubeconfigPath: string;
+  readonly url: string;
+}
+
+function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Prepared {
+  const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
+  const pair = servingPair(options, directory, advertiseAddress);
+  const token = adminToken(directory);
+  const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
+  const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const kubeconfigPath = writeKubeconfig(
+    directory,
+    kubeconfigText({ server: url, caPem: pair.caPem, token, user: ADMIN.name, cluster: 'orch', context: 'orch' }),
+  );
+  const settings: ServerSettings = {
+    dialect: options.apiDialect,
+    options,
+    dataDirectory: directory,
+    storeEngine: options.storeEngine,
+    tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
+    caPem: pair.caPem,
+    tokens,
+    advertiseAddress,
+    build: buildInfo(),
+    startedWallMs: Math.round(performance.timeOrigin),
+    schedulerName: schedulerNameOf(program, options),
+  };
+  return { settings, kubeconfigPath, url };
+}
+
+function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): ServingPair {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir } = options;
+  return loadTlsMaterial({
+    certFile: tlsCertFile,
+    keyFile: tlsPrivateKeyFile,
+    directory: certDir === '' ? join(directory, 'pki') : resolve(certDir),
+    names: [options.externalHostname, options.bindAddress, advertiseAddress].filter(
+      (name) => name !== '' && !isUnspecified(name),
+    ),
+  });
+}
+
+function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
+  if (tokenAuthFile === '') return [];
+  try {
+    return parseTokenFile(readFileSync(tokenAuthFile, 'utf8'), tokenAuthFile);
+  } catch (error) {
+    if (error instanceof OrchError) throw error;
+    throw new OrchError(
+      'BadConfiguration',
+      `the token file ${tokenAuthFile} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
+function minTlsVersion({ tlsMinVersion }: ServerOptions): { minVersion: 'TLSv1.2' | 'TLSv1.3' } {
+  if (tlsMinVersion === 'VersionTLS13') return { minVersion: 'TLSv1.3' };
+  return { minVersion: 'TLSv1.2' };
+}
+
+function schedulerNameOf(program: 'up' | 'apiserver', options: ServerOptions): string {
+  const { schedulerName } = options as { schedulerName?: string };
+  return program === 'up' && schedulerName !== undefined && schedulerName !== '' ? schedulerName : 'default-scheduler';
+}
+
+/** A server bound to every address advertises the first of its own that others can reach. */
+function advertised(bindAddress: string): string {
+  if (!isUnspecified(bindAddress)) return bindAddress;
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { address, family, internal } of addresses ?? []) if (!internal && family === 'IPv4') return address;
+  }
+  return '127.0.0.1';
+}
+
+function isUnspecified(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::';
+}
+
+const VERBOSITY_LEVELS = ['info', 'info', 'info', 'info', 'debug', 'debug'] as const;
+
+function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
+  return { level: VERBOSITY_LEVELS[v] ?? 'trace', format: loggingFormat === 'json' ? 'json' : 'text' };
+}
+
+/** Resolves when a signal has stopped everything; a second signal ends the process at once. */
+function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => void): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (): void => {
+      if (stopping) process.exit(130);
+      stopping = true;
+      setTimeout(() => {
+        supervisor.stop().then(
+          () => {
+            release();
+            resolve();
+            process.exit(0);
+          },
+          (error: unknown) => {
+            process.stderr.write(`orch: ${error instanceof Error ? error.message : String(error)}\n`);
+            release();
+            process.exit(1);
+          },
+        );
+      }, delayMs);
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
+  });
+}

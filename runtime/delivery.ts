@@ -1,0 +1,63 @@
+// Decides when a mailbox with waiting messages is drained. The real policy is a microtask; the simulation brings its own
+// (simulation/step-delivery.ts), which is where delay, reordering between senders and crashes can be put in.
+
+export interface Drainable {
+  /** Handles at most `messagesMax` waiting messages; answers how many it handled. Schedules itself again if more wait. */
+  drain(messagesMax: number): number;
+}
+
+export interface Delivery {
+  /** Called when a mailbox goes from empty to waiting. It must be drained later, never within this call. */
+  schedule(mailbox: Drainable): void;
+}
+
+/**
+ * Messages handled before the event loop gets its turn. Without it, actors that keep each other busy would starve
+ * sockets and timers, since microtasks run before any I/O.
+ */
+const MESSAGES_BETWEEN_YIELDS = 1000;
+
+const settled = Promise.resolve();
+
+/** Drains all waiting mailboxes of a thread in one microtask, in the order in which they began to wait. */
+export class MicrotaskDelivery implements Delivery {
+  private readonly soon: (callback: () => void) => void;
+  private ready: Drainable[] = [];
+  private spare: Drainable[] = [];
+  private armed = false;
+  private budget = MESSAGES_BETWEEN_YIELDS;
+
+  /** `soon` runs a callback after waiting I/O (`Timers.soon`). */
+  constructor(soon: (callback: () => void) => void) {
+    this.soon = soon;
+  }
+
+  schedule(mailbox: Drainable): void {
+    this.ready.push(mailbox);
+    if (!this.armed) this.arm();
+  }
+
+  private arm(): void {
+    this.armed = true;
+    if (this.budget > 0) {
+      void settled.then(this.run);
+    } else {
+      this.soon(this.runAfterYield);
+    }
+  }
+
+  private readonly runAfterYield = (): void => {
+    this.budget = MESSAGES_BETWEEN_YIELDS;
+    this.run();
+  };
+
+  private readonly run = (): void => {
+    const batch = this.ready;
+    this.ready = this.spare;
+    for (const mailbox of batch) this.budget -= mailbox.drain(MESSAGES_BETWEEN_YIELDS);
+    batch.length = 0;
+    this.spare = batch;
+    if (this.ready.length > 0) this.arm();
+    else this.armed = false;
+  };
+}

@@ -1,0 +1,83 @@
+// This thread's connection to one other thread, for as long as both are in the plan. Refs hold on to it, so they stay
+// valid when the other thread is replaced: in between, nothing is delivered.
+import type { MessagePort } from 'node:worker_threads';
+import type { AskOptions } from './actor.ts';
+import { type LinkHost, LinkSession, type Window } from './link-session.ts';
+import type { AnyRef } from './local-ref.ts';
+import { actorDown, cancelled, overloaded } from './pending-ask.ts';
+import type { Address } from './plan.ts';
+
+export class Link {
+  private readonly host: LinkHost;
+  private readonly refs = new Map<number, RemoteRef>();
+  private session: LinkSession | undefined;
+
+  constructor(host: LinkHost) {
+    this.host = host;
+  }
+
+  /** Uses `port` from now on; what the port before it had pending fails with ActorDown. */
+  attach(port: MessagePort): void {
+    this.detach();
+    this.session = new LinkSession(
+      port,
+      this.host,
+      (actorId) => this.refs.get(actorId),
+      (session) => {
+        if (session === this.session) this.detach();
+      },
+    );
+  }
+
+  /** The other thread is gone. Pending asks fail with ActorDown; so do new ones, until `attach`. */
+  detach(): void {
+    const { session } = this;
+    this.session = undefined;
+    for (const ref of this.refs.values()) ref.outstanding = 0;
+    session?.end();
+  }
+
+  /** The session while the other thread lives. */
+  get current(): LinkSession | undefined {
+    return this.session;
+  }
+
+  ref(address: Address): AnyRef {
+    const known = this.refs.get(address.id);
+    if (known !== undefined) return known;
+    const ref = new RemoteRef(this, address);
+    this.refs.set(address.id, ref);
+    return ref;
+  }
+}
+
+/** A ref across the link, and the window that bounds what it has on the way. */
+class RemoteRef implements AnyRef, Window {
+  readonly name: string;
+  readonly actorId: number;
+  readonly max: number;
+  outstanding = 0;
+  private readonly link: Link;
+
+  constructor(link: Link, address: Address) {
+    this.link = link;
+    this.name = address.name;
+    this.actorId = address.id;
+    this.max = address.mailboxMax;
+  }
+
+  ask(message: object, options: AskOptions): Promise<unknown> {
+    const session = this.link.current;
+    if (session === undefined) return Promise.reject(actorDown(this.name));
+    if (this.outstanding >= this.max) return Promise.reject(overloaded(this.name));
+    if (options.signal?.aborted) return Promise.reject(cancelled(this.name));
+    return session.sendAsk(this, message, options);
+  }
+
+  tell(message: object): 'queued' | 'full' {
+    const session = this.link.current;
+    if (session === undefined || this.outstanding >= this.max) return 'full';
+    session.sendTell(this, message);
+    return 'queued';
+  }
+}

@@ -1,0 +1,168 @@
+// One actor's bounded queue: messages wait here in order of arrival and are handed over one at a time. `depth` counts
+// waiting messages and asks not yet answered, so a slow driver fills its mailbox instead of its memory.
+import type { Actor, Protocol, Reply } from './actor.ts';
+import type { Delivery, Drainable } from './delivery.ts';
+import type { Clock } from './environment.ts';
+import type { OrchError } from './errors.ts';
+import { actorDown, overloaded } from './pending-ask.ts';
+
+/** The way back of one message in a mailbox: the asker's answer, or nothing for a tell. */
+export interface Inbound extends Reply {
+  /** About to be handled. False: nobody waits any more, drop it unhandled. */
+  begin(): boolean;
+  /** The handler has returned. */
+  end(): void;
+  /** The mailbox was closed before the message was handled. */
+  drop(error: OrchError): void;
+}
+
+/** What an actor's mailbox has seen, for statistics. */
+export interface MailboxStats {
+  readonly depth: number;
+  /** Asks handed to the actor and not yet answered. */
+  readonly unanswered: number;
+  readonly handled: number;
+  /** Batches drained. */
+  readonly turns: number;
+  /** The longest batch. */
+  readonly turnMsMax: number;
+}
+
+type Handler = Pick<Actor<Protocol>, 'onMessage'>;
+type Message = Parameters<Actor<Protocol>['onMessage']>[0];
+
+/** How far the dead front of the queue may grow before the rest moves up. */
+const DEAD_SLOTS_MAX = 2048;
+
+export class Mailbox implements Drainable {
+  readonly name: string;
+  readonly max: number;
+  /** Waiting messages and unanswered asks. */
+  depth = 0;
+  private readonly delivery: Delivery;
+  private readonly clock: Clock;
+  private readonly onThrow: (error: unknown, message: object, inbound: Inbound) => void;
+  /** Message and Inbound in turns, from `head`. */
+  private queue: (object | undefined)[] = [];
+  private head = 0;
+  private handler: Handler | undefined;
+  private closed = false;
+  private scheduled = false;
+  private handled = 0;
+  private turns = 0;
+  private turnMsMax = 0;
+
+  /** `onThrow` is told what a handler threw, after which the next message follows. */
+  constructor(
+    name: string,
+    max: number,
+    delivery: Delivery,
+    clock: Clock,
+    onThrow: (error: unknown, message: object, inbound: Inbound) => void,
+  ) {
+    this.name = name;
+    this.max = max;
+    this.delivery = delivery;
+    this.clock = clock;
+    this.onThrow = onThrow;
+  }
+
+  /** Why a message cannot be taken now; undefined when it can. */
+  refusal(): OrchError | undefined {
+    if (this.closed) return actorDown(this.name);
+    return this.depth >= this.max ? overloaded(this.name) : undefined;
+  }
+
+  /** Whether a message can be taken now: the cheap form of `refusal`. */
+  hasRoom(): boolean {
+    return this.depth < this.max && !this.closed;
+  }
+
+  /** Queues a message. The caller has asked for room, or has bounded the sender by a window. */
+  accept(message: object, inbound: Inbound): void {
+    if (this.closed) {
+      inbound.drop(actorDown(this.name));
+      return;
+    }
+    this.depth++;
+    this.queue.push(message, inbound);
+    if (!this.scheduled && this.handler !== undefined) this.schedule();
+  }
+
+  /** An ask was answered or a tell handled: its place is free. Called once for each accepted message. */
+  release(): void {
+    this.depth--;
+  }
+
+  /** Hands over messages from now on, beginning with those that wait. */
+  open(handler: Handler): void {
+    this.handler = handler;
+    if (!this.scheduled && this.head < this.queue.length) this.schedule();
+  }
+
+  /** Takes and hands over nothing more. Waiting asks fail with ActorDown. */
+  close(): void {
+    this.closed = true;
+    const { queue, head } = this;
+    this.queue = [];
+    this.head = 0;
+    for (let slot = head + 1; slot < queue.length; slot += 2) {
+      this.depth--;
+      (queue[slot] as Inbound).drop(actorDown(this.name));
+    }
+  }
+
+  drain(messagesMax: number): number {
+    this.scheduled = false;
+    const handler = this.handler;
+    if (handler === undefined) return 0;
+    const startedMs = this.clock.monotonicMs();
+    const handledBefore = this.handled;
+    const end = Math.min(this.queue.length, this.head + 2 * messagesMax);
+    while (this.head < end && !this.closed) this.handleNext(handler);
+    this.turns++;
+    const turnMs = this.clock.monotonicMs() - startedMs;
+    if (turnMs > this.turnMsMax) this.turnMsMax = turnMs;
+    this.dropDeadSlots();
+    if (!this.scheduled && this.head < this.queue.length) this.schedule();
+    return this.handled - handledBefore;
+  }
+
+  stats(): MailboxStats {
+    const { depth, handled, turns, turnMsMax } = this;
+    const waiting = (this.queue.length - this.head) / 2;
+    return { depth, unanswered: Math.max(0, depth - waiting), handled, turns, turnMsMax };
+  }
+
+  private handleNext(handler: Handler): void {
+    const { queue, head } = this;
+    const message = queue[head] as Message;
+    const inbound = queue[head + 1] as Inbound;
+    queue[head] = undefined;
+    queue[head + 1] = undefined;
+    this.head = head + 2;
+    if (!inbound.begin()) return;
+    this.handled++;
+    try {
+      handler.onMessage(message, inbound);
+    } catch (error) {
+      this.onThrow(error, message, inbound);
+    }
+    inbound.end();
+  }
+
+  private dropDeadSlots(): void {
+    if (this.head === this.queue.length) {
+      this.queue.length = 0;
+      this.head = 0;
+    } else if (this.head > DEAD_SLOTS_MAX) {
+      this.queue.splice(0, this.head);
+      this.head = 0;
+    }
+  }
+
+  private schedule(): void {
+    this.scheduled = true;
+    this.delivery.schedule(this);
+  }
+}

@@ -1,0 +1,170 @@
+// The metrics of one thread: plain numbers behind bound series, and the merging of several threads' snapshots. Knows no
+// text format; transport/metrics-text.ts renders.
+import type {
+  FamilySnapshot,
+  HistogramSeries,
+  Labels,
+  Metrics,
+  MetricsSnapshot,
+  Series,
+  SeriesSnapshot,
+} from './metrics.ts';
+
+class NumberSeries implements Series {
+  readonly labels: Labels;
+  value = 0;
+
+  constructor(labels: Labels) {
+    this.labels = labels;
+  }
+
+  add(amount: number): void {
+    this.value += amount;
+  }
+
+  set(value: number): void {
+    this.value = value;
+  }
+
+  snapshot(): SeriesSnapshot {
+    return { labels: this.labels, value: this.value };
+  }
+}
+
+class BucketSeries implements HistogramSeries {
+  readonly labels: Labels;
+  readonly #upTo: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(labels: Labels, upTo: readonly number[]) {
+    this.labels = labels;
+    this.#upTo = upTo;
+    this.#counts = new Array<number>(upTo.length + 1).fill(0);
+  }
+
+  observe(value: number): void {
+    let bucket = 0;
+    while (bucket < this.#upTo.length && value > this.#upTo[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#sum += value;
+  }
+
+  snapshot(): SeriesSnapshot {
+    return { labels: this.labels, value: this.#sum, counts: this.#counts.slice() };
+  }
+}
+
+type Kind = FamilySnapshot['kind'];
+
+interface Family {
+  readonly name: string;
+  readonly help: string;
+  readonly kind: Kind;
+  readonly bucketsUpTo: readonly number[] | undefined;
+  readonly series: Map<string, NumberSeries | BucketSeries>;
+}
+
+/** One thread's `Metrics`. Declaring a name again as another kind, or with other buckets, throws. */
+export class MetricsRegistry implements Metrics {
+  readonly #families = new Map<string, Family>();
+  readonly #collectors: (() => void)[] = [];
+
+  counter(name: string, help: string, labels: Labels = {}): Series {
+    return this.#number('counter', name, help, labels);
+  }
+
+  gauge(name: string, help: string, labels: Labels = {}): Series {
+    return this.#number('gauge', name, help, labels);
+  }
+
+  histogram(name: string, help: string, bucketsUpTo: readonly number[], labels: Labels = {}): HistogramSeries {
+    const family = this.#family('histogram', name, help, bucketsUpTo);
+    const key = labelKey(labels);
+    const known = family.series.get(key);
+    if (known !== undefined) return known as BucketSeries;
+    const series = new BucketSeries(labels, family.bucketsUpTo!);
+    family.series.set(key, series);
+    return series;
+  }
+
+  beforeSnapshot(collect: () => void): void {
+    this.#collectors.push(collect);
+  }
+
+  snapshot(): MetricsSnapshot {
+    for (const collect of this.#collectors) collect();
+    return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, series }) => ({
+      name,
+      help,
+      kind,
+      ...(bucketsUpTo && { bucketsUpTo }),
+      series: [...series.values()].map((one) => one.snapshot()),
+    }));
+  }
+
+  #number(kind: 'counter' | 'gauge', name: string, help: string, labels: Labels): Series {
+    const family = this.#family(kind, name, help, undefined);
+    const key = labelKey(labels);
+    const known = family.series.get(key);
+    if (known !== undefined) return known as NumberSeries;
+    const series = new NumberSeries(labels);
+    family.series.set(key, series);
+    return series;
+  }
+
+  #family(kind: Kind, name: string, help: string, bucketsUpTo: readonly number[] | undefined): Family {
+    const known = this.#families.get(name);
+    if (known === undefined) {
+      const family: Family = { name, help, kind, bucketsUpTo: bucketsUpTo?.slice(), series: new Map() };
+      this.#families.set(name, family);
+      return family;
+    }
+    if (known.kind !== kind || !sameNumbers(known.bucketsUpTo, bucketsUpTo)) {
+      throw new Error(`metric ${name} is declared twice, as ${known.kind} and as ${kind}, or with other buckets`);
+    }
+    return known;
+  }
+}
+
+/**
+ * One snapshot out of several: series with the same name and labels are summed, so a gauge that must stay apart per
+ * thread needs a label that tells them apart. `extraLabels` are added to every series. A family that another snapshot
+ * describes differently (kind, buckets) keeps the first description; the others are left out.
+ */
+export function mergeSnapshots(snapshots: readonly MetricsSnapshot[], extraLabels: Labels = {}): MetricsSnapshot {
+  const families = new Map<string, { first: FamilySnapshot; series: Map<string, SeriesSnapshot> }>();
+  for (const family of snapshots.flat()) {
+    let merged = families.get(family.name);
+    if (merged === undefined) {
+      merged = { first: family, series: new Map() };
+      families.set(family.name, merged);
+    }
+    const { first } = merged;
+    if (first.kind !== family.kind || !sameNumbers(first.bucketsUpTo, family.bucketsUpTo)) continue;
+    for (const one of family.series) addSeries(merged.series, one, extraLabels);
+  }
+  return [...families.values()].map(({ first, series }) => ({ ...first, series: [...series.values()] }));
+}
+
+function addSeries(series: Map<string, SeriesSnapshot>, one: SeriesSnapshot, extraLabels: Labels): void {
+  const labels = { ...one.labels, ...extraLabels };
+  const key = labelKey(labels);
+  const known = series.get(key);
+  const value = (known?.value ?? 0) + one.value;
+  const counts = one.counts?.map((count, bucket) => count + (known?.counts?.[bucket] ?? 0));
+  series.set(key, { labels, value, ...(counts && { counts }) });
+}
+
+function labelKey(labels: Labels): string {
+  const names = Object.keys(labels);
+  if (names.length > 1) names.sort();
+  let key = '';
+  for (const name of names) key += `${JSON.stringify(name)}:${JSON.stringify(labels[name])},`;
+  return key;
+}
+
+function sameNumbers(left: readonly number[] | undefined, right: readonly number[] | undefined): boolean {
+  if (left === undefined || right === undefined) return left === right;
+  return left.length === right.length && left.every((value, index) => value === right[index]);
+}

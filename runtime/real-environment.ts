@@ -1,0 +1,102 @@
+// The environment of a running server: Node's clock, timers, randomness and file system. The only file of the runtime
+// that an actor's time and chance come from; simulation/ holds the virtual counterpart.
+import { randomBytes, randomUUID } from 'node:crypto';
+import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
+
+/** Node fires a longer timeout at once, so longer delays are slept in pieces. */
+const TIMEOUT_MS_MAX = 2 ** 31 - 1;
+
+const clock: Clock = {
+  nowMs: () => Date.now(),
+  monotonicMs: () => performance.now(),
+};
+
+const random: Random = {
+  next: () => Math.random(),
+  uuid: () => randomUUID(),
+  bytes: (count) => new Uint8Array(randomBytes(count)),
+};
+
+class Timeout implements Timer {
+  #handle: NodeJS.Timeout | undefined;
+
+  constructor(delayMs: number, callback: () => void) {
+    this.#arm(Math.max(0, delayMs), callback);
+  }
+
+  cancel(): void {
+    clearTimeout(this.#handle);
+    this.#handle = undefined;
+  }
+
+  #arm(delayMs: number, callback: () => void): void {
+    const piece = Math.min(delayMs, TIMEOUT_MS_MAX);
+    const rest = delayMs - piece;
+    this.#handle = setTimeout(() => (rest > 0 ? this.#arm(rest, callback) : callback()), piece);
+    this.#handle.unref();
+  }
+}
+
+const timers: Timers = {
+  after: (delayMs, callback) => new Timeout(delayMs, callback),
+  every(intervalMs, callback) {
+    const handle = setInterval(callback, Math.min(Math.max(1, intervalMs), TIMEOUT_MS_MAX));
+    handle.unref();
+    return { cancel: () => clearInterval(handle) };
+  },
+  soon(callback) {
+    setImmediate(callback);
+  },
+};
+
+let temporaryFiles = 0;
+
+const disk: Disk = {
+  async readFile(path) {
+    const bytes = await readFile(path);
+    return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  },
+
+  async writeFileAtomic(path, bytes, mode = 0o600) {
+    const neighbour = `${path}.${process.pid}-${randomBytes(4).toString('hex')}-${++temporaryFiles}.tmp`;
+    try {
+      const file = await open(neighbour, 'wx', mode);
+      try {
+        await file.writeFile(bytes);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(neighbour, path);
+    } catch (error) {
+      await rm(neighbour, { force: true });
+      throw error;
+    }
+    await syncDirectory(dirname(path));
+  },
+
+  exists: (path) =>
+    access(path).then(
+      () => true,
+      () => false,
+    ),
+
+  async makeDirectory(path) {
+    await mkdir(path, { recursive: true });
+  },
+};
+
+/** Makes the rename itself durable; without it a power cut may bring the old file back. */
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** The environment that a server's threads run in. */
+export const realEnvironment: Environment = { clock, random, timers, disk };

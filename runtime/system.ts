@@ -1,0 +1,274 @@
+// The actors of one thread: makes them, hands them what they may use, starts and stops them, and ends them together when
+// one breaks. How other threads are reached is given (`Peers`): links in a server, other systems in one thread.
+import type { Logger } from 'pino';
+import type { Actor, ActorContext, ActorKind, Protocol, Ref } from './actor.ts';
+import { Deadlines } from './deadlines.ts';
+import { type Delivery, MicrotaskDelivery } from './delivery.ts';
+import type { Environment, Timers } from './environment.ts';
+import { CrashError, isOrchError } from './errors.ts';
+import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from './local-ref.ts';
+import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
+import { publishMailboxMetrics } from './mailbox-metrics.ts';
+import type { MetricsSnapshot } from './metrics.ts';
+import type { MetricsRegistry } from './metrics-registry.ts';
+import { actorDown, PendingAsk } from './pending-ask.ts';
+import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_KIND } from './plan.ts';
+import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
+
+/** How a system reaches the actors of other threads. */
+export interface Peers {
+  ref(address: Address): AnyRef;
+}
+
+export interface SystemOptions<Options> {
+  readonly plan: Plan;
+  /** Index into plan.threads of the thread that this system is. */
+  readonly thread: number;
+  readonly kinds: readonly ActorKind<Options>[];
+  readonly options: Options;
+  readonly environment: Environment;
+  readonly log: Logger;
+  readonly metrics: MetricsRegistry;
+  readonly peers: Peers;
+  /** Freezes local messages and replies and refuses what could not cross a thread. For tests. */
+  readonly freezeMessages?: boolean;
+  /** Microtasks when absent. */
+  readonly delivery?: Delivery;
+  /** Called once, after the actors' `onCrash`: ends the thread. */
+  readonly onCrash: (error: Error) => void;
+}
+
+export interface ActorStats extends MailboxStats {
+  readonly name: string;
+}
+
+const METRICS_DEADLINE_MS = 2000;
+
+export class System<Options> {
+  readonly mailboxes: ReadonlyMap<number, Mailbox>;
+  readonly deadlines: Deadlines;
+  /** What this thread's local refs share. */
+  readonly sender: LocalSender;
+  private readonly setup: SystemOptions<Options>;
+  private readonly book: AddressBook;
+  private readonly shared = new Map<string, unknown>();
+  private readonly refs = new Map<number, AnyRef>();
+  private readonly running: RunningActor[] = [];
+  private readonly stopped = new Set<string>();
+  private crashed: Error | undefined;
+
+  constructor(setup: SystemOptions<Options>) {
+    this.setup = setup;
+    this.book = new AddressBook(setup.plan, setup.kinds);
+    const { clock, timers } = setup.environment;
+    this.deadlines = new Deadlines(clock, timers);
+    this.sender = { deadlines: this.deadlines, freezeMessages: setup.freezeMessages ?? false };
+    const delivery = setup.delivery ?? new MicrotaskDelivery((callback) => timers.soon(callback));
+    const here = this.book.addresses.filter((address) => address.thread === setup.thread);
+    const mailbox = (address: Address): Mailbox =>
+      new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name));
+    this.mailboxes = new Map(here.map((address) => [address.id, mailbox(address)]));
+    this.mailboxes.get(this.book.ofThread(setup.thread).id)!.open(new ThreadActor(setup.metrics) as Actor<Protocol>);
+    publishMailboxMetrics(setup.metrics, setup.plan.threads[setup.thread]!.name, this.mailboxes);
+  }
+
+  /** Makes all actors of this thread, one after the other. Rejects with what the first failing one threw. */
+  async create(): Promise<void> {
+    const kinds = new Map(this.setup.kinds.map((kind) => [kind.kind, kind]));
+    for (const planned of this.setup.plan.threads[this.setup.thread]!.actors) {
+      const kind = kinds.get(planned.kind);
+      if (kind === undefined) throw new Error(`no kind of actor is called ${planned.kind}`);
+      const actor = await kind.create(this.contextOf(planned), this.setup.options);
+      this.running.push({ planned, kind, actor });
+    }
+  }
+
+  /** Starts all actors at once; each one's mailbox opens when its own start has resolved. */
+  async start(): Promise<void> {
+    await Promise.all(
+      this.running.map(async ({ planned, actor }) => {
+        await actor.start?.();
+        this.mailboxOf(planned.name).open(actor);
+      }),
+    );
+  }
+
+  /** The stop orders of this thread's actors, ascending, each once. */
+  stopOrders(): readonly number[] {
+    return [...new Set(this.running.map(({ kind }) => kind.stopOrder))].sort((left, right) => left - right);
+  }
+
+  /** Stops the actors of one stop order; all of them when it is left out, in ascending order. */
+  async stop(stopOrder?: number): Promise<void> {
+    for (const order of stopOrder === undefined ? this.stopOrders() : [stopOrder]) {
+      const group = this.running.filter(({ kind }) => kind.stopOrder === order);
+      await Promise.all(group.map((one) => this.stopActor(one)));
+    }
+    if (this.stopped.size === this.running.length) this.deadlines.close();
+  }
+
+  /** Ends this thread's actors because one broke. Returns after `onCrash` of each and of the thread. */
+  crash(error: Error): void {
+    if (this.crashed !== undefined) return;
+    this.crashed = error;
+    this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
+    this.abandon();
+    for (const mailbox of this.mailboxes.values()) mailbox.close();
+    this.setup.onCrash(error);
+  }
+
+  /** Calls `onCrash` of every actor that has not stopped, because the thread is about to end. */
+  abandon(): void {
+    for (const { planned, actor } of this.running) {
+      if (this.stopped.has(planned.name)) continue;
+      try {
+        actor.onCrash?.();
+      } catch (error) {
+        this.setup.log.error({ err: error, actor: planned.name }, 'the emergency hook failed');
+      }
+    }
+  }
+
+  /** Tells this thread's actors that the actors of another thread are new. */
+  peerRestarted(thread: number): void {
+    for (const { name } of this.setup.plan.threads[thread]?.actors ?? []) {
+      for (const { planned, actor } of this.running) this.turn(planned.name, () => actor.peerRestarted?.(name));
+    }
+  }
+
+  /** Another thread is gone: this thread's asks to its actors fail. A link sees to that itself. */
+  failAsksTo(thread: number): void {
+    const gone = new Set(this.setup.plan.threads[thread]?.actors.map(({ name }) => name));
+    for (const entry of this.deadlines.entries()) {
+      if (entry instanceof PendingAsk && gone.has(entry.targetName)) entry.failWith(actorDown(entry.targetName));
+    }
+  }
+
+  metricsSnapshot(): MetricsSnapshot {
+    return this.setup.metrics.snapshot();
+  }
+
+  stats(): readonly ActorStats[] {
+    return [...this.mailboxes.values()].map((mailbox) => ({ name: mailbox.name, ...mailbox.stats() }));
+  }
+
+  /** The ref of one actor of the plan. */
+  refTo(address: Address): AnyRef {
+    const known = this.refs.get(address.id);
+    if (known !== undefined) return known;
+    const mailbox = this.mailboxes.get(address.id);
+    const ref = mailbox === undefined ? this.setup.peers.ref(address) : new LocalRef(mailbox, this.sender);
+    this.refs.set(address.id, ref);
+    return ref;
+  }
+
+  /** The ref of an actor by its full name; one that never delivers when there is no such actor. */
+  refNamed<P extends Protocol>(name: string): Ref<P> {
+    const address = this.book.byName(name);
+    return typed<P>(address === undefined ? new UnplacedRef(name) : this.refTo(address));
+  }
+
+  private contextOf(planned: PlannedActor): ActorContext {
+    const { environment, thread, metrics, log } = this.setup;
+    return {
+      clock: environment.clock,
+      random: environment.random,
+      disk: environment.disk,
+      timers: this.timersOf(planned.name),
+      name: planned.name,
+      index: planned.index,
+      log: log.child({ actor: planned.name }),
+      metrics,
+      settings: planned.settings,
+      ref: <P extends Protocol>(kind: string) => typed<P>(this.refOfKind(kind, planned.index)),
+      refs: <P extends Protocol>(kind: string) =>
+        this.book.byKind(kind).map((address) => typed<P>(this.refTo(address))),
+      refNamed: <P extends Protocol>(name: string) => this.refNamed<P>(name),
+      threadLocal: <T>(key: string, create: () => T) => this.threadLocal(key, create),
+      isLocal: (kind) => this.book.byKind(kind).some((address) => address.thread === thread),
+      metricsOfAllThreads: () => this.metricsOfAllThreads(),
+      crash: (error) => {
+        this.crash(error);
+        throw new CrashError(error);
+      },
+    };
+  }
+
+  private refOfKind(kind: string, index: number): AnyRef {
+    const addresses = this.book.byKind(kind);
+    const near = addresses.find((address) => address.thread === this.setup.thread);
+    const chosen = near ?? addresses[index % addresses.length];
+    return chosen === undefined ? new UnplacedRef(kind) : this.refTo(chosen);
+  }
+
+  private threadLocal<T>(key: string, create: () => T): T {
+    if (!this.shared.has(key)) this.shared.set(key, create());
+    return this.shared.get(key) as T;
+  }
+
+  private async metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]> {
+    const answers = await Promise.allSettled(
+      this.book
+        .byKind(THREAD_KIND)
+        .map((address) =>
+          typed<ThreadProtocol>(this.refTo(address)).ask({ type: 'metrics' }, { deadlineMs: METRICS_DEADLINE_MS }),
+        ),
+    );
+    return answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []));
+  }
+
+  /** The actor's timers: callbacks run as its turns, and no more once it has stopped. */
+  private timersOf(actorName: string): Timers {
+    const { timers } = this.setup.environment;
+    const asTurn = (callback: () => void) => () => this.turn(actorName, callback);
+    return {
+      after: (delayMs, callback) => timers.after(delayMs, asTurn(callback)),
+      every: (intervalMs, callback) => timers.every(intervalMs, asTurn(callback)),
+      soon: (callback) => timers.soon(asTurn(callback)),
+    };
+  }
+
+  private turn(actorName: string, run: () => void): void {
+    if (this.crashed !== undefined || this.stopped.has(actorName)) return;
+    try {
+      run();
+    } catch (error) {
+      if (error instanceof CrashError) this.crash(error);
+      else this.setup.log.error({ err: error, actor: actorName }, 'a timer or notification failed');
+    }
+  }
+
+  private onThrow(actorName: string): (error: unknown, message: object, inbound: Inbound) => void {
+    return (error, message, inbound) => {
+      if (error instanceof CrashError) {
+        this.crash(error);
+        inbound.fail(actorDown(actorName));
+        return;
+      }
+      inbound.fail(error);
+      if (isOrchError(error)) return;
+      const type = (message as { readonly type?: unknown }).type;
+      this.setup.log.error({ err: error, actor: actorName, message: type }, 'a message could not be handled');
+    };
+  }
+
+  private async stopActor({ planned, actor }: RunningActor): Promise<void> {
+    if (this.stopped.has(planned.name)) return;
+    try {
+      await actor.stop?.();
+    } catch (error) {
+      this.setup.log.error({ err: error, actor: planned.name }, 'did not stop cleanly');
+    }
+    this.stopped.add(planned.name);
+    this.mailboxOf(planned.name).close();
+  }
+
+  private mailboxOf(actorName: string): Mailbox {
+    return this.mailboxes.get(this.book.byName(actorName)!.id)!;
+  }
+}
+
+/** A ref as its user sees it. The protocol is a promise of the caller's: names are not checked against it. */
+function typed<P extends Protocol>(ref: AnyRef): Ref<P> {
+  return ref as unknown as Ref<P>;
+}

@@ -1,0 +1,25 @@
+// The runtime's own actor, one on each thread: answers what others may ask about the thread itself.
+import type { Actor, MessageOf, Protocol, Reply } from './actor.ts';
+import type { Metrics, MetricsSnapshot } from './metrics.ts';
+
+export interface ThreadProtocol extends Protocol {
+  readonly asks: {
+    readonly metrics: { readonly message: Record<never, never>; readonly reply: MetricsSnapshot };
+  };
+  readonly tells: Record<never, never>;
+}
+
+export class ThreadActor implements Actor<ThreadProtocol> {
+  private readonly metrics: Metrics;
+
+  constructor(metrics: Metrics) {
+    this.metrics = metrics;
+  }
+
+  onMessage(message: MessageOf<ThreadProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'metrics':
+        reply.send(this.metrics.snapshot());
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// One thread's end of the server: its system of actors and its links to the other threads. The worker entry (thread.ts)
+// drives it; tests may host a thread of a plan beside a real worker with it.
+import type { MessagePort } from 'node:worker_threads';
+import type { Logger } from 'pino';
+import type { ActorKind } from './actor.ts';
+import type { Environment } from './environment.ts';
+import { Link } from './link.ts';
+import type { LinkHost } from './link-session.ts';
+import { MetricsRegistry } from './metrics-registry.ts';
+import type { Address, Plan } from './plan.ts';
+import { System } from './system.ts';
+
+export interface ThreadHostOptions<Options> {
+  readonly plan: Plan;
+  /** Index into plan.threads. */
+  readonly thread: number;
+  readonly kinds: readonly ActorKind<Options>[];
+  readonly options: Options;
+  readonly environment: Environment;
+  readonly log: Logger;
+  /** Ends the thread; called once, after the actors' own `onCrash`. */
+  readonly onCrash: (error: Error) => void;
+}
+
+export class ThreadHost<Options> {
+  readonly system: System<Options>;
+  private readonly links: readonly Link[];
+
+  constructor(setup: ThreadHostOptions<Options>) {
+    const peers = { ref: (address: Address) => this.links[address.thread]!.ref(address) };
+    const { timers } = setup.environment;
+    this.system = new System<Options>({ ...setup, metrics: new MetricsRegistry(), peers });
+    const host: LinkHost = {
+      deadlines: this.system.deadlines,
+      log: setup.log,
+      mailboxes: this.system.mailboxes,
+      soon: (callback) => timers.soon(callback),
+    };
+    this.links = setup.plan.threads.map(() => new Link(host));
+  }
+
+  /** Uses `port` for messages to and from another thread, in place of the one before. */
+  connect(thread: number, port: MessagePort): void {
+    this.links[thread]?.attach(port);
+  }
+}

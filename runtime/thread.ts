@@ -1,0 +1,80 @@
+// The entry of every worker thread: loads the roster, hosts the thread's actors, and ends the thread from within when one
+// of them breaks. Run by worker-thread.ts only.
+import { parentPort, workerData } from 'node:worker_threads';
+import { expose } from 'comlink';
+import type { ActorKind } from './actor.ts';
+import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
+import { toErrorFrame } from './errors.ts';
+import { beat } from './heartbeat.ts';
+import { createLogger } from './log.ts';
+import { realEnvironment } from './real-environment.ts';
+import { ThreadHost } from './thread-host.ts';
+
+interface RosterModule {
+  readonly roster: readonly ActorKind<unknown>[];
+}
+
+const birth = workerData as ThreadBirth;
+const log = createLogger(birth.plan.threads[birth.thread]!.name, birth.log);
+const rosterLoading = import(birth.rosterUrl) as Promise<RosterModule>;
+rosterLoading.catch(() => {}); // Reported by `create`.
+let host: ThreadHost<unknown> | undefined;
+
+/** Ports that came before the roster was loaded. */
+const waitingLinks = [...birth.links];
+
+beat(birth.heartbeats, birth.thread, birth.heartbeatMs, realEnvironment.timers);
+process.on('uncaughtException', (error) => endBroken(error));
+process.on('unhandledRejection', (reason) => endBroken(reason instanceof Error ? reason : new Error(String(reason))));
+
+const control: ThreadControl = {
+  create: () =>
+    outcome(async () => {
+      const { roster } = await rosterLoading;
+      const { plan, thread, options } = birth;
+      const environment = realEnvironment;
+      const onCrash = () => process.exit(1);
+      host = new ThreadHost({ plan, thread, kinds: roster, options, environment, log, onCrash });
+      for (const [peer, port] of waitingLinks) host.connect(peer, port);
+      await host.system.create();
+      return host.system.stopOrders();
+    }),
+  start: () =>
+    outcome(async () => {
+      await host?.system.start();
+      return null;
+    }),
+  stop: async (stopOrder) => host?.system.stop(stopOrder),
+  connect(thread, port) {
+    if (host === undefined) waitingLinks.push([thread, port]);
+    else host.connect(thread, port);
+  },
+  peerRestarted: (thread) => host?.system.peerRestarted(thread),
+  stats: () => host?.system.stats() ?? [],
+  metrics: () => host?.system.metricsSnapshot() ?? [],
+  end() {
+    host?.system.abandon();
+    process.exit(0);
+  },
+};
+
+expose(control, endpoint(parentPort!));
+
+async function outcome<T>(run: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { value: await run() };
+  } catch (error) {
+    log.debug({ err: error }, 'this thread could not start');
+    return { error: toErrorFrame(error) };
+  }
+}
+
+/** Worker.terminate would abort the process when native sockets are open: close them, then exit from here. */
+function endBroken(error: Error): void {
+  if (host !== undefined) {
+    host.system.crash(error);
+  } else {
+    log.fatal({ err: error }, 'a broken invariant ends this thread');
+    process.exit(1);
+  }
+}

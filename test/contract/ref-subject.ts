@@ -1,0 +1,121 @@
+// The actor that the ref contract is tried on. It is told what to do: answer, answer later, refuse, throw, break.
+import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
+import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
+
+export interface SubjectProtocol extends Protocol {
+  readonly asks: {
+    readonly echo: {
+      readonly message: { readonly value: unknown; readonly payload?: Uint8Array; readonly extra?: Uint8Array };
+      readonly reply: { readonly value: unknown; readonly payload?: Uint8Array; readonly extra?: Uint8Array };
+    };
+    /** Adds to the notes, and answers how many there are. */
+    readonly noteAndCount: { readonly message: { readonly note: number }; readonly reply: number };
+    readonly notes: { readonly message: Record<never, never>; readonly reply: readonly number[] };
+    /** Answered by `release`. */
+    readonly hold: { readonly message: { readonly key: string }; readonly reply: string };
+    /** Answered with how the held bytes look, read back after the asker had time to change its own. */
+    readonly bytesOf: { readonly message: { readonly payload: Uint8Array }; readonly reply: readonly number[] };
+    readonly refuse: {
+      readonly message: { readonly code: OrchErrorCode; readonly text: string; readonly details: unknown };
+      readonly reply: never;
+    };
+    readonly throwPlain: { readonly message: { readonly text: string }; readonly reply: never };
+    readonly answerTwice: { readonly message: Record<never, never>; readonly reply: string };
+    /** How many bytes lie behind the payload and the extra bytes: what crossed the thread for them. */
+    readonly memoryBehind: {
+      readonly message: { readonly payload: Uint8Array; readonly extra: Uint8Array };
+      readonly reply: { readonly payloadOffset: number; readonly extra: number };
+    };
+    readonly addShared: { readonly message: { readonly memory: SharedArrayBuffer }; readonly reply: null };
+    readonly unsendable: { readonly message: Record<never, never>; readonly reply: unknown };
+    readonly crash: { readonly message: Record<never, never>; readonly reply: never };
+    readonly held: { readonly message: Record<never, never>; readonly reply: readonly string[] };
+  };
+  readonly tells: {
+    readonly note: { readonly note: number };
+    readonly release: { readonly key: string; readonly value: string };
+  };
+}
+
+export const SUBJECT_MAILBOX_MAX = 16;
+
+class Subject implements Actor<SubjectProtocol> {
+  private readonly context: ActorContext;
+  private readonly notes: number[] = [];
+  private readonly held = new Map<string, Reply>();
+
+  constructor(context: ActorContext) {
+    this.context = context;
+  }
+
+  onMessage(message: MessageOf<SubjectProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'echo': {
+        const { value, payload, extra } = message;
+        reply.send({ value, ...(payload && { payload }), ...(extra && { extra }) });
+        return;
+      }
+      case 'note':
+        this.notes.push(message.note);
+        return;
+      case 'noteAndCount':
+        reply.send(this.notes.push(message.note));
+        return;
+      case 'notes':
+        reply.send([...this.notes]);
+        return;
+      case 'hold':
+        this.held.set(message.key, reply);
+        return;
+      case 'held':
+        reply.send([...this.held.keys()]);
+        return;
+      case 'release':
+        this.held.get(message.key)?.send(message.value);
+        this.held.delete(message.key);
+        return;
+      default:
+        this.misbehave(message, reply);
+    }
+  }
+
+  private misbehave(message: MessageOf<SubjectProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'bytesOf':
+        this.context.timers.after(5, () => reply.send([...message.payload]));
+        return;
+      case 'refuse':
+        reply.fail(new OrchError(message.code, message.text, message.details));
+        return;
+      case 'throwPlain':
+        throw new RangeError(message.text);
+      case 'answerTwice':
+        reply.send('first');
+        reply.send('second');
+        reply.fail(new Error('third'));
+        return;
+      case 'memoryBehind':
+        reply.send({ payloadOffset: message.payload.byteOffset, extra: message.extra.buffer.byteLength });
+        return;
+      case 'addShared':
+        Atomics.add(new Int32Array(message.memory), 0, 1);
+        reply.send(null);
+        return;
+      case 'unsendable':
+        reply.send({ callback: () => {} });
+        return;
+      case 'crash':
+        this.context.crash(new Error('told to'));
+    }
+  }
+}
+
+export const roster: readonly ActorKind<unknown>[] = [
+  {
+    kind: 'subject',
+    nature: 'decider',
+    mailboxMax: SUBJECT_MAILBOX_MAX,
+    stopOrder: 1,
+    create: (context) => new Subject(context) as unknown as Actor<Protocol>,
+  },
+];

@@ -1,0 +1,79 @@
+// Two threads of a plan: this one, which hosts nothing, and a real worker. Gives refs that cross a thread without the
+// supervisor in between.
+import { MessageChannel } from 'node:worker_threads';
+import type { ActorKind, Protocol, Ref } from '../../runtime/actor.ts';
+import { heartbeatMemory } from '../../runtime/heartbeat.ts';
+import { createLogger } from '../../runtime/log.ts';
+import type { Plan } from '../../runtime/plan.ts';
+import { realEnvironment } from '../../runtime/real-environment.ts';
+import { ThreadHost } from '../../runtime/thread-host.ts';
+import { WorkerThread } from '../../runtime/worker-thread.ts';
+
+export interface TwoThreads {
+  ref<P extends Protocol>(name: string): Ref<P>;
+  readonly worker: WorkerThread;
+  /** Puts a new worker in the place of one that has ended. */
+  replace(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const NEAR = 0;
+const FAR = 1;
+const LOG = { level: 'silent', format: 'json' } as const;
+
+/** Starts the worker with one actor of each kind; `rosterUrl` is the module that exports `kinds` as `roster`. */
+export async function twoThreads(kinds: readonly ActorKind<unknown>[], rosterUrl: string): Promise<TwoThreads> {
+  const actors = kinds.map(({ kind, settings }) => ({ kind, name: kind, index: 0, settings: settings ?? {} }));
+  const plan: Plan = {
+    name: 'two',
+    threads: [
+      { name: 'near', group: 'near', actors: [] },
+      { name: 'far', group: 'far', actors },
+    ],
+    warnings: [],
+  };
+  const near = new ThreadHost<unknown>({
+    plan,
+    thread: NEAR,
+    kinds,
+    options: {},
+    environment: realEnvironment,
+    log: createLogger('near', LOG),
+    onCrash: (error) => {
+      throw error;
+    },
+  });
+
+  const launch = async (): Promise<WorkerThread> => {
+    const { port1, port2 } = new MessageChannel();
+    const worker = new WorkerThread({
+      plan,
+      thread: FAR,
+      rosterUrl,
+      options: {},
+      log: LOG,
+      heartbeats: heartbeatMemory(2),
+      heartbeatMs: 1000,
+      links: [[NEAR, port2]],
+    });
+    near.connect(FAR, port1);
+    await worker.attempt((control) => control.create());
+    await worker.attempt((control) => control.start());
+    return worker;
+  };
+
+  let worker = await launch();
+  return {
+    ref: <P extends Protocol>(name: string) => near.system.refNamed<P>(name),
+    get worker() {
+      return worker;
+    },
+    async replace() {
+      worker = await launch();
+    },
+    async stop() {
+      await worker.end(10_000);
+      near.system.deadlines.close();
+    },
+  };
+}

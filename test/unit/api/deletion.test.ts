@@ -1,0 +1,179 @@
+// DELETE: grace periods, finalizers of garbage collection, preconditions.
+import test from 'ava';
+import { type Deletion, isReadyToRemove, prepareDelete, requirePreconditions } from '../../../api/deletion.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import type { ObjectMeta } from '../../../api/object-meta.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { frozen, sampleType } from './sample-type.ts';
+
+const type = sampleType();
+const orphaning = sampleType({}, { defaultPropagation: 'Orphan' });
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const NOW = '2026-11-20T12:00:00Z';
+
+const plain: Deletion = {
+  nowMs,
+  graceSeconds: undefined,
+  graceAsked: false,
+  propagationPolicy: undefined,
+  orphanDependents: undefined,
+};
+
+function object(metadata: ObjectMeta): JsonObject {
+  return frozen({ kind: 'Deployment', metadata: { name: 'web', ...metadata }, spec: {} });
+}
+
+interface Case {
+  readonly does: string;
+  readonly before: ObjectMeta;
+  readonly deletion?: Partial<Deletion>;
+  readonly type?: typeof type;
+  readonly action: 'remove' | 'store' | 'pending';
+  /** The metadata to be stored, but for the name. */
+  readonly after?: ObjectMeta;
+}
+
+const marked = { deletionTimestamp: NOW, deletionGracePeriodSeconds: 0 };
+const dying = { deletionTimestamp: '2026-11-20T11:59:50Z', deletionGracePeriodSeconds: 30 };
+
+const CASES: readonly Case[] = [
+  { does: 'removes an object without finalizers', before: {}, action: 'remove' },
+  {
+    does: 'marks an object with finalizers and raises its generation',
+    before: { finalizers: ['example.com/x'], generation: 4 },
+    action: 'store',
+    after: { finalizers: ['example.com/x'], generation: 5, ...marked },
+  },
+  {
+    does: 'changes nothing in an object that is marked',
+    before: { finalizers: ['example.com/x'], generation: 5, ...marked },
+    action: 'pending',
+  },
+  {
+    does: 'adds the orphan finalizer when asked',
+    before: {},
+    deletion: { propagationPolicy: 'Orphan' },
+    action: 'store',
+    after: { finalizers: ['orphan'], ...marked },
+  },
+  {
+    does: 'adds the orphan finalizer in the deprecated form',
+    before: {},
+    deletion: { orphanDependents: true },
+    action: 'store',
+    after: { finalizers: ['orphan'], ...marked },
+  },
+  {
+    does: 'adds the foreground finalizer when asked',
+    before: { finalizers: ['example.com/x', 'orphan'] },
+    deletion: { propagationPolicy: 'Foreground' },
+    action: 'store',
+    after: { finalizers: ['example.com/x', 'foregroundDeletion'], ...marked },
+  },
+  {
+    does: 'takes both finalizers away for background deletion',
+    before: { finalizers: ['orphan'] },
+    deletion: { propagationPolicy: 'Background' },
+    action: 'remove',
+  },
+  {
+    does: 'goes by the finalizer present when the policy is not said',
+    before: { finalizers: ['foregroundDeletion'] },
+    type: orphaning,
+    action: 'store',
+    after: { finalizers: ['foregroundDeletion'], ...marked },
+  },
+  {
+    does: 'orphans by default where the type does',
+    before: {},
+    type: orphaning,
+    action: 'store',
+    after: { finalizers: ['orphan'], ...marked },
+  },
+  {
+    does: 'deletes in the background where the type orphans but the client says otherwise',
+    before: {},
+    type: orphaning,
+    deletion: { orphanDependents: false },
+    action: 'remove',
+  },
+  {
+    does: 'changes the policy of a deletion under way',
+    before: { finalizers: ['orphan'], ...marked },
+    deletion: { propagationPolicy: 'Foreground' },
+    action: 'store',
+    after: { finalizers: ['foregroundDeletion'], ...marked },
+  },
+  {
+    does: 'begins a grace period',
+    before: { generation: 1 },
+    deletion: { graceSeconds: 30 },
+    action: 'store',
+    after: { generation: 2, deletionTimestamp: '2026-11-20T12:00:30Z', deletionGracePeriodSeconds: 30 },
+  },
+  { does: 'removes at once without grace', before: {}, deletion: { graceSeconds: 0 }, action: 'remove' },
+  { does: 'removes at once with negative grace', before: {}, deletion: { graceSeconds: -5 }, action: 'remove' },
+  {
+    does: 'waits for finalizers even without grace',
+    before: { finalizers: ['example.com/x'] },
+    deletion: { graceSeconds: 0 },
+    action: 'store',
+    after: { finalizers: ['example.com/x'], ...marked },
+  },
+  { does: 'leaves a grace period alone', before: dying, deletion: { graceSeconds: 30 }, action: 'pending' },
+  {
+    does: 'does not lengthen a grace period',
+    before: dying,
+    deletion: { graceSeconds: 60, graceAsked: true },
+    action: 'pending',
+  },
+  {
+    does: 'shortens a grace period, counted from its beginning',
+    before: dying,
+    deletion: { graceSeconds: 10, graceAsked: true },
+    action: 'store',
+    after: { deletionTimestamp: '2026-11-20T11:59:30Z', deletionGracePeriodSeconds: 10 },
+  },
+  {
+    does: 'ends a grace period at once',
+    before: dying,
+    deletion: { graceSeconds: 0, graceAsked: true },
+    action: 'remove',
+  },
+  {
+    does: 'survives an absurd grace period',
+    before: {},
+    deletion: { graceSeconds: 1e18 },
+    action: 'store',
+    after: { deletionTimestamp: '9999-12-31T23:59:59Z', deletionGracePeriodSeconds: 1e18 },
+  },
+];
+
+for (const { does, before, deletion, type: of = type, action, after } of CASES) {
+  test(`a delete ${does}`, (t) => {
+    const given = object(before);
+    const outcome = prepareDelete(given, of, { ...plain, ...deletion });
+    t.is(outcome.action, action);
+    if (after === undefined) t.is(outcome.object, given);
+    else t.deepEqual(outcome.object, { ...given, metadata: { name: 'web', ...after } });
+  });
+}
+
+test('an object is ready to be removed when it is being deleted and nothing is waited for', (t) => {
+  t.true(isReadyToRemove(object(marked)));
+  t.true(isReadyToRemove(object({ deletionTimestamp: NOW })));
+  t.false(isReadyToRemove(object({})));
+  t.false(isReadyToRemove(object({ ...marked, finalizers: ['a'] })));
+  t.false(isReadyToRemove(object(dying)));
+});
+
+test('preconditions that do not hold are a conflict that names the Kind', (t) => {
+  const target = object({ uid: 'u-1', resourceVersion: '7' });
+  t.notThrows(() => requirePreconditions(target, type, {}));
+  t.notThrows(() => requirePreconditions(target, type, { uid: 'u-1', resourceVersion: '7' }));
+  for (const preconditions of [{ uid: 'u-2' }, { uid: '' }, { uid: 'u-1', resourceVersion: '8' }]) {
+    const error = t.throws(() => requirePreconditions(target, type, preconditions), { instanceOf: StatusError });
+    t.is(error?.status.code, 409);
+    t.is(error?.status.details?.kind, 'Deployment');
+  }
+});

@@ -1,0 +1,166 @@
+// Field selectors, and the values of objects that they are matched against.
+import test from 'ava';
+import { compileFieldSelector, escapeFieldValue } from '../../../api/selectors/field-selector.ts';
+import { selectableValues } from '../../../api/selectors/selectable-values.ts';
+import { isStatusError } from '../../../api/status/status.ts';
+
+const POD_FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'spec.nodeName',
+  'spec.host',
+  'status.phase',
+  'status.podIP',
+  'status.podIPs',
+];
+
+const pod = {
+  kind: 'Pod',
+  metadata: { name: 'web', namespace: 'default' },
+  spec: { nodeName: 'n1' },
+  status: { phase: 'Running', podIP: '10.0.0.1', podIPs: [{ ip: '10.0.0.1' }, { ip: 'fd00::1' }] },
+};
+
+test('selectors match the values they name', (t) => {
+  const values = selectableValues(pod, POD_FIELDS);
+  const cases: readonly (readonly [text: string, matches: boolean])[] = [
+    ['', true],
+    [',', true],
+    ['metadata.name=web', true],
+    ['metadata.name==web', true],
+    ['metadata.name=web,', true],
+    [',metadata.name=other', false],
+    ['metadata.name!=web', false],
+    ['spec.nodeName=n1,status.phase!=Failed', true],
+    ['spec.nodeName=n1,status.phase!=Running', false],
+    ['spec.host=n1', true],
+    ['spec.nodeName=', false],
+    ['spec.nodeName!=', true],
+    ['status.podIP=10.0.0.1', true],
+    ['status.podIPs=10.0.0.1\\,fd00::1', true],
+  ];
+  for (const [text, expected] of cases) t.is(compileFieldSelector(text, POD_FIELDS).matches(values), expected, text);
+});
+
+test('a field selector has one canonical text and tells what it pins', (t) => {
+  const selector = compileFieldSelector('status.phase!=Failed,spec.host=n1,spec.nodeName==n1', POD_FIELDS);
+  t.is(selector.text, 'spec.nodeName=n1,status.phase!=Failed');
+  t.deepEqual([...selector.equality], [['spec.nodeName', 'n1']]);
+  t.is(compileFieldSelector(selector.text, POD_FIELDS).text, selector.text);
+});
+
+test('escaped values are read back as they were', (t) => {
+  for (const value of ['', 'a', 'a,b', 'a=b', 'a\\b', '\\,=', 'a!b', ',,', '==']) {
+    const selector = compileFieldSelector(`metadata.name=${escapeFieldValue(value)}`, POD_FIELDS);
+    t.is(selector.equality.get('metadata.name'), value);
+    t.true(selector.matches([value]));
+    t.is(compileFieldSelector(selector.text, POD_FIELDS).equality.get('metadata.name'), value);
+  }
+});
+
+test('text that is no field selector is a bad request', (t) => {
+  for (const text of [
+    'metadata.name',
+    'metadata.name=a=b',
+    'metadata.name=a\\',
+    'metadata.name=\\x',
+    'metadata.name>1',
+  ]) {
+    t.true(
+      isStatusError(
+        t.throws(() => compileFieldSelector(text, POD_FIELDS)),
+        'BadRequest',
+      ),
+      text,
+    );
+  }
+});
+
+test('a field the type does not offer is a bad request that names it', (t) => {
+  for (const field of ['spec.image', 'constructor', '__proto__', '']) {
+    const error = t.throws(() => compileFieldSelector(`${field}=x`, ['metadata.name']));
+    t.true(isStatusError(error, 'BadRequest'));
+    t.true(
+      error?.message.includes(`${JSON.stringify(field)}`) && error.message.includes('"metadata.name"'),
+      error?.message,
+    );
+  }
+  t.throws(() => compileFieldSelector('spec.host=x', ['metadata.name']));
+});
+
+interface ValueCase {
+  readonly of: string;
+  readonly object: Record<string, unknown>;
+  readonly expected: Readonly<Record<string, string>>;
+}
+
+const VALUES: readonly ValueCase[] = [
+  {
+    of: 'a pod',
+    object: pod,
+    expected: {
+      'metadata.name': 'web',
+      'metadata.namespace': 'default',
+      'spec.nodeName': 'n1',
+      'spec.host': 'n1',
+      'status.podIP': '10.0.0.1',
+      'status.podIPs': '10.0.0.1,fd00::1',
+    },
+  },
+  {
+    of: 'a pod that has only just been made',
+    object: { kind: 'Pod', metadata: { name: 'web' }, spec: {} },
+    expected: {
+      'metadata.namespace': '',
+      'spec.nodeName': '',
+      'spec.host': '',
+      'status.podIP': '',
+      'status.podIPs': '',
+    },
+  },
+  { of: 'a node', object: { metadata: {}, spec: { unschedulable: true } }, expected: { 'spec.unschedulable': 'true' } },
+  { of: 'an open node', object: { metadata: {}, spec: {} }, expected: { 'spec.unschedulable': 'false' } },
+  { of: 'a job', object: { kind: 'Job', status: { succeeded: 3 } }, expected: { 'status.successful': '3' } },
+  { of: 'a fresh job', object: { kind: 'Job', status: {} }, expected: { 'status.successful': '0' } },
+  { of: 'a cron job', object: { kind: 'CronJob', status: {} }, expected: { 'status.successful': '' } },
+  { of: 'a replication controller', object: { status: { replicas: 2 } }, expected: { 'status.replicas': '2' } },
+  { of: 'a secret', object: { type: 'Opaque' }, expected: { type: 'Opaque' } },
+  {
+    of: 'an event of the core group',
+    object: {
+      involvedObject: { kind: 'Pod', name: 'web' },
+      reason: 'Started',
+      source: { component: 'agent' },
+      reportingComponent: 'other',
+    },
+    expected: {
+      'involvedObject.kind': 'Pod',
+      'regarding.name': 'web',
+      reason: 'Started',
+      source: 'agent',
+      reportingComponent: 'other',
+    },
+  },
+  {
+    of: 'an event of the events group',
+    object: { regarding: { kind: 'Pod', name: 'web' }, reportingController: 'agent' },
+    expected: { 'involvedObject.kind': 'Pod', 'regarding.name': 'web', source: 'agent', reportingController: 'agent' },
+  },
+  {
+    of: 'an object with odd shapes',
+    object: { metadata: 'text', spec: [], status: null },
+    expected: {
+      'metadata.name': '',
+      'spec.nodeName': '',
+      'status.podIPs': '',
+      'status.phase': '',
+      'spec.constructor': '',
+    },
+  },
+];
+
+for (const { of, object, expected } of VALUES) {
+  test(`the selectable values of ${of} are texts in the order of the fields`, (t) => {
+    t.deepEqual(selectableValues(object, Object.keys(expected)), Object.values(expected));
+  });
+}

@@ -1,0 +1,25 @@
+// Run as a process of its own: a supervisor with a thread that spins for ever, which only the process's end can stop.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startSupervisor } from '../../../runtime/supervisor.ts';
+import type { TestOptions } from './supervisor-roster.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'orch-hang-'));
+process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+const options: TestOptions = { journal: join(folder, 'journal'), mischief: 'hang' };
+writeFileSync(`${options.journal}.go`, '');
+
+const planned = (name: string, kind: string) => ({
+  name,
+  group: name,
+  actors: [{ kind, name: kind, index: 0, settings: {} }],
+});
+await startSupervisor({
+  plan: { name: 'hang', threads: [planned('front', 'driver'), planned('back', 'worker')], warnings: [] },
+  rosterUrl: new URL('./supervisor-roster.js', import.meta.url).href,
+  options,
+  log: { level: 'fatal', format: 'text' },
+  heartbeatMs: 20,
+  hangTimeoutMs: 400,
+});

@@ -1,0 +1,183 @@
+import test from 'ava';
+import type { ClusterView, FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework.ts';
+import { refusal } from '../../../actors/scheduler/framework.ts';
+import { feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/node-choice.ts';
+import { ClusterEvent, type NodeInfo } from '../../../actors/scheduler/node-info.ts';
+import { spreadOverZones } from '../../../actors/scheduler/node-order.ts';
+import { defaultProfile } from '../../../actors/scheduler/profile.ts';
+import { dialect, nodeInfo, podInfo, seededRandom, zoneOf } from './objects.ts';
+
+const EMPTY_PROFILE: Profile = { filters: [], scores: [], postFilters: [], reserves: [], permits: [] };
+
+function clusterOf(nodes: readonly NodeInfo[]): ClusterView {
+  return { nodes, hasSoftTaints: nodes.some((node) => node.softTaints.length > 0) };
+}
+
+function nodesNamed(count: number): NodeInfo[] {
+  return Array.from({ length: count }, (_, at) => nodeInfo(`n${at}`));
+}
+
+function filterBy(status: (node: NodeInfo) => Status | null): FilterPlugin {
+  return { name: 'Test', prepareFilter: () => status };
+}
+
+function scoreBy(score: (node: NodeInfo) => number, normalize: 'none' | 'highest' | 'lowest' = 'none'): ScorePlugin {
+  return { name: 'Test', prepareScore: () => ({ score, normalize }) };
+}
+
+const WANTED: readonly (readonly [nodes: number, percent: number, wanted: number])[] = [
+  [0, 0, 0],
+  [99, 0, 99],
+  [100, 0, 100],
+  [150, 0, 100],
+  [1_000, 0, 420],
+  [5_000, 0, 500],
+  [6_000, 0, 300],
+  [20_000, 0, 1_000],
+  [1_000, 70, 700],
+  [1_000, 1, 100],
+  [1_000, 100, 1_000],
+  [1_000, 101, 1_000],
+];
+
+for (const [nodes, percent, wanted] of WANTED) {
+  test(`of ${nodes} nodes at ${percent} percent, ${wanted} feasible ones are enough`, (t) => {
+    t.is(feasibleNodesWanted(nodes, percent), wanted);
+  });
+}
+
+test('a sample begins where the last one ended, so that every node gets its turn', (t) => {
+  const nodes = nodesNamed(250);
+  const seen: NodeInfo[] = [];
+  const watch = filterBy((node) => {
+    seen.push(node);
+    return null;
+  });
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [watch] }, seededRandom(1), 0);
+  for (let round = 0; round < 5; round++) chooser.choose(podInfo('p'), clusterOf(nodes));
+  t.is(seen.length, 600);
+  t.deepEqual(
+    seen.map(({ name }) => name),
+    Array.from({ length: 600 }, (_, at) => `n${at % 250}`),
+  );
+  t.is(chooser.nodesExamined, 600);
+});
+
+test('the sample goes on past nodes that do not fit', (t) => {
+  const nodes = nodesNamed(200);
+  const last = filterBy((node) => (node.name === 'n199' ? null : refusal('unschedulable', 0, 'no')));
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [last] }, seededRandom(1), 0);
+  t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, 'n199');
+});
+
+test('the node with the highest weighted score is chosen', (t) => {
+  const nodes = nodesNamed(3);
+  const scores = [
+    { plugin: scoreBy((node) => (node.name === 'n1' ? 60 : 0)), weight: 1 },
+    { plugin: scoreBy((node) => (node.name === 'n2' ? 40 : 0)), weight: 2 },
+  ];
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(1), 0);
+  t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, 'n2');
+});
+
+const NORMALIZED: readonly (readonly ['none' | 'highest' | 'lowest', string])[] = [
+  ['none', 'n0'],
+  ['highest', 'n2'],
+  ['lowest', 'n0'],
+];
+
+for (const [how, expected] of NORMALIZED) {
+  test(`raw scores normalized by '${how}' weigh as they should against another plugin`, (t) => {
+    const nodes = nodesNamed(3);
+    const raw = [1, 2, 4];
+    const scores = [
+      { plugin: scoreBy((node) => raw[nodes.indexOf(node)]!, how), weight: 1 },
+      { plugin: scoreBy((node) => (node.name === 'n0' ? 40 : 0)), weight: 1 },
+    ];
+    const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(1), 0);
+    t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, expected);
+  });
+}
+
+test('among equally good nodes every one is drawn, and no other', (t) => {
+  const nodes = nodesNamed(5);
+  const scores = [{ plugin: scoreBy((node) => (node.name === 'n3' ? 1 : 2)), weight: 1 }];
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(5), 0);
+  const drawn = new Set<string>();
+  for (let round = 0; round < 200; round++) {
+    drawn.add(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name ?? 'none');
+  }
+  t.deepEqual([...drawn].sort(), ['n0', 'n1', 'n2', 'n4']);
+});
+
+test('when nothing fits, the reasons are counted over the nodes and listed in order', (t) => {
+  const taints = [{ key: 'role', value: 'db', effect: 'NoSchedule' }];
+  const nodes = [nodeInfo('a', { allocatable: { cpu: '1' } }), nodeInfo('b', { taints }), nodeInfo('c', { taints })];
+  const chooser = new NodeChooser(defaultProfile(dialect), seededRandom(1), 0);
+  t.deepEqual(chooser.choose(podInfo('p', { requests: { cpu: '2' } }), clusterOf(nodes)), {
+    node: null,
+    code: 'unschedulable',
+    message:
+      "0/3 nodes are available: 1 Insufficient cpu, 2 node(s) had taint {role: db}, that the pod didn't tolerate.",
+    helpedBy: ClusterEvent.nodeAdded | ClusterEvent.nodeTaints | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved,
+  });
+});
+
+test('without nodes there is nothing to count', (t) => {
+  const chooser = new NodeChooser(defaultProfile(dialect), seededRandom(1), 0);
+  t.deepEqual(chooser.choose(podInfo('p'), clusterOf([])), {
+    node: null,
+    code: 'unschedulable',
+    message: 'no nodes available to schedule pods',
+    helpedBy: ClusterEvent.nodeAdded,
+  });
+});
+
+test('a plugin that refuses the pod as such is counted for every node', (t) => {
+  const plugin: FilterPlugin = {
+    name: 'Test',
+    prepareFilter: () => refusal('unresolvable', ClusterEvent.nodeLabels, 'a volume is missing'),
+  };
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [plugin] }, seededRandom(1), 0);
+  const choice = chooser.choose(podInfo('p'), clusterOf(nodesNamed(4)));
+  t.is(choice.node === null && choice.message, '0/4 nodes are available: 4 a volume is missing.');
+});
+
+test('a plugin that cannot decide ends the attempt, even where other nodes fit', (t) => {
+  const broken = filterBy((node) => (node.name === 'n1' ? refusal('error', 0, 'no answer') : null));
+  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [broken] }, seededRandom(1), 0);
+  const choice = chooser.choose(podInfo('p'), clusterOf(nodesNamed(3)));
+  t.like(choice, { node: null, code: 'error', message: 'no answer' });
+});
+
+test('post-filter plugins see every refusal, and the events they cause may help the pod', (t) => {
+  const seen: string[] = [];
+  const profile: Profile = {
+    ...EMPTY_PROFILE,
+    filters: [filterBy(() => refusal('unschedulable', ClusterEvent.nodeAdded, 'full'))],
+    postFilters: [
+      {
+        name: 'Test',
+        postFilter(pod, rejections) {
+          seen.push(...rejections.map(({ node, status }) => `${pod.name} ${node.name} ${status.reasons.join()}`));
+          return ClusterEvent.podRemoved;
+        },
+      },
+    ],
+  };
+  const choice = new NodeChooser(profile, seededRandom(1), 0).choose(podInfo('p'), clusterOf(nodesNamed(2)));
+  t.deepEqual(seen, ['p n0 full', 'p n1 full']);
+  t.is(choice.node === null && choice.helpedBy, ClusterEvent.nodeAdded | ClusterEvent.podRemoved);
+});
+
+test('nodes are tried zone by zone in turn', (t) => {
+  const zones = { a: 'x', b: 'x', c: 'x', d: 'y', e: 'z', f: 'z' };
+  const label = dialect.spell('topology.@label/zone');
+  const nodes = Object.entries(zones).map(([name, zone]) => nodeInfo(name, { labels: { [label]: zone } }));
+  t.is(
+    spreadOverZones(nodes, zoneOf)
+      .map(({ name }) => name)
+      .join(''),
+    'adebfc',
+  );
+});

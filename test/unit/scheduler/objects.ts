@@ -1,0 +1,87 @@
+// Pods, nodes and randomness for the scheduler's tests: valid by default, changed where a test says so.
+
+import { NodeInfo } from '../../../actors/scheduler/node-info.ts';
+import { zoneByLabels } from '../../../actors/scheduler/node-order.ts';
+import type { JsonObject } from '../../../actors/scheduler/object-reading.ts';
+import { type PodInfo, readPod } from '../../../actors/scheduler/pod-info.ts';
+import { defaultProfile } from '../../../actors/scheduler/profile.ts';
+import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/scheduling-core.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import type { Random } from '../../../runtime/environment.ts';
+
+export const dialect = DIALECTS.orch;
+export const zoneOf = zoneByLabels(dialect);
+
+/** A seeded Random: same seed, same numbers. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const bytes = (count: number) => Uint8Array.from({ length: count }, () => Math.floor(next() * 256));
+  return { next, bytes, uuid: () => Buffer.from(bytes(16)).toString('hex') };
+}
+
+export interface PodParts {
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly requests?: JsonObject;
+  readonly metadata?: JsonObject;
+  readonly spec?: JsonObject;
+  readonly status?: JsonObject;
+}
+
+/** A core/v1 Pod, pending, of the default scheduler, with one container. */
+export function pod(name: string, parts: PodParts = {}): JsonObject {
+  const { namespace = 'default', uid = `uid-${name}`, requests = {}, metadata, spec, status } = parts;
+  return {
+    metadata: { namespace, name, uid, resourceVersion: '7', ...metadata },
+    spec: { schedulerName: 'default-scheduler', containers: [{ name: 'main', resources: { requests } }], ...spec },
+    status: { phase: 'Pending', ...status },
+  };
+}
+
+/** The same pod on a node. */
+export function boundPod(name: string, node: string, parts: PodParts = {}): JsonObject {
+  return pod(name, { ...parts, spec: { nodeName: node, ...parts.spec } });
+}
+
+export interface NodeParts {
+  readonly allocatable?: JsonObject;
+  readonly labels?: JsonObject;
+  readonly taints?: readonly JsonObject[];
+  readonly unschedulable?: boolean;
+}
+
+/** A core/v1 Node with 4 cpu, 8Gi and room for 110 pods. */
+export function node(name: string, parts: NodeParts = {}): JsonObject {
+  const { allocatable = {}, labels = {}, taints, unschedulable } = parts;
+  return {
+    metadata: { name, labels },
+    spec: { ...(taints === undefined ? {} : { taints }), ...(unschedulable === undefined ? {} : { unschedulable }) },
+    status: { allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110', ...allocatable } },
+  };
+}
+
+export function podInfo(name: string, parts: PodParts = {}): PodInfo {
+  return readPod(pod(name, parts));
+}
+
+/** A node with these pods counted in. */
+export function nodeInfo(name: string, parts: NodeParts = {}, pods: readonly PodInfo[] = []): NodeInfo {
+  const info = new NodeInfo(name);
+  info.update(node(name, parts));
+  for (const each of pods) info.addPod(each);
+  return info;
+}
+
+export function newCore(options: Partial<CoreOptions> = {}): SchedulingCore {
+  return new SchedulingCore({
+    schedulerName: 'default-scheduler',
+    profile: defaultProfile(dialect),
+    random: seededRandom(1),
+    zoneOf,
+    ...options,
+  });
+}

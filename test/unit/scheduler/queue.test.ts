@@ -1,0 +1,153 @@
+import test from 'ava';
+import { ClusterEvent } from '../../../actors/scheduler/node-info.ts';
+import { SchedulingQueue } from '../../../actors/scheduler/queue.ts';
+import { podInfo } from './objects.ts';
+
+const SECOND = 1_000;
+
+/** Names in the order in which they are popped until the active queue is empty. */
+function drain(queue: SchedulingQueue): string[] {
+  const names: string[] = [];
+  for (let queued = queue.pop(); queued !== undefined; queued = queue.pop()) names.push(queued.pod.name);
+  return names;
+}
+
+/** Pops the only active pod and finds no node for it. */
+function fail(queue: SchedulingQueue, nowMs: number, helpedBy: number = ClusterEvent.any): void {
+  queue.requeueUnschedulable(queue.pop()!, helpedBy, nowMs);
+}
+
+test('pods are tried by priority, then by the time they were added, then by the order they came in', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('late'), 20);
+  queue.set(podInfo('first'), 10);
+  queue.set(podInfo('second'), 10);
+  queue.set(podInfo('urgent', { spec: { priority: 1_000 } }), 30);
+  queue.set(podInfo('idle', { spec: { priority: -1 } }), 1);
+  t.deepEqual(drain(queue), ['urgent', 'first', 'second', 'late', 'idle']);
+});
+
+test('a pod whose priority changes takes its new place', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 1);
+  queue.set(podInfo('b'), 2);
+  queue.set(podInfo('b', { spec: { priority: 5 } }), 3);
+  t.deepEqual(drain(queue), ['b', 'a']);
+});
+
+test('the backoff begins at a second, doubles with each attempt, and ends at ten', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  let nowMs = 0;
+  for (const seconds of [1, 2, 4, 8, 10, 10]) {
+    queue.requeueBackoff(queue.pop()!, nowMs);
+    t.is(queue.nextFlushMs(), nowMs + seconds * SECOND);
+    queue.flush(nowMs + seconds * SECOND - 1);
+    t.is(queue.counts().backoff, 1);
+    nowMs += seconds * SECOND;
+    queue.flush(nowMs);
+    t.deepEqual(queue.counts(), { active: 1, backoff: 0, unschedulable: 0 });
+  }
+});
+
+test('an event moves an unschedulable pod through its backoff', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 100);
+  queue.moveOnEvents(ClusterEvent.nodeAdded, 600);
+  t.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0 });
+  queue.flush(1_099);
+  t.is(queue.counts().active, 0);
+  queue.flush(1_100);
+  t.is(queue.counts().active, 1);
+});
+
+test('an event after the backoff makes an unschedulable pod active at once', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0);
+  queue.moveOnEvents(ClusterEvent.podRemoved, 1_000);
+  t.is(queue.counts().active, 1);
+});
+
+test('an event that cannot help a pod leaves it where it is', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0, ClusterEvent.nodeAdded | ClusterEvent.nodeLabels);
+  queue.moveOnEvents(ClusterEvent.podRemoved | ClusterEvent.nodeTaints, 5_000);
+  t.is(queue.counts().unschedulable, 1);
+  queue.moveOnEvents(ClusterEvent.nodeLabels, 5_000);
+  t.is(queue.counts().active, 1);
+});
+
+test('a pod that has been unschedulable for a minute is tried again without a reason', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 500);
+  t.is(queue.nextFlushMs(), 60_500);
+  queue.flush(60_499);
+  t.is(queue.counts().unschedulable, 1);
+  queue.flush(60_500);
+  t.is(queue.counts().active, 1);
+});
+
+test('only the pods that have waited for a minute are flushed', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0);
+  queue.set(podInfo('b'), 30_000);
+  fail(queue, 30_000);
+  queue.flush(60_000);
+  t.deepEqual(drain(queue), ['a']);
+  t.is(queue.nextFlushMs(), 90_000);
+});
+
+test('an update that demands nothing else leaves an unschedulable pod there, with its new state', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0);
+  queue.set(podInfo('a', { metadata: { resourceVersion: '9' } }), 5_000);
+  t.is(queue.counts().unschedulable, 1);
+  t.is(queue.get('default/a')?.pod.resourceVersion, '9');
+});
+
+test('an update that demands something else tries an unschedulable pod again', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0, ClusterEvent.nodeAdded);
+  queue.set(podInfo('a', { spec: { tolerations: [{ operator: 'Exists' }] } }), 5_000);
+  t.is(queue.counts().active, 1);
+});
+
+test('another pod under the same name begins anew', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 0);
+  fail(queue, 0);
+  queue.set(podInfo('a', { uid: 'other' }), 10);
+  const queued = queue.pop();
+  t.is(queued?.attempts, 1);
+  t.is(queued?.firstQueuedMs, 10);
+});
+
+test('a removed pod is in none of the queues', (t) => {
+  const queue = new SchedulingQueue();
+  for (const name of ['active', 'backoff', 'unschedulable']) queue.set(podInfo(name), 0);
+  queue.pop();
+  queue.requeueBackoff(queue.pop()!, 0);
+  fail(queue, 0);
+  queue.set(podInfo('active'), 0);
+  t.deepEqual(queue.counts(), { active: 1, backoff: 1, unschedulable: 1 });
+  for (const name of ['active', 'backoff', 'unschedulable', 'never seen']) queue.remove(`default/${name}`);
+  t.deepEqual(queue.counts(), { active: 0, backoff: 0, unschedulable: 0 });
+  t.is(queue.nextFlushMs(), undefined);
+});
+
+test('a pod that was put back keeps its attempts and the time it was first seen', (t) => {
+  const queue = new SchedulingQueue();
+  queue.set(podInfo('a'), 5);
+  queue.requeueBackoff(queue.pop()!, 10);
+  queue.flush(2_000);
+  const queued = queue.pop();
+  t.is(queued?.attempts, 2);
+  t.is(queued?.firstQueuedMs, 5);
+});

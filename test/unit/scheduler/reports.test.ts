@@ -1,0 +1,222 @@
+import test from 'ava';
+import { BestEffortWrites } from '../../../actors/scheduler/best-effort-writes.ts';
+import type { ClusterPort } from '../../../actors/scheduler/cluster-port.ts';
+import { ConditionWriter } from '../../../actors/scheduler/condition-writer.ts';
+import { EventRecorder } from '../../../actors/scheduler/event-recorder.ts';
+import type { PodInfo } from '../../../actors/scheduler/pod-info.ts';
+import { RecordedMetrics, settlePromises, VirtualTime } from './fake-context.ts';
+import { podInfo, seededRandom } from './objects.ts';
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A port that records what it is given and answers with `code`. */
+class RecordingPort implements ClusterPort {
+  code = 200;
+  readonly patches: Body[] = [];
+  readonly created: Body[] = [];
+  readonly repeated: (readonly [name: string, body: Body])[] = [];
+
+  async bind() {
+    return [];
+  }
+
+  async patchPodStatus(_namespace: string, _name: string, patch: object) {
+    this.patches.push(patch as Body);
+    return this.code;
+  }
+
+  async createEvent(_namespace: string, event: object) {
+    this.created.push(event as Body);
+    return this.code;
+  }
+
+  async patchEvent(_namespace: string, name: string, patch: object) {
+    this.repeated.push([name, patch as Body]);
+    return this.code;
+  }
+}
+
+function setUp(limits = { inFlightMax: 2, queuedMax: 3 }) {
+  const time = new VirtualTime();
+  const port = new RecordingPort();
+  const metrics = new RecordedMetrics();
+  const writes = new BestEffortWrites(limits, metrics.counter('dropped', ''), metrics.counter('failed', ''));
+  const pods = new Map<string, PodInfo>();
+  const queuedPod = (key: string, uid: string) => (pods.get(key)?.uid === uid ? pods.get(key) : undefined);
+  const events = new EventRecorder({ port, clock: time, random: seededRandom(1), component: 'mine', writes });
+  const conditions = new ConditionWriter({ port, clock: time, timers: time, writes, queuedPod });
+  const queue = (pod: PodInfo) => {
+    pods.set(pod.key, pod);
+    return pod;
+  };
+  return { time, port, metrics, writes, events, conditions, pods, queue };
+}
+
+const nameOf = (event: Body | undefined) => (event!.metadata as { readonly name: string }).name;
+
+test('a failure that repeats counts up its event, at most every ten seconds', async (t) => {
+  const { time, port, events } = setUp();
+  const pod = podInfo('a');
+  for (const atMs of [0, 4_000, 4_000, 1_999, 1, 5_000]) {
+    await time.advance(atMs);
+    events.failed(pod, 'no room');
+  }
+  await settlePromises();
+  t.is(port.created.length, 1);
+  t.deepEqual(port.repeated, [[nameOf(port.created[0]), { count: 5, lastTimestamp: '2026-01-01T00:00:10Z' }]]);
+});
+
+test('another failure of the same pod is another event, at most every ten seconds', async (t) => {
+  const { time, port, events } = setUp();
+  const pod = podInfo('a');
+  events.failed(pod, 'no room');
+  await time.advance(9_999);
+  events.failed(pod, 'no node');
+  await time.advance(1);
+  events.failed(pod, 'no node');
+  await settlePromises();
+  t.deepEqual(
+    port.created.map(({ message, count }) => [message, count]),
+    [
+      ['no room', 1],
+      ['no node', 1],
+    ],
+  );
+  t.not(nameOf(port.created[0]), nameOf(port.created[1]));
+});
+
+test('the events of one pod do not hold back those of another', async (t) => {
+  const { port, events } = setUp();
+  events.failed(podInfo('a'), 'no room');
+  events.failed(podInfo('b'), 'no room');
+  await settlePromises();
+  t.is(port.created.length, 2);
+});
+
+for (const [title, code] of [
+  ['was refused', 422],
+  ['has expired', 404],
+] as const) {
+  test(`an event that ${title} is made anew the next time`, async (t) => {
+    const { time, port, events, metrics } = setUp();
+    const pod = podInfo('a');
+    port.code = code === 422 ? 422 : 201;
+    events.failed(pod, 'no room');
+    await time.advance(10_000);
+    port.code = code === 404 ? 404 : 201;
+    events.failed(pod, 'no room');
+    await time.advance(10_000);
+    port.code = 201;
+    events.failed(pod, 'no room');
+    await settlePromises();
+    t.is(port.created.length, 2);
+    t.is(metrics.read('failed'), 1);
+  });
+}
+
+const NAMES: readonly (readonly [title: string, pod: string, expected: RegExp])[] = [
+  ['short', 'web-0', /^web-0\.[0-9a-f]{16}$/],
+  ['as long as allowed', 'a'.repeat(253), /^a{236}\.[0-9a-f]{16}$/],
+  ['cut at a dot', `${'a'.repeat(235)}.${'b'.repeat(17)}`, /^a{235}\.[0-9a-f]{16}$/],
+];
+
+for (const [title, name, expected] of NAMES) {
+  test(`the name of an event is valid for a pod whose name is ${title}`, async (t) => {
+    const { port, events } = setUp();
+    events.scheduled(podInfo(name), 'n');
+    await settlePromises();
+    t.regex(nameOf(port.created[0]), expected);
+  });
+}
+
+test('beyond what may be under way and waiting, writes are dropped and counted', async (t) => {
+  const { writes, metrics } = setUp({ inFlightMax: 2, queuedMax: 3 });
+  const finish: (() => void)[] = [];
+  const started: number[] = [];
+  const taken = [1, 2, 3, 4, 5, 6, 7].map((id) =>
+    writes.offer(`${id}`, () => {
+      started.push(id);
+      return new Promise((resolve) => finish.push(() => resolve(true)));
+    }),
+  );
+  t.deepEqual(taken, [true, true, true, true, true, false, false]);
+  t.is(metrics.read('dropped'), 2);
+  t.deepEqual(started, [1, 2]);
+  finish.shift()!();
+  await settlePromises();
+  t.deepEqual(started, [1, 2, 3]);
+});
+
+test('a write that still waits is replaced by a newer one under the same key, even when the queue is full', async (t) => {
+  const { writes } = setUp({ inFlightMax: 1, queuedMax: 1 });
+  const made: string[] = [];
+  let finish = () => {};
+  writes.offer('busy', () => new Promise((resolve) => (finish = () => resolve(true))));
+  const write = (text: string) => async () => made.push(text) > 0;
+  t.true(writes.offer('a', write('old')));
+  t.true(writes.offer('a', write('new')));
+  finish();
+  await settlePromises();
+  t.deepEqual(made, ['new']);
+});
+
+test('the condition is added to those the pod has, and keeps its transition time while the status stays', async (t) => {
+  const { port, conditions, queue } = setUp();
+  const other = { type: 'Initialized', status: 'True' };
+  const before = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: 'old',
+    lastTransitionTime: 'T',
+  };
+  conditions.unscheduled(queue(podInfo('a', { status: { conditions: [other] } })), 'Unschedulable', 'new');
+  conditions.unscheduled(queue(podInfo('b', { status: { conditions: [before, other] } })), 'Unschedulable', 'new');
+  await settlePromises();
+  const after = { type: 'PodScheduled', status: 'False', lastProbeTime: null, reason: 'Unschedulable', message: 'new' };
+  t.deepEqual(
+    port.patches.map(({ status }) => status),
+    [
+      { conditions: [other, { ...after, lastTransitionTime: '2026-01-01T00:00:00Z' }] },
+      { conditions: [{ ...after, lastTransitionTime: 'T' }, other] },
+    ],
+  );
+});
+
+test('a condition that says so already is not written', async (t) => {
+  const { port, conditions, queue } = setUp();
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
+  const pod = queue(podInfo('a', { status: { conditions: [condition] } }));
+  conditions.unscheduled(pod, 'Unschedulable', 'no room');
+  await settlePromises();
+  t.is(port.patches.length, 0);
+  conditions.unscheduled(pod, 'SchedulerError', 'no room');
+  await settlePromises();
+  t.is(port.patches.length, 1);
+});
+
+test('a pod that left the queue before its turn gets no condition', async (t) => {
+  const { port, conditions, pods, queue, writes } = setUp({ inFlightMax: 1, queuedMax: 9 });
+  let finish = () => {};
+  writes.offer('busy', () => new Promise((resolve) => (finish = () => resolve(true))));
+  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room');
+  conditions.unscheduled(queue(podInfo('b')), 'Unschedulable', 'no room');
+  pods.delete('default/a');
+  pods.set('default/b', podInfo('b', { uid: 'successor' }));
+  finish();
+  await settlePromises();
+  t.is(port.patches.length, 0);
+});
+
+test('a conflict is tried again from the newer state of the pod, a few times', async (t) => {
+  const { time, port, conditions, queue } = setUp();
+  port.code = 409;
+  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room');
+  await time.advance();
+  queue(podInfo('a', { metadata: { resourceVersion: '8' } }));
+  await time.advance(60_000);
+  t.deepEqual(
+    port.patches.map(({ metadata }) => (metadata as { readonly resourceVersion: string }).resourceVersion),
+    ['7', '8', '8'],
+  );
+});

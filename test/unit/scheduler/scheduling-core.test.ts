@@ -1,0 +1,338 @@
+import test from 'ava';
+import { refusal } from '../../../actors/scheduler/framework.ts';
+import { ClusterEvent } from '../../../actors/scheduler/node-info.ts';
+import { defaultProfile } from '../../../actors/scheduler/profile.ts';
+import type { Decision, SchedulingCore } from '../../../actors/scheduler/scheduling-core.ts';
+import { boundPod, dialect, newCore, node, pod, seededRandom } from './objects.ts';
+
+type Bind = Decision & { readonly kind: 'bind' };
+
+/** Decides until no pod is active. */
+function decideAll(core: SchedulingCore, nowMs: number): Decision[] {
+  core.advance(nowMs);
+  const decisions: Decision[] = [];
+  for (let next = core.decide(nowMs); next !== undefined; next = core.decide(nowMs)) decisions.push(next);
+  return decisions;
+}
+
+function bindsOf(decisions: readonly Decision[]): Bind[] {
+  return decisions.filter((decision): decision is Bind => decision.kind === 'bind');
+}
+
+/** A core with one node that takes one pod of 4 cpu, and that pod decided. */
+function oneAssumed(): { readonly core: SchedulingCore; readonly bind: Bind } {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  core.setPod(pod('a', { requests: { cpu: '4' } }), 0);
+  const [bind] = bindsOf(decideAll(core, 0));
+  return { core, bind: bind! };
+}
+
+const placeable = (core: SchedulingCore, nowMs: number) => {
+  core.setPod(pod('probe', { requests: { cpu: '4' }, spec: { priority: 1_000 } }), nowMs);
+  core.advance(nowMs);
+  const kind = core.decide(nowMs)?.kind;
+  core.removePod('default', 'probe');
+  return kind === 'bind';
+};
+
+/** What pods have taken, counted apart from the core: by node, in milli-cpu, MiB and pods. */
+class Ledger {
+  private readonly free = new Map<string, number[]>();
+
+  addNode(name: string, room: readonly number[]): void {
+    this.free.set(name, [...room]);
+  }
+
+  take(name: string, size: readonly number[], sign: 1 | -1 = 1): void {
+    const free = this.free.get(name)!;
+    size.forEach((amount, at) => {
+      free[at]! -= sign * amount;
+    });
+  }
+
+  overcommitted(): string[] {
+    return [...this.free].filter(([, free]) => free.some((left) => left < 0)).map(([name, free]) => `${name}: ${free}`);
+  }
+}
+
+test('5,000 pods over 200 nodes never overcommit a node, whatever comes and goes in between', (t) => {
+  const random = seededRandom(11);
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random.next() * of.length)]!;
+  const core = newCore({ random: seededRandom(2) });
+  const ledger = new Ledger();
+  for (let at = 0; at < 200; at++) {
+    const [cpu, memory, pods] = [pick([2, 4, 8]), pick([2, 8]), pick([8, 30])];
+    ledger.addNode(`n${at}`, [cpu * 1000, memory * 1024, pods]);
+    core.setNode(`n${at}`, node(`n${at}`, { allocatable: { cpu: `${cpu}`, memory: `${memory}Gi`, pods: `${pods}` } }));
+  }
+  const sizes = new Map<string, readonly number[]>();
+  const requestsOf = (name: string) => ({ cpu: `${sizes.get(name)![0]}m`, memory: `${sizes.get(name)![1]}Mi` });
+  const running = new Map<string, string>();
+  let bound = 0;
+  let unfit = 0;
+  for (let at = 0; at < 5_000; at++) {
+    sizes.set(`p${at}`, [pick([50, 100, 333, 1000]), pick([64, 96, 300]), 1]);
+    core.setPod(pod(`p${at}`, { requests: requestsOf(`p${at}`) }), at);
+    const decisions = decideAll(core, at);
+    unfit += decisions.length - bindsOf(decisions).length;
+    for (const decision of bindsOf(decisions)) {
+      const { name } = decision.pod;
+      bound++;
+      ledger.take(decision.node, sizes.get(name)!);
+      const draw = random.next();
+      if (draw < 0.1) {
+        core.settleBinding(decision.pod, { bound: false, reason: 'failed', message: '' }, at);
+        ledger.take(decision.node, sizes.get(name)!, -1);
+      } else if (draw < 0.8) {
+        core.settleBinding(decision.pod, { bound: true }, at);
+        core.setPod(boundPod(name, decision.node, { requests: requestsOf(name) }), at);
+        running.set(name, decision.node);
+      }
+    }
+    const [oldest] = random.next() < 0.2 ? running : [];
+    if (oldest !== undefined) {
+      core.removePod('default', oldest[0]);
+      ledger.take(oldest[1], sizes.get(oldest[0])!, -1);
+      running.delete(oldest[0]);
+    }
+    if (at % 100 === 99) t.deepEqual(ledger.overcommitted(), []);
+  }
+  t.true(bound > 1_500, `only ${bound} pods were bound`);
+  t.true(unfit > 500, `only ${unfit} times no node had room`);
+});
+
+test('the same seed makes the same bindings, and another seed others', (t) => {
+  const run = (seed: number): string[] => {
+    const core = newCore({ random: seededRandom(seed) });
+    for (let at = 0; at < 120; at++) core.setNode(`n${at}`, node(`n${at}`));
+    for (let at = 0; at < 400; at++) core.setPod(pod(`p${at}`, { requests: { cpu: '100m' } }), at);
+    return bindsOf(decideAll(core, 500)).map((bind) => `${bind.pod.name} ${bind.node}`);
+  };
+  t.is(run(7).length, 400);
+  t.deepEqual(run(7), run(7));
+  t.notDeepEqual(run(7), run(8));
+});
+
+test('a pod spreads to the node with more room', (t) => {
+  const core = newCore();
+  core.setNode('busy', node('busy'));
+  core.setNode('idle', node('idle'));
+  core.setPod(boundPod('other', 'busy', { requests: { cpu: '1', memory: '2Gi' } }), 0);
+  core.setPod(pod('a', { requests: { cpu: '1', memory: '2Gi' } }), 0);
+  t.deepEqual(
+    bindsOf(decideAll(core, 0)).map((bind) => bind.node),
+    ['idle'],
+  );
+});
+
+const SKIPPED: readonly (readonly [title: string, object: ReturnType<typeof pod>])[] = [
+  ['of another scheduler', pod('a', { spec: { schedulerName: 'mine' } })],
+  ['bound already', boundPod('a', 'n')],
+  ['being deleted', pod('a', { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } })],
+  ['that succeeded', pod('a', { status: { phase: 'Succeeded' } })],
+  ['that failed', pod('a', { status: { phase: 'Failed' } })],
+];
+
+for (const [title, object] of SKIPPED) {
+  test(`a pod ${title} is left alone`, (t) => {
+    const core = newCore();
+    core.setNode('n', node('n'));
+    core.setPod(object, 0);
+    t.deepEqual(decideAll(core, 0), []);
+  });
+
+  test(`a queued pod that turns out to be one ${title} leaves the queue`, (t) => {
+    const core = newCore();
+    core.setPod(pod('a'), 0);
+    core.setPod(object, 0);
+    core.setNode('n', node('n'));
+    t.deepEqual(decideAll(core, 0), []);
+  });
+}
+
+test('a scheduler of another name takes the pods of that name', (t) => {
+  const core = newCore({ schedulerName: 'mine' });
+  core.setNode('n', node('n'));
+  core.setPod(pod('a'), 0);
+  core.setPod(pod('b', { spec: { schedulerName: 'mine' } }), 0);
+  t.deepEqual(
+    decideAll(core, 0).map((decision) => decision.pod.name),
+    ['b'],
+  );
+});
+
+test('a bound pod that finishes frees its node for a pod that found no room', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  core.setPod(boundPod('done', 'n', { requests: { cpu: '4' } }), 0);
+  core.setPod(pod('a', { requests: { cpu: '1' } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable', message: '0/1 nodes are available: 1 Insufficient cpu.' }]);
+  core.setPod(boundPod('done', 'n', { requests: { cpu: '4' }, status: { phase: 'Succeeded' } }), 100);
+  t.deepEqual(decideAll(core, 100), []);
+  t.is(core.nextDueMs(), 1_000);
+  t.like(decideAll(core, 1_000), [{ kind: 'bind', node: 'n' }]);
+});
+
+test('an event that changes nothing for an unschedulable pod does not try it again', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n'));
+  core.setPod(pod('a', { spec: { nodeSelector: { disk: 'fast' } } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable' }]);
+  core.setNode('n', node('n', { allocatable: { cpu: '64' } }));
+  t.deepEqual(decideAll(core, 5_000), []);
+  core.setNode('n', node('n', { labels: { disk: 'fast' } }));
+  t.like(decideAll(core, 5_000), [{ kind: 'bind' }]);
+});
+
+test('an assumed pod occupies its node until the binding fails', (t) => {
+  const { core, bind } = oneAssumed();
+  t.false(placeable(core, 0));
+  core.settleBinding(bind.pod, { bound: false, reason: 'failed', message: '' }, 10);
+  t.deepEqual(core.counts(), { active: 0, backoff: 1, unschedulable: 0, assumed: 0, placed: 0, nodes: 1 });
+  t.true(placeable(core, 10));
+});
+
+for (const reason of ['taken', 'gone'] as const) {
+  test(`a binding that came too late (${reason}) frees the node and does not try again`, (t) => {
+    const { core, bind } = oneAssumed();
+    core.settleBinding(bind.pod, { bound: false, reason, message: '' }, 10);
+    t.deepEqual(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 0, placed: 0, nodes: 1 });
+    t.true(placeable(core, 10));
+  });
+}
+
+test('a pod that another scheduler took counts on the node it was bound to', (t) => {
+  const { core, bind } = oneAssumed();
+  core.setNode('m', node('m'));
+  core.setPod(boundPod('a', 'm', { requests: { cpu: '4' } }), 5);
+  core.settleBinding(bind.pod, { bound: false, reason: 'taken', message: '' }, 10);
+  t.is(core.cluster.node('m')?.podCount, 1);
+  t.is(core.cluster.node('n')?.podCount, 0);
+});
+
+test('the event that confirms a binding may come before its answer or after', (t) => {
+  for (const eventFirst of [true, false]) {
+    const { core, bind } = oneAssumed();
+    const steps = [
+      () => core.setPod(boundPod('a', 'n', { requests: { cpu: '4' } }), 5),
+      () => core.settleBinding(bind.pod, { bound: true }, 5),
+    ];
+    for (const step of eventFirst ? steps : steps.reverse()) step();
+    core.advance(1_000_000);
+    t.deepEqual(core.counts(), { active: 0, backoff: 0, unschedulable: 0, assumed: 0, placed: 1, nodes: 1 });
+    t.is(core.cluster.node('n')?.requestedMilliCpu, 4_000);
+  }
+});
+
+test('an assumption whose binding is never answered expires, and the pod tries again', (t) => {
+  const { core } = oneAssumed();
+  t.is(core.nextDueMs(), 30_000);
+  core.advance(29_999);
+  t.is(core.counts().assumed, 1);
+  core.advance(30_000);
+  t.like(core.counts(), { assumed: 0, placed: 0, backoff: 1 });
+  t.like(decideAll(core, 31_000), [{ kind: 'bind', queued: { attempts: 2 } }]);
+});
+
+test('an unanswered binding keeps its place until it expires, since it may have been carried out', (t) => {
+  const { core, bind } = oneAssumed();
+  core.settleBinding(bind.pod, { bound: false, reason: 'unanswered' }, 10_000);
+  core.advance(39_999);
+  t.false(placeable(core, 39_999));
+  core.advance(40_000);
+  t.is(core.counts().assumed, 0);
+});
+
+test('an update of an assumed pod that does not know of the binding yet changes nothing', (t) => {
+  const { core, bind } = oneAssumed();
+  core.setPod(pod('a', { requests: { cpu: '4' }, metadata: { labels: { x: 'y' } } }), 5);
+  t.deepEqual(decideAll(core, 5), []);
+  t.is(core.cluster.node('n')?.podCount, 1);
+  core.settleBinding(bind.pod, { bound: false, reason: 'failed', message: '' }, 10);
+  t.like(core.counts(), { backoff: 1, placed: 0 });
+});
+
+test('a pod that is deleted while its binding is under way is forgotten, and its successor starts afresh', (t) => {
+  const { core, bind } = oneAssumed();
+  core.removePod('default', 'a');
+  t.is(core.cluster.node('n')?.podCount, 0);
+  core.setPod(pod('a', { uid: 'second', requests: { cpu: '4' } }), 20);
+  const [second] = bindsOf(decideAll(core, 20));
+  t.is(second?.pod.uid, 'second');
+  core.settleBinding(bind.pod, { bound: false, reason: 'gone', message: '' }, 30);
+  t.is(core.counts().assumed, 1);
+});
+
+test('a successor under the same name replaces an assumed pod even when the deletion was not seen', (t) => {
+  const { core } = oneAssumed();
+  core.setPod(pod('a', { uid: 'second', requests: { cpu: '4' } }), 20);
+  t.like(decideAll(core, 20), [{ kind: 'bind', pod: { uid: 'second' } }]);
+  t.is(core.cluster.node('n')?.podCount, 1);
+});
+
+test('a new list removes what it does not hold, and keeps queue and assumptions', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n', { allocatable: { cpu: '1' } }));
+  core.setNode('gone', node('gone', { allocatable: { cpu: '1' } }));
+  core.setPod(boundPod('kept', 'n'), 0);
+  core.setPod(boundPod('left', 'n'), 0);
+  core.setPod(pod('assumed', { requests: { cpu: '500m' } }), 0);
+  core.setPod(pod('unfit', { requests: { cpu: '2' } }), 0);
+  core.setPod(pod('withdrawn', { requests: { cpu: '2' } }), 0);
+  decideAll(core, 0);
+  t.like(core.counts(), { unschedulable: 2, assumed: 1, placed: 3, nodes: 2 });
+
+  core.beginList();
+  core.setPod(boundPod('kept', 'n'), 50);
+  core.setPod(pod('assumed', { requests: { cpu: '500m' } }), 50);
+  core.setPod(pod('unfit', { requests: { cpu: '2' } }), 50);
+  core.setNode('n', node('n', { allocatable: { cpu: '1' } }));
+  core.endList();
+  t.like(core.counts(), { unschedulable: 1, assumed: 1, placed: 2, nodes: 1 });
+});
+
+test('a refused reservation gives everything back, in the order of the plugins', (t) => {
+  const calls: string[] = [];
+  const reserving = (name: string, refuses: boolean) => ({
+    name,
+    reserve() {
+      calls.push(`${name} reserves`);
+      return refuses ? refusal('unschedulable', ClusterEvent.nodeAdded, 'no disk left') : null;
+    },
+    unreserve() {
+      calls.push(`${name} gives back`);
+    },
+  });
+  const profile = { ...defaultProfile(dialect), reserves: [reserving('a', false), reserving('b', true)] };
+  const core = newCore({ profile });
+  core.setNode('n', node('n'));
+  core.setPod(pod('p', { requests: { cpu: '4' } }), 0);
+  t.like(decideAll(core, 0), [{ kind: 'unschedulable', message: 'no disk left' }]);
+  t.deepEqual(calls, ['a reserves', 'b reserves', 'a gives back', 'b gives back']);
+  t.is(core.cluster.node('n')?.podCount, 0);
+});
+
+test('a permit plugin that cannot decide sends the pod to backoff', (t) => {
+  const permit = () => refusal('error', 0, 'no answer');
+  const core = newCore({ profile: { ...defaultProfile(dialect), permits: [{ name: 'Test', permit }] } });
+  core.setNode('n', node('n'));
+  core.setPod(pod('p'), 0);
+  t.like(decideAll(core, 0), [{ kind: 'error', message: 'no answer' }]);
+  t.like(core.counts(), { backoff: 1, assumed: 0, placed: 0 });
+});
+
+test('a binding that fails undoes the reservation, and one that is confirmed does not', (t) => {
+  let given = 0;
+  const reserves = [{ name: 'Test', reserve: () => null, unreserve: () => void given++ }];
+  const core = newCore({ profile: { ...defaultProfile(dialect), reserves } });
+  core.setNode('n', node('n'));
+  core.setPod(pod('a'), 0);
+  core.setPod(pod('b'), 0);
+  const [a, b] = bindsOf(decideAll(core, 0));
+  core.settleBinding(a!.pod, { bound: true }, 1);
+  core.setPod(boundPod('a', 'n'), 1);
+  t.is(given, 0);
+  core.settleBinding(b!.pod, { bound: false, reason: 'failed', message: '' }, 1);
+  t.is(given, 1);
+});

@@ -1,0 +1,38 @@
+// What both listeners do to the headers of an answer before they are sent. Framing belongs to the listener: a handler
+// names neither lengths nor transfer codings.
+import type { HeaderList } from './exchange.ts';
+
+const FRAMING_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
+]);
+
+// Only names of these lengths can be framing headers: most names are passed without being lower-cased.
+const FRAMING_LENGTHS: ReadonlySet<number> = new Set([...FRAMING_HEADERS].map((name) => name.length));
+
+/** True for a header that the listener writes itself, so that a handler's (or a proxied answer's) is left out. */
+export function isFramingHeader(name: string): boolean {
+  return FRAMING_LENGTHS.has(name.length) && FRAMING_HEADERS.has(name.toLowerCase());
+}
+
+const FORBIDDEN_IN_VALUE = /[^\t -~\x80-\xff]/;
+const FORBIDDEN_IN_VALUE_ALL = /[^\t -~\x80-\xff]/g;
+
+/** A header value that cannot end its line (RFC 9110 5.5): what a client sent may be echoed in one. */
+export function safeHeaderValue(value: string): string {
+  return FORBIDDEN_IN_VALUE.test(value) ? value.replace(FORBIDDEN_IN_VALUE_ALL, ' ') : value;
+}
+
+/** True when the streamed body is JSON text as it is on the wire, where white space between values means nothing. */
+export function isPlainJson(headers: HeaderList): boolean {
+  let isJson = false;
+  for (const [name, value] of headers) {
+    const lowerName = name.toLowerCase();
+    if (lowerName === 'content-encoding') return false;
+    if (lowerName === 'content-type') isJson = value.startsWith('application/json');
+  }
+  return isJson;
+}

@@ -1,0 +1,30 @@
+// Loads the uWebSockets.js binary, once a process, with the header limit that it reads from the environment when it is
+// loaded. Nothing else imports the package's code.
+
+import type * as Uws from 'uWebSockets.js';
+import { isMainThread } from 'node:worker_threads';
+
+export type UwsModule = typeof Uws;
+
+const HEADER_LIMIT_VARIABLE = 'UWS_HTTP_MAX_HEADERS_SIZE';
+
+/** What the binary allows when nobody has set its limit. */
+const HEADER_BYTES_UNSET = 4096;
+
+/**
+ * Sets the header limit of this process. The binary reads the C environment, which a worker thread's `process.env` is
+ * only a copy of: call this on the main thread before it starts threads (elsewhere it does nothing). The first call holds.
+ */
+export function prepareUws(headerBytesMax: number): void {
+  if (isMainThread) process.env[HEADER_LIMIT_VARIABLE] ??= String(headerBytesMax);
+}
+
+/** The limit that the binary goes by in this process: bytes of all headers and the request line of one request. */
+export function uwsHeaderBytesMax(): number {
+  return Number(process.env[HEADER_LIMIT_VARIABLE] ?? HEADER_BYTES_UNSET);
+}
+
+/** The module. Rejects where there is no binary for this Node version, processor and C library. */
+export async function loadUws(): Promise<UwsModule> {
+  return (await import('uWebSockets.js')).default as unknown as UwsModule;
+}

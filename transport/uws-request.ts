@@ -1,0 +1,128 @@
+// One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
+// read by chunks that are only lent. Knows nothing of what the answer will be.
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { type HttpRequest, RequestAborted } from './exchange.ts';
+import { addressText } from './peer-address.ts';
+import type { UwsResponse } from './uws-response.ts';
+
+// The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
+let collecting: string[] = [];
+
+function collectHeader(name: string, value: string): void {
+  collecting.push(name, value);
+}
+
+/** Names and values in turn, in the order they arrived, names in lower case. */
+function copyHeaders(native: NativeRequest): readonly string[] {
+  const headers: string[] = [];
+  collecting = headers;
+  native.forEach(collectHeader);
+  return headers;
+}
+
+export class UwsRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly peerCertificate = undefined;
+  readonly #headers: readonly string[];
+  readonly #nativeResponse: NativeResponse;
+  readonly #response: UwsResponse;
+  #remoteAddress: string | undefined;
+  #bodyState: 'unread' | 'read' | 'missed' = 'unread';
+
+  constructor(native: NativeRequest, nativeResponse: NativeResponse, response: UwsResponse) {
+    this.method = native.getMethod().toUpperCase();
+    this.path = native.getUrl();
+    this.query = native.getQuery() ?? '';
+    this.#headers = copyHeaders(native);
+    this.#nativeResponse = nativeResponse;
+    this.#response = response;
+  }
+
+  get remoteAddress(): string {
+    if (this.#remoteAddress === undefined && this.#response.isAnswered) return '';
+    this.#remoteAddress ??= addressText(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
+    return this.#remoteAddress;
+  }
+
+  header(name: string): string {
+    const headers = this.#headers;
+    let joined: string | undefined;
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === name) joined = joined === undefined ? headers[i + 1]! : `${joined}, ${headers[i + 1]}`;
+    }
+    return joined ?? '';
+  }
+
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
+    const headers = this.#headers;
+    const found: (readonly [string, string])[] = [];
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i]!.startsWith(prefix)) found.push([headers[i]!, headers[i + 1]!]);
+    }
+    return found;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array | null> {
+    if (this.#response.aborted) return Promise.reject(new RequestAborted());
+    if (this.#bodyState !== 'unread' || this.#response.isAnswered) {
+      return Promise.reject(new Error('the body was read twice, or after the turn in which the request arrived'));
+    }
+    this.#bodyState = 'read';
+    const body = new Promise<Uint8Array | null>((resolve, reject) => {
+      this.#response.onAborted(() => reject(new RequestAborted()));
+      readBody(this.#nativeResponse, bytesMax, resolve);
+    });
+    // A handler that answers without waiting for the body must not bring the process down when the client goes away.
+    body.catch(() => {});
+    return body;
+  }
+
+  /**
+   * To be called when the handler has returned: a body that it left alone is discarded, and a later `body` fails
+   * instead of waiting for bytes that are gone.
+   */
+  settle(): void {
+    if (this.#bodyState !== 'unread' || this.#response.isAnswered || !this.#announcesBody()) return;
+    this.#nativeResponse.onData(() => {
+      this.#bodyState = 'missed';
+    });
+  }
+
+  #announcesBody(): boolean {
+    const length = this.header('content-length');
+    return (length !== '' && length !== '0') || this.header('transfer-encoding') !== '';
+  }
+}
+
+/** Gathers chunks until the last; one chunk costs one copy. Answers null once, when there are too many bytes. */
+function readBody(native: NativeResponse, bytesMax: number, resolve: (body: Uint8Array | null) => void): void {
+  let chunks: Uint8Array[] = [];
+  let bytes = 0;
+  native.onData((lent, isLast) => {
+    bytes += lent.byteLength;
+    if (bytes > bytesMax) {
+      chunks = [];
+      resolve(null);
+      return;
+    }
+    const chunk = new Uint8Array(lent.slice(0));
+    if (!isLast) {
+      if (chunk.length > 0) chunks.push(chunk);
+      return;
+    }
+    resolve(chunks.length === 0 ? chunk : concatenate(chunks, chunk, bytes));
+  });
+}
+
+function concatenate(chunks: readonly Uint8Array[], last: Uint8Array, bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  whole.set(last, offset);
+  return whole;
+}
