@@ -13,6 +13,8 @@ import {
   serviceUnavailable,
 } from '../../api/status/failures.ts';
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
+import { objectValidation } from '../../api/validation/object-validation.ts';
+import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
@@ -30,6 +32,7 @@ import type { WriteContext } from './write-context.ts';
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
+  readonly validation: ValidationSettings;
 }
 
 export class Admission implements Actor<AdmissionProtocol> {
@@ -37,7 +40,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs } = options;
+    const { registry, requestTimeoutMs, validation } = options;
     const schema = schemaOf(registry.dialect);
     this.#write = {
       context,
@@ -49,6 +52,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
       requestTimeoutMs,
       preparation: objectPreparation(schema),
+      validation: objectValidation(schema, validation),
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }

@@ -5,15 +5,14 @@ import { nameSuffix, prepareCreate } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
-import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { validateObjectMeta } from '../../api/validation/object-meta.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftPut } from './commit.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { requireValidNew } from './validity.ts';
 import { findPlace, type WriteContext } from './write-context.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
@@ -51,10 +50,8 @@ export async function createObject(
       randomSuffix: generated ? nameSuffix(() => random.next()) : '',
     };
     const object = write.preparation.onCreate(prepareCreate(body, type, creation), type);
-    const metadata = metadataOf(object);
-    const name = metadata.name ?? '';
-    const errors = validateObjectMeta(metadata, type, write.dialect);
-    if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+    const name = metadataOf(object).name ?? '';
+    requireValidNew(write, type, object);
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)

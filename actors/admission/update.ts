@@ -9,9 +9,7 @@ import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
-import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftDelete, draftPut } from './commit.ts';
@@ -19,6 +17,7 @@ import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import { requireValidScale, requireValidUpdate } from './validity.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
@@ -127,11 +126,11 @@ function nextObject(
   stored: StoredObject,
 ): JsonObject {
   const { namespace, name } = request.target;
+  if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
   const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
   const next = write.preparation.onUpdate(prepared, stored.object, type);
-  const errors = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored.object), type, write.dialect);
-  if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+  requireValidUpdate(write, type, next, stored.object, change.subresource);
   return next;
 }
 

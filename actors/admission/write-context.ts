@@ -6,6 +6,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import { serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { ObjectValidation } from '../../api/validation/object-validation.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
@@ -25,6 +26,7 @@ export interface WriteContext {
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
   readonly preparation: ObjectPreparation;
+  readonly validation: ObjectValidation;
 }
 
 /** An object as it is stored now. */
