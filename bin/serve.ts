@@ -16,7 +16,7 @@ import type { LogOptions } from '../runtime/log.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
-import { loadTlsMaterial, type ServingPair } from '../transport/tls-material.ts';
+import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { planFor } from './placement.ts';
 import { buildInfo, versionText } from './version.ts';
@@ -50,7 +50,7 @@ async function run(program: 'up' | 'apiserver', argv: readonly string[]): Promis
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
   try {
-    const { settings, kubeconfigPath, url } = prepare(program, options, directory);
+    const { settings, kubeconfigPath, url } = await prepare(program, options, directory);
     const supervisor = await startSupervisor({
       plan,
       rosterUrl: new URL('../actors/roster.js', import.meta.url).href,
@@ -74,16 +74,16 @@ interface Prepared {
   readonly url: string;
 }
 
-function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Prepared {
+async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
-  const pair = servingPair(options, directory, advertiseAddress);
+  const pair = await servingPair(options, directory, advertiseAddress);
   const token = adminToken(directory);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const kubeconfigPath = writeKubeconfig(
     directory,
-    kubeconfigText({ server: url, caPem: pair.caPem, token, user: ADMIN.name, cluster: 'orch', context: 'orch' }),
+    kubeconfigText({ server: url, caPem: pair.certPem, token, user: ADMIN.name, cluster: 'orch', context: 'orch' }),
   );
   const settings: ServerSettings = {
     dialect: options.apiDialect,
@@ -91,7 +91,7 @@ function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory:
     dataDirectory: directory,
     storeEngine: options.storeEngine,
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
-    caPem: pair.caPem,
+    caPem: pair.certPem,
     tokens,
     advertiseAddress,
     build: buildInfo(),
@@ -101,16 +101,12 @@ function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory:
   return { settings, kubeconfigPath, url };
 }
 
-function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): ServingPair {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir } = options;
-  return loadTlsMaterial({
-    certFile: tlsCertFile,
-    keyFile: tlsPrivateKeyFile,
-    directory: certDir === '' ? join(directory, 'pki') : resolve(certDir),
-    names: [options.externalHostname, options.bindAddress, advertiseAddress].filter(
-      (name) => name !== '' && !isUnspecified(name),
-    ),
-  });
+/** The operator's pair, or one of our own. Clients trust the certificate itself. */
+function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): Promise<KeyPair> {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, externalHostname, bindAddress } = options;
+  if (tlsCertFile !== '') return loadKeyPair(tlsCertFile, tlsPrivateKeyFile);
+  const names = [externalHostname, bindAddress, advertiseAddress].filter((name) => !isUnspecified(name));
+  return selfSignedKeyPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names);
 }
 
 function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
