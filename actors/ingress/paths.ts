@@ -74,8 +74,8 @@ export class Paths {
   }
 
   async #metrics(exchange: Exchange): Promise<void> {
-    const { metricsText, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
-    const text = await metricsText(await this.#parts.metrics());
+    const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
+    const text = await renderMetrics(await this.#parts.metrics());
     exchange.code = 200;
     exchange.response.respond(200, headersFor(METRICS_CONTENT_TYPE), text);
   }
