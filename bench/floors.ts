@@ -121,7 +121,7 @@ export async function writeFloor(bench: Bench, floor: WriteFloor): Promise<Floor
     keys: floor.keys ?? COUNT_MAX,
     bounds: FLOOR_BOUNDS,
   });
-  return floorFigures('bare engine', result, floor.writesEach, false);
+  return floorFigures('bare engine', result, floor.writesEach);
 }
 
 async function runEngine(bench: Bench, job: EngineJob): Promise<LoadResult> {

@@ -76,7 +76,7 @@ export function figuresOf({ workload, parameters, unit, result, floor, details }
 }
 
 /** A floor's figures; `writesEach` is how many of its operations one of the workload's takes. */
-export function floorFigures(name: string, result: LoadResult, writesEach = 1, hasGenerator = true): FloorFigures {
+export function floorFigures(name: string, result: LoadResult, writesEach = 1): FloorFigures {
   const operations = result.operations / writesEach;
   return {
     name,
@@ -84,7 +84,15 @@ export function floorFigures(name: string, result: LoadResult, writesEach = 1, h
     cpuSecondsPer1000: per1000(result.serverCpuSeconds, operations),
     p50Ms: result.latency.p50Ms,
     p99Ms: result.latency.p99Ms,
-    generatorCores: hasGenerator ? cores(result.generatorCpuSeconds, result.seconds) : null,
+    generatorCores: cores(result.generatorCpuSeconds, result.seconds),
+  };
+}
+
+/** Where the time of an event goes, from its write on, as details. */
+export function eventDetails({ sentToSeen, writeLatency }: LoadResult): Readonly<Record<string, number>> {
+  return {
+    ...(sentToSeen === undefined ? {} : { sentToSeenP50Ms: sentToSeen.p50Ms, sentToSeenP99Ms: sentToSeen.p99Ms }),
+    ...(writeLatency === undefined ? {} : { writeP50Ms: writeLatency.p50Ms, writeP99Ms: writeLatency.p99Ms }),
   };
 }
 

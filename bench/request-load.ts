@@ -77,11 +77,15 @@ class RequestLoad {
     }
     if (nowMs >= this.#startMs) {
       if (!this.#measurement.running) this.#measurement.begin(nowMs);
-      this.#latency.record(nowMs - sentMs);
-      this.#counted += 1;
-      this.#bodyBytes += bodyBytes;
+      if (error === undefined) this.#count(nowMs - sentMs, bodyBytes);
     }
     if (nowMs >= this.#endMs || this.#answered >= this.#job.bounds.count) this.#finish(nowMs);
+  }
+
+  #count(latencyMs: number, bodyBytes: number): void {
+    this.#latency.record(latencyMs);
+    this.#counted += 1;
+    this.#bodyBytes += bodyBytes;
   }
 
   lost(error: Error): void {

@@ -33,7 +33,7 @@ export const floor: Workload = {
 function figures(workload: string, parameters: Figures['parameters'], unit: string, of: FloorFigures): Figures {
   const { perSecond, cpuSecondsPer1000, p50Ms, p99Ms, generatorCores } = of;
   const nothing = { operations: 0, writes: 0, seconds: 0, latency: { p50Ms, p99Ms, maxMs: p99Ms }, bodyBytes: 0 };
-  const result = { ...nothing, errors: 0, generatorCpuSeconds: 0 };
+  const result = { ...nothing, errors: 0 };
   return {
     ...figuresOf({ workload, parameters, unit, result, floor: undefined }),
     perSecond,
