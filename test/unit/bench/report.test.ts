@@ -15,7 +15,11 @@ const result: LoadResult = {
   serverCpuSeconds: 2,
   serverRssBytes: 200 * 1024 * 1024,
 };
-const { generatorCpuSeconds: _none, ...engineResult }: LoadResult = { ...result, operations: 40_000, serverCpuSeconds: 1 };
+const { generatorCpuSeconds: _none, ...engineResult }: LoadResult = {
+  ...result,
+  operations: 40_000,
+  serverCpuSeconds: 1,
+};
 const floorResult: LoadResult = { ...result, operations: 40_000, serverCpuSeconds: 1 };
 
 function figures(of: LoadResult, floor = true): Figures {
