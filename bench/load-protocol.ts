@@ -107,6 +107,8 @@ export interface LoadResult {
   /** Absent where the server's pid is unknown or the system has no /proc. */
   readonly serverCpuSeconds?: number;
   readonly serverRssBytes?: number;
+  /** CPU time of everything on the machine meanwhile. */
+  readonly machineCpuSeconds?: number;
 }
 
 /** Answers of the load generator process. */

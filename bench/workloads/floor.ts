@@ -31,7 +31,7 @@ export const floor: Workload = {
 
 /** A floor as a record of its own. */
 function figures(workload: string, parameters: Figures['parameters'], unit: string, of: FloorFigures): Figures {
-  const { perSecond, cpuSecondsPer1000, p50Ms, p99Ms, generatorCores } = of;
+  const { perSecond, cpuSecondsPer1000, p50Ms, p99Ms, generatorCores, otherCores } = of;
   const nothing = { operations: 0, writes: 0, seconds: 0, latency: { p50Ms, p99Ms, maxMs: p99Ms }, bodyBytes: 0 };
   const result = { ...nothing, errors: 0 };
   return {
@@ -39,5 +39,6 @@ function figures(workload: string, parameters: Figures['parameters'], unit: stri
     perSecond,
     cpuSecondsPer1000,
     generatorCores,
+    otherCores,
   };
 }

@@ -93,6 +93,7 @@ async function listenerStarts(bench: Bench, starts: number): Promise<FloorFigure
     p50Ms: middle(times),
     p99Ms: Math.max(...times),
     generatorCores: null,
+    otherCores: null,
   };
 }
 

@@ -14,6 +14,7 @@ const result: LoadResult = {
   generatorCpuSeconds: 3,
   serverCpuSeconds: 2,
   serverRssBytes: 200 * 1024 * 1024,
+  machineCpuSeconds: 6,
 };
 const { generatorCpuSeconds: _none, ...engineResult }: LoadResult = {
   ...result,
@@ -38,6 +39,7 @@ test('rates, CPU and ratios are of the counted operations', (t) => {
     cpuSecondsPer1000: 0.1,
     serverCores: 0.5,
     generatorCores: 0.75,
+    otherCores: 0.25,
     ratioToFloor: 0.5,
     cpuToFloor: 4,
   });
@@ -53,7 +55,13 @@ test('an operation of several writes is that much slower at the floor', (t) => {
 
 test('without a process there are no CPU figures, without a floor no ratios', (t) => {
   const { serverCpuSeconds: _cpu, serverRssBytes: _rss, ...foreign } = result;
-  const unknown = { cpuSecondsPer1000: null, serverCores: null, serverRssBytes: null, cpuToFloor: null };
+  const unknown = {
+    cpuSecondsPer1000: null,
+    serverCores: null,
+    serverRssBytes: null,
+    cpuToFloor: null,
+    otherCores: null,
+  };
   t.like(figures(foreign), { ...unknown, ratioToFloor: 0.5 });
   t.like(figures(result, false), { floor: null, ratioToFloor: null, cpuToFloor: null });
 });
