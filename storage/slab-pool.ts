@@ -17,6 +17,8 @@ interface SlabUse {
   /** Where the next record goes. */
   end: number;
   state: 'open' | 'sealed' | 'retired' | 'free';
+  /** Was full already when `sparse` last looked. */
+  settled: boolean;
 }
 
 interface RetiredSlab {
@@ -89,12 +91,16 @@ export class SlabPool {
     }
   }
 
-  /** Sealed slabs of which at most `share` (0..1) is live: worth moving the rest out of. */
+  /**
+   * Sealed slabs of which at most `share` (0..1) is live: worth moving the rest out of. One that was still being filled at
+   * the last look is left alone: an answer that names a record just written there may be on its way.
+   */
   sparse(share: number): number[] {
     const found: number[] = [];
     this.#uses.forEach((use, number) => {
-      if (use.state === 'sealed' && use.liveBytes > 0 && use.liveBytes <= use.slab.memory.byteLength * share)
-        found.push(number);
+      if (use.state !== 'sealed') return;
+      if (!use.settled) use.settled = true;
+      else if (use.liveBytes > 0 && use.liveBytes <= use.slab.memory.byteLength * share) found.push(number);
     });
     return found;
   }
@@ -118,11 +124,18 @@ export class SlabPool {
       use.end = 0;
       use.liveBytes = 0;
       use.state = 'open';
+      use.settled = false;
       return number;
     }
     // An object larger than a slab gets one of its own, rounded up so that the next such object can reuse it.
     const bytes = length <= this.#slabBytes ? this.#slabBytes : 2 ** Math.ceil(Math.log2(length));
-    this.#uses.push({ slab: mapSlab(new SharedArrayBuffer(bytes)), liveBytes: 0, end: 0, state: 'open' });
+    this.#uses.push({
+      slab: mapSlab(new SharedArrayBuffer(bytes)),
+      liveBytes: 0,
+      end: 0,
+      state: 'open',
+      settled: false,
+    });
     return this.#uses.length - 1;
   }
 

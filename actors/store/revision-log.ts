@@ -298,7 +298,7 @@ export class RevisionLog {
     attributes: string,
     json: Uint8Array,
   ): Buffer {
-    const bytesMax = storedValueBytesMax(attributes, json.byteLength);
+    const bytesMax = storedValueBytesMax(attributes, json.byteLength, head.itemOffset);
     if (this.#scratchEnd + bytesMax > this.#scratch.length) {
       // Values already handed out keep the old buffer alive until the batch is written.
       this.#scratch = Buffer.allocUnsafeSlow(Math.max(this.#scratch.length, bytesMax * 2));
