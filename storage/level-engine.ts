@@ -25,6 +25,16 @@ const TOKEN_KEY_BYTES = 32;
 const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
 
+const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EEXIST',
+  'EISDIR',
+  'ENOSPC',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+]);
+
 type Database = ClassicLevel<string, Uint8Array>;
 
 export class LevelEngine implements StorageEngine {
@@ -55,14 +65,17 @@ export class LevelEngine implements StorageEngine {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       await this.#database.open();
+      const tokenKey = await this.#identify();
+      this.#marker = new HeadMarker(join(directory, 'head'));
+      const compacted = await this.#database.get(META_COMPACTED);
+      this.#compactedRevision = compacted === undefined ? 0 : readRevision(compacted);
+      this.#lastRevision = await this.#newestRevision();
+      return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
     } catch (error) {
+      // Whoever refuses a directory does not keep it locked.
+      await this.close();
       throw openError(directory, error);
     }
-    const tokenKey = await this.#identify();
-    this.#marker = new HeadMarker(join(directory, 'head'));
-    const compacted = await this.#database.get(META_COMPACTED);
-    this.#compactedRevision = compacted === undefined ? 0 : readRevision(compacted);
-    return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
   }
 
   async loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
@@ -102,7 +115,8 @@ export class LevelEngine implements StorageEngine {
 
   async compact(upToRevision: number): Promise<boolean> {
     if (upToRevision > this.#compactedRevision) {
-      await this.#database.put(META_COMPACTED, writeRevision(upToRevision));
+      // On disk before any record is gone: a record missing after the compacted revision would be damage.
+      await this.#database.put(META_COMPACTED, writeRevision(upToRevision), { sync: true });
       this.#compactedRevision = upToRevision;
     }
     const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
@@ -126,6 +140,8 @@ export class LevelEngine implements StorageEngine {
     const { directory, dialect, prefix } = this.#options;
     const known = await this.#database.get(META_FORMAT);
     if (known === undefined) {
+      const [any] = await this.#database.keys({ limit: 1 }).all();
+      if (any !== undefined) throw damaged(directory, 'what it belongs to is missing');
       const tokenKey = randomBytes(TOKEN_KEY_BYTES);
       const format = Buffer.from(JSON.stringify({ format: FORMAT, dialect, prefix }));
       await this.#database.batch(
@@ -137,7 +153,8 @@ export class LevelEngine implements StorageEngine {
       );
       return tokenKey;
     }
-    const stored = JSON.parse(Buffer.from(known).toString()) as { format: number; dialect: string; prefix: string };
+    const stored = readFormat(known);
+    if (stored === undefined) throw damaged(directory, 'what it belongs to cannot be read');
     const mismatch =
       stored.format !== FORMAT
         ? `has format ${stored.format}, this release reads format ${FORMAT}`
@@ -146,19 +163,21 @@ export class LevelEngine implements StorageEngine {
           : stored.prefix !== prefix
             ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
             : undefined;
-    if (mismatch !== undefined) {
-      await this.#database.close();
-      throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
-    }
+    if (mismatch !== undefined) throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
     const tokenKey = await this.#database.get(META_TOKEN_KEY);
-    if (tokenKey === undefined)
-      throw new OrchError('StoreUnusable', `the store in ${directory} has lost its token key`);
+    if (tokenKey?.byteLength !== TOKEN_KEY_BYTES) throw damaged(directory, 'its key for continue tokens is missing');
     return tokenKey;
   }
 
+  /** The revision of the last event record, or what is compacted when there is none. */
+  async #newestRevision(): Promise<number> {
+    const range = { gt: this.#eventPrefix, lt: endOf(this.#eventPrefix) };
+    const [newest] = await this.#database.keys({ ...range, reverse: true, limit: 1 }).all();
+    return newest === undefined ? this.#compactedRevision : Number.parseInt(newest.slice(this.#eventPrefix.length), 16);
+  }
+
   async #scan(prefix: string, visit: (key: string, value: Uint8Array) => void): Promise<void> {
-    // '0' is the character after '/': the range is everything below the prefix.
-    const iterator = this.#database.iterator({ gte: prefix, lt: `${prefix.slice(0, -1)}0`, fillCache: false });
+    const iterator = this.#database.iterator({ gte: prefix, lt: endOf(prefix), fillCache: false });
     try {
       for (;;) {
         const entries = await iterator.nextv(LOAD_SLICE);
@@ -169,6 +188,25 @@ export class LevelEngine implements StorageEngine {
       await iterator.close();
     }
   }
+}
+
+interface Format {
+  readonly format: number;
+  readonly dialect: string;
+  readonly prefix: string;
+}
+
+function readFormat(bytes: Uint8Array): Format | undefined {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString()) as Format;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The first key after all that begin with a prefix: '0' is the character after its closing '/'. */
+function endOf(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
 }
 
 /** Fixed width, so that keys sort as revisions do. */
@@ -186,21 +224,19 @@ function readRevision(bytes: Uint8Array): number {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readDoubleLE();
 }
 
+function damaged(directory: string, what: string): OrchError {
+  return new OrchError('StoreUnusable', `the store in ${directory} is damaged: ${what}`);
+}
+
 function openError(directory: string, error: unknown): OrchError {
+  if (error instanceof OrchError) return error;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: string }).code;
   const text = cause instanceof Error ? cause.message : String(cause);
   if (code === 'LEVEL_LOCKED') {
     return new OrchError('StoreUnusable', `the data directory ${directory} is in use by another process`);
   }
-  if (
-    code === 'EACCES' ||
-    code === 'EROFS' ||
-    code === 'EPERM' ||
-    code === 'ENOTDIR' ||
-    code === 'EEXIST' ||
-    /permission denied|not a directory/i.test(text)
-  ) {
+  if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
     return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
   }
   return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);
