@@ -65,7 +65,7 @@ export class SlabPool {
   allocate(length: number): SlabRoom {
     let use = this.#uses[this.#open];
     if (use === undefined || use.end + length > use.slab.memory.byteLength) {
-      this.#seal();
+      if (use !== undefined) use.state = 'sealed';
       this.#open = this.#take(length);
       use = this.#uses[this.#open]!;
     }
@@ -110,16 +110,12 @@ export class SlabPool {
     return this.#uses[slab]!.end;
   }
 
-  #seal(): void {
-    const open = this.#uses[this.#open];
-    if (open !== undefined) open.state = 'sealed';
-  }
-
+  /** The smallest free slab that fits, so that large ones are left to large records; else a new one. */
   #take(length: number): number {
     this.#reclaim();
-    const fit = this.#free.findIndex((number) => this.#uses[number]!.slab.memory.byteLength >= length);
-    if (fit >= 0) {
-      const number = this.#free.splice(fit, 1)[0]!;
+    const number = this.#smallestFree(length);
+    if (number !== undefined) {
+      this.#free.splice(this.#free.indexOf(number), 1);
       const use = this.#uses[number]!;
       use.end = 0;
       use.liveBytes = 0;
@@ -137,6 +133,18 @@ export class SlabPool {
       settled: false,
     });
     return this.#uses.length - 1;
+  }
+
+  #smallestFree(length: number): number | undefined {
+    let smallest: number | undefined;
+    let smallestBytes = Number.POSITIVE_INFINITY;
+    for (const number of this.#free) {
+      const { byteLength } = this.#uses[number]!.slab.memory;
+      if (byteLength < length || byteLength >= smallestBytes) continue;
+      smallest = number;
+      smallestBytes = byteLength;
+    }
+    return smallest;
   }
 
   #reclaim(): void {

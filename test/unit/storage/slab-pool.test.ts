@@ -131,6 +131,17 @@ test('a large slab is taken again for a large record, and small ones are not', (
   t.is(record(pool, 6000).slab, large.slab);
 });
 
+test('a small record takes the smallest slab that is free', (t) => {
+  const { pool } = poolWith(0);
+  const large = record(pool, 5000);
+  const small = record(pool, 1024);
+  record(pool, 1024);
+  release(pool, large);
+  release(pool, small);
+  pool.retireEmpty(1);
+  t.is(record(pool, 1024).slab, small.slab);
+});
+
 test('new slabs are handed out by number, as subscribers need them', (t) => {
   const { pool } = poolWith(0);
   for (let count = 0; count < 3; count++) record(pool, 1024);
