@@ -88,6 +88,6 @@ export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | u
 }
 
 /** The checksum a stored form begins with: what an event record says of the value it led to. */
-export function storedValueChecksum(bytes: Buffer, at: number): number {
-  return bytes.readUInt32LE(at);
+export function storedValueChecksum(bytes: Uint8Array): number {
+  return (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0;
 }

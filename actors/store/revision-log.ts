@@ -241,7 +241,7 @@ export class RevisionLog {
       bornRevision,
       keyChecksum: before?.keyChecksum ?? crc32(key),
     });
-    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored, 0));
+    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored));
     return { revision, slab: room.slab, offset: room.offset };
   }
 

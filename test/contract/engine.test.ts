@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { ClassicLevel } from 'classic-level';
 import type { OrchError } from '../../runtime/errors.ts';
@@ -45,16 +46,19 @@ async function usedDirectory(t: ExecutionContext): Promise<string> {
   return directory;
 }
 
-async function change(
+async function change<T>(
   directory: string,
-  work: (database: ClassicLevel<string, Uint8Array>) => Promise<void>,
-): Promise<void> {
+  work: (database: ClassicLevel<string, Uint8Array>) => Promise<T>,
+): Promise<T> {
   const database = new ClassicLevel<string, Uint8Array>(join(directory, 'store'), {
     keyEncoding: 'utf8',
     valueEncoding: 'view',
   });
-  await work(database);
-  await database.close();
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** Opening fails with one line that names the directory; afterwards nothing keeps the directory locked. */
@@ -88,8 +92,10 @@ test('a directory made with another prefix is refused', async (t) => {
 
 test('a directory of a later format is refused', async (t) => {
   const directory = await usedDirectory(t);
-  const format = JSON.stringify({ format: 99, dialect: 'orch', prefix: '/registry' });
-  await change(directory, (database) => database.put('m/format', Buffer.from(format)));
+  const format = Buffer.from(JSON.stringify({ format: 99, dialect: 'orch', prefix: '/registry' }));
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(format));
+  await change(directory, (database) => database.put('m/format', Buffer.concat([format, checksum])));
   await refused(t, optionsFor(directory), 'StoreUnusable', /has format 99, this release reads format \d+$/);
 });
 
@@ -107,11 +113,32 @@ for (const [what, key] of LOST_METADATA) {
   });
 }
 
-test('metadata that cannot be read is damage', async (t) => {
-  const directory = await usedDirectory(t);
-  await change(directory, (database) => database.put('m/format', Buffer.from('{"format":1,')));
-  await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
-});
+for (const key of ['m/format', 'm/token-key', 'm/compacted']) {
+  test(`any changed byte of ${key} is damage`, async (t) => {
+    const directory = await usedDirectory(t);
+    const engine = new LevelEngine(optionsFor(directory));
+    await engine.open();
+    await engine.commit(batchOf(2, 2));
+    await engine.compact(1);
+    await engine.close();
+    let bytes = 1;
+    for (let at = 0; at < bytes; at++) {
+      const flip = (database: ClassicLevel<string, Uint8Array>) => flipByte(database, key, at);
+      bytes = await change(directory, flip);
+      await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
+      await change(directory, flip);
+    }
+    t.true(bytes > 8);
+  });
+}
+
+/** Changes one byte of a value, or changes it back. Returns the length of the value. */
+async function flipByte(database: ClassicLevel<string, Uint8Array>, key: string, at: number): Promise<number> {
+  const value = Buffer.from((await database.get(key))!);
+  value[at]! ^= 0x20;
+  await database.put(key, value);
+  return value.length;
+}
 
 test('a directory in use by another process is refused', async (t) => {
   const directory = freshDirectory(t);

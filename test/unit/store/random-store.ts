@@ -2,6 +2,7 @@
 // would, and watches over what a slow reader still reads.
 import { crc32 } from 'node:zlib';
 import { EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/protocol.ts';
+import { recover } from '../../../actors/store/recovery.ts';
 import { type FormedBatch, RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
@@ -27,14 +28,14 @@ interface HeldPlace {
 }
 
 export class RandomStore {
-  readonly shared = new SharedState();
-  readonly pool: SlabPool;
-  readonly log: RevisionLog;
+  shared = new SharedState();
+  pool: SlabPool;
+  log: RevisionLog;
   readonly model = new StoreModel();
   readonly #random: SeededRandom;
   readonly #options: RandomStoreOptions;
   readonly #engine: StorageEngine;
-  readonly #readerSlot: number;
+  #readerSlot: number;
   #sequence = 0;
   #held: HeldPlace[] = [];
   /** Last revisions of the batches, as the store's commit times. */
@@ -58,6 +59,19 @@ export class RandomStore {
     if (choice < 16) await this.#commit();
     else if (choice < 18) await this.#compact();
     else this.#readerCatchesUp();
+  }
+
+  /** Everything in memory is lost and comes back from the engine. */
+  async restart(): Promise<void> {
+    await this.#engine.close();
+    const contents = await this.#engine.open();
+    this.shared = new SharedState();
+    this.pool = new SlabPool(this.#options.slabBytes, this.shared);
+    this.log = new RevisionLog(this.pool, this.#options.media);
+    this.#batchEnds = (await recover(this.log, this.pool, this.#engine, contents)).map(({ revision }) => revision);
+    this.#readerSlot = this.shared.claimReader(0)!;
+    this.#sequence = 0;
+    this.#held = [];
   }
 
   /** The records the reader holds are what they were when it took them. */
