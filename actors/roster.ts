@@ -16,7 +16,7 @@ import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
 import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
-import { threadRegistry } from './thread-registry.ts';
+import { registryOptions, threadRegistry } from './thread-registry.ts';
 
 export const roster: readonly ActorKind<ServerSettings>[] = [
   withSettings(ingressKind, ingressOptions),
@@ -41,6 +41,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext): Ingres
   const { options, advertiseAddress } = settings;
   return {
     registry: threadRegistry(context, settings),
+    openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
     host: options.bindAddress,
     port: options.securePort,

@@ -1,6 +1,6 @@
 // The registry of resource types, built once a thread and shared by its actors: it is the same everywhere and never
 // changes.
-import { createRegistry, type Registry } from '../api/resources/registry.ts';
+import { createRegistry, type Registry, type RegistryOptions } from '../api/resources/registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ActorContext } from '../runtime/actor.ts';
@@ -11,14 +11,18 @@ export function threadRegistry(context: ActorContext, settings: ServerSettings):
 }
 
 /** The registry that the settings ask for. Throws RuntimeConfigError. */
-export function registryFor({ dialect, options }: Pick<ServerSettings, 'dialect' | 'options'>): Registry {
-  const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
-  return createRegistry(DIALECTS[dialect], {
-    runtimeConfig: runtimeConfigPairs(options.runtimeConfig),
-    featureGates: { EphemeralContainers: gates.enabled('EphemeralContainers') },
-  });
+export function registryFor(settings: Pick<ServerSettings, 'dialect' | 'options'>): Registry {
+  return createRegistry(DIALECTS[settings.dialect], registryOptions(settings));
 }
 
-function runtimeConfigPairs(config: ServerSettings['options']['runtimeConfig']): string[] {
-  return [...config].map(([key, value]) => `${key}=${value}`);
+/** What of the settings decides which types there are. Plain data. */
+export function registryOptions({
+  dialect,
+  options,
+}: Pick<ServerSettings, 'dialect' | 'options'>): Required<RegistryOptions> {
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
+  return {
+    runtimeConfig: [...options.runtimeConfig].map(([key, value]) => `${key}=${value}`),
+    featureGates: { EphemeralContainers: gates.enabled('EphemeralContainers') },
+  };
 }

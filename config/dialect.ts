@@ -31,7 +31,7 @@ export interface Dialect {
   readonly gitVersion: string;
   /**
    * Replaces the markers `@group`, `@label`, `@brand`, `@short` and `@agent` in a text of ours (a table, a name) by
-   * this dialect's words. Never apply it to what a client sent.
+   * this dialect's words; in braces (`@{agent}Version`) where a letter follows. Never apply it to what a client sent.
    */
   spell(text: string): string;
 }
@@ -46,14 +46,16 @@ interface Words {
   readonly gitVersion: string;
 }
 
+const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
+
 function dialect(name: DialectName, words: Words): Dialect {
   const { groupDomain, labelDomain, brand, short, nodeAgent } = words;
   const markers: Readonly<Record<string, string>> = {
-    '@group': groupDomain,
-    '@label': labelDomain,
-    '@brand': brand,
-    '@short': short,
-    '@agent': nodeAgent,
+    group: groupDomain,
+    label: labelDomain,
+    brand,
+    short,
+    agent: nodeAgent,
   };
   return {
     name,
@@ -64,7 +66,7 @@ function dialect(name: DialectName, words: Words): Dialect {
     protobufMediaType: `application/vnd.${brand}.protobuf`,
     metaGroup: `meta.${groupDomain}`,
     openapiExtensionPrefix: `x-${brand}-`,
-    spell: (text) => text.replace(/@(?:group|label|brand|short|agent)\b/g, (marker) => markers[marker]!),
+    spell: (text) => text.replace(MARKER, (_, braced?: string, bare?: string) => markers[(braced ?? bare)!]!),
   };
 }
 

@@ -73,6 +73,15 @@ export class Deadlines {
     this.count--;
   }
 
+  /** Everything on the wheel, in no particular order. */
+  entries(): readonly DeadlineEntry[] {
+    return this.slots.flatMap((end) => {
+      const entries: DeadlineEntry[] = [];
+      for (let entry = end.next; entry !== end; entry = entry.next!) entries.push(entry);
+      return entries;
+    });
+  }
+
   /** Stops the timer. Pending entries never expire. */
   close(): void {
     this.ticker?.cancel();

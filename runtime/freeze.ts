@@ -3,6 +3,9 @@
 
 const PLAIN_PROTOTYPES: readonly unknown[] = [Object.prototype, Array.prototype, null];
 
+/** What has been frozen throughout already: a message forwarded is not walked again. */
+const frozen = new WeakSet<object>();
+
 /** Things that cross a thread as they are and cannot be frozen, or need not be. */
 function isOpaque(value: object): boolean {
   return (
@@ -24,9 +27,9 @@ export function deepFreeze(value: unknown): void {
   while (waiting.length > 0) {
     const one = waiting.pop();
     if (typeof one === 'function' || typeof one === 'symbol') throw notPlain(typeof one);
-    if (typeof one !== 'object' || one === null || Object.isFrozen(one) || isOpaque(one)) continue;
+    if (typeof one !== 'object' || one === null || frozen.has(one) || isOpaque(one)) continue;
     if (!PLAIN_PROTOTYPES.includes(Object.getPrototypeOf(one))) throw notPlain(one.constructor.name);
-    Object.freeze(one);
+    frozen.add(Object.freeze(one));
     for (const child of Object.values(one)) waiting.push(child);
   }
 }

@@ -62,7 +62,10 @@ export async function startInProcess<Options>(setup: InProcessOptions<Options>):
       peers: peers(index),
       freezeMessages: setup.freezeMessages ?? false,
       delivery,
-      onCrash: (error) => crashes.set(thread.name, error),
+      onCrash(error) {
+        crashes.set(thread.name, error);
+        for (const asking of systems) asking.failAsksTo(index);
+      },
     });
     systems.push(system);
   });

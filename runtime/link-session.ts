@@ -6,6 +6,7 @@ import type { AskOptions } from './actor.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type ErrorFrame, fromErrorFrame, type OrchError, toErrorFrame } from './errors.ts';
 import { type Batch, BatchBuilder, type BatchReader, readBatch } from './link-batch.ts';
+import { OneByOne } from './link-fallback.ts';
 import type { Inbound, Mailbox } from './mailbox.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
 
@@ -199,7 +200,7 @@ class RemoteAsk extends PendingAsk {
     this.window = window;
   }
 
-  protected get targetName(): string {
+  get targetName(): string {
     return this.window.name;
   }
 
@@ -286,62 +287,5 @@ class ReceivedTells implements Inbound {
     if (++this.uncredited < this.creditEvery) return;
     this.session.sendCredit(this.actorId, this.uncredited);
     this.uncredited = 0;
-  }
-}
-
-/**
- * Sends the frames of a batch that could not be cloned one at a time, so that only the message at fault fails. Payloads
- * travel inside their messages here: this is not a fast path.
- */
-class OneByOne implements BatchReader {
-  private readonly session: LinkSession;
-  private readonly log: Logger;
-  private readonly post: (batch: Batch) => void;
-
-  constructor(session: LinkSession, log: Logger, post: (batch: Batch) => void) {
-    this.session = session;
-    this.log = log;
-    this.post = post;
-  }
-
-  ask(askId: number, actorId: number, message: object): void {
-    const problem = this.attempt((frame) => frame.ask(askId, actorId, message));
-    if (problem !== undefined) this.session.unsendable(askId, fromErrorFrame(problem));
-  }
-
-  tell(actorId: number, message: object): void {
-    const problem = this.attempt((frame) => frame.tell(actorId, message));
-    if (problem === undefined) return;
-    this.session.credit(actorId, 1);
-    this.log.error({ actorId, problem: problem.message }, 'a message was lost: it cannot cross a thread');
-  }
-
-  reply(askId: number, value: unknown): void {
-    const problem = this.attempt((frame) => frame.reply(askId, value));
-    if (problem !== undefined) this.error(askId, problem);
-  }
-
-  error(askId: number, frame: ErrorFrame): void {
-    const problem = this.attempt((builder) => builder.error(askId, frame));
-    if (problem !== undefined) this.attempt((builder) => builder.error(askId, { ...frame, details: undefined }));
-  }
-
-  cancel(askId: number): void {
-    this.attempt((frame) => frame.cancel(askId));
-  }
-
-  credit(actorId: number, tells: number): void {
-    this.attempt((frame) => frame.credit(actorId, tells));
-  }
-
-  private attempt(build: (builder: BatchBuilder) => void): ErrorFrame | undefined {
-    const builder = new BatchBuilder();
-    build(builder);
-    try {
-      this.post(builder.take());
-      return undefined;
-    } catch (error) {
-      return { code: 'Refused', message: `cannot cross a thread: ${toErrorFrame(error).message}` };
-    }
   }
 }

@@ -80,7 +80,7 @@ class LocalAsk extends PendingAsk implements Inbound {
     this.freezeReply = sender.freezeMessages;
   }
 
-  protected get targetName(): string {
+  get targetName(): string {
     return this.mailbox.name;
   }
 

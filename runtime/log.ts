@@ -71,7 +71,7 @@ export function textLine(jsonLine: string): string {
   if (msg !== undefined) words.push(msg);
   for (const [key, value] of Object.entries(rest)) words.push(`${key}=${textValue(value)}`);
   let text = words.join(' ');
-  if (isRecord(err)) text += ` error=${textValue(err.message)}${err.stack ? `\n${String(err.stack)}` : ''}`;
+  if (isRecord(err)) text += err.stack ? `\n${String(err.stack)}` : ` error=${textValue(err.message)}`;
   return `${text}\n`;
 }
 

@@ -35,7 +35,7 @@ export abstract class PendingAsk implements DeadlineEntry {
   }
 
   /** Who was asked, for error messages. */
-  protected abstract readonly targetName: string;
+  abstract readonly targetName: string;
 
   /** The asker stopped waiting before an answer came. */
   protected abstract abandoned(): void;

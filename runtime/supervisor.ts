@@ -66,6 +66,8 @@ interface Seat {
 const HEARTBEAT_MS = 1000;
 const HANG_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 15_000;
+/** How long the healthy threads may take to end when another one hangs. */
+const FATAL_PATIENCE_MS = 1000;
 
 /** Starts every thread of the plan, in parallel, and keeps them running. Resolves as soon as they have been launched. */
 export async function startSupervisor(options: SupervisorOptions): Promise<Supervisor> {
@@ -205,13 +207,21 @@ class ThreadSupervisor implements Supervisor {
     const watched = this.seats.filter((seat) => seat.worker !== undefined).map((seat) => seat.index);
     const [silent] = this.monitor.check(watched);
     if (silent === undefined || this.stopping !== undefined) return;
-    this.fatal(`thread ${this.seats[silent]!.name} hangs and cannot be ended: it has given no sign of life`);
+    void this.fatal(this.seats[silent]!, 'hangs and cannot be ended: it has given no sign of life');
   }
 
-  private fatal(reason: string): void {
+  /** The other threads close their native sockets first: with one of those open, the process's exit would be an abort. */
+  private async fatal(seat: Seat, problem: string): Promise<void> {
+    this.pulse.cancel();
+    const reason = `thread ${seat.name} ${problem}`;
     this.log.fatal(reason);
-    if (this.setup.onFatal !== undefined) this.setup.onFatal(reason);
-    else process.exit(1);
+    if (this.setup.onFatal !== undefined) {
+      this.setup.onFatal(reason);
+      return;
+    }
+    this.stopping ??= Promise.resolve();
+    await Promise.all(this.peersOf(seat).map(({ worker }) => worker?.end(FATAL_PATIENCE_MS)));
+    process.exit(1);
   }
 
   private get stopTimeoutMs(): number {

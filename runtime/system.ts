@@ -11,7 +11,7 @@ import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
 import { publishMailboxMetrics } from './mailbox-metrics.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 import type { MetricsRegistry } from './metrics-registry.ts';
-import { actorDown } from './pending-ask.ts';
+import { actorDown, PendingAsk } from './pending-ask.ts';
 import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_KIND } from './plan.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
 
@@ -112,21 +112,35 @@ export class System<Options> {
     if (this.crashed !== undefined) return;
     this.crashed = error;
     this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
-    for (const { planned, actor } of this.running) {
-      try {
-        actor.onCrash?.();
-      } catch (hookError) {
-        this.setup.log.error({ err: hookError, actor: planned.name }, 'the emergency hook failed');
-      }
-    }
+    this.abandon();
     for (const mailbox of this.mailboxes.values()) mailbox.close();
     this.setup.onCrash(error);
+  }
+
+  /** Calls `onCrash` of every actor that has not stopped, because the thread is about to end. */
+  abandon(): void {
+    for (const { planned, actor } of this.running) {
+      if (this.stopped.has(planned.name)) continue;
+      try {
+        actor.onCrash?.();
+      } catch (error) {
+        this.setup.log.error({ err: error, actor: planned.name }, 'the emergency hook failed');
+      }
+    }
   }
 
   /** Tells this thread's actors that the actors of another thread are new. */
   peerRestarted(thread: number): void {
     for (const { name } of this.setup.plan.threads[thread]?.actors ?? []) {
       for (const { planned, actor } of this.running) this.turn(planned.name, () => actor.peerRestarted?.(name));
+    }
+  }
+
+  /** Another thread is gone: this thread's asks to its actors fail. A link sees to that itself. */
+  failAsksTo(thread: number): void {
+    const gone = new Set(this.setup.plan.threads[thread]?.actors.map(({ name }) => name));
+    for (const entry of this.deadlines.entries()) {
+      if (entry instanceof PendingAsk && gone.has(entry.targetName)) entry.failWith(actorDown(entry.targetName));
     }
   }
 

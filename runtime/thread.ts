@@ -52,7 +52,10 @@ const control: ThreadControl = {
   peerRestarted: (thread) => host?.system.peerRestarted(thread),
   stats: () => host?.system.stats() ?? [],
   metrics: () => host?.system.metricsSnapshot() ?? [],
-  end: () => process.exit(0),
+  end() {
+    host?.system.abandon();
+    process.exit(0);
+  },
 };
 
 expose(control, endpoint(parentPort!));

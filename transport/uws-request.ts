@@ -32,7 +32,7 @@ export class UwsRequest implements HttpRequest {
   #bodyState: 'unread' | 'read' | 'missed' = 'unread';
 
   constructor(native: NativeRequest, nativeResponse: NativeResponse, response: UwsResponse) {
-    this.method = native.getCaseSensitiveMethod();
+    this.method = native.getMethod().toUpperCase();
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);

@@ -78,7 +78,7 @@ export class UwsResponse implements TrackedResponse {
     this.#native.cork(() => {
       writeHead(this.#native, status, headers);
       if (isBodiless(status)) {
-        this.#native.endWithoutBody(undefined, this.#scope.isStopping);
+        this.#native.endWithoutBody(0, this.#scope.isStopping);
       } else if (this.#isHeadRequest) {
         this.#native.writeHeader('Content-Length', String(Buffer.byteLength(body)));
         this.#native.endWithoutBody(undefined, this.#scope.isStopping);

@@ -1,8 +1,10 @@
 // The write path: turns requests into transactions of the store. Decider in its steps; between them it asks the hub of its
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
 
+import { DecodeError } from '../../api/codec/decode-error.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import { schemaOf } from '../../api/schema/schema.ts';
 import {
   badRequest,
   failure,
@@ -36,15 +38,17 @@ export class Admission implements Actor<AdmissionProtocol> {
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs } = options;
+    const schema = schemaOf(registry.dialect);
     this.#write = {
       context,
       registry,
       dialect: registry.dialect,
+      schema,
       hub: context.ref<HubProtocol>('hub'),
       store: context.ref<StoreProtocol>('store'),
       slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
       requestTimeoutMs,
-      preparation: objectPreparation(registry.dialect),
+      preparation: objectPreparation(schema),
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
@@ -70,6 +74,8 @@ export class Admission implements Actor<AdmissionProtocol> {
   #refuse(reply: Reply, error: unknown): void {
     if (isStatusError(error)) reply.send({ code: httpCode(error.status), body: error.status } satisfies WriteReply);
     else if (error instanceof BodyError) reply.send(bodyRefusal(error));
+    else if (error instanceof DecodeError)
+      reply.send({ code: 400, body: badRequest(`the body cannot be read: ${error.message}`) } satisfies WriteReply);
     else reply.fail(error);
   }
 

@@ -49,7 +49,7 @@ export async function bind(write: WriteContext, bindings: readonly Binding[]): P
 /** POST pods/<name>/binding, and POST bindings. */
 export async function createBinding(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const body = await decodeObject(request, { apiVersion: 'v1', kind: 'Binding' });
+  const { object: body } = decodeObject(write.schema, request, { apiVersion: 'v1', kind: 'Binding' });
   const metadata = metadataOf(body);
   const name = request.target.name === '' ? (metadata.name ?? '') : request.target.name;
   if (metadata.name !== undefined && metadata.name !== '' && metadata.name !== name) {

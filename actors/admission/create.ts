@@ -26,8 +26,9 @@ export async function create(
   type: KnownType,
 ): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const body = await decodeObject(request, kindOf(type));
-  return createObject(write, namespaces, type, body, request.target, dryRun);
+  const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
+  const reply = await createObject(write, namespaces, type, object, request.target, dryRun);
+  return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 /** Stores an object under the path's namespace and name (empty: the object's own, or a generated one). */

@@ -21,7 +21,7 @@ const TRIES_MAX = 32;
 const COLLECTION_COMMIT_OBJECTS = 128;
 
 export async function deleteOne(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
-  const options = await deleteOptions(request, write.dialect.metaGroup);
+  const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { namespace, name } = request.target;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, type, namespace, name);
@@ -47,7 +47,7 @@ export async function deleteCollection(
   request: WriteRequest,
   type: KnownType,
 ): Promise<WriteReply> {
-  const options = await deleteOptions(request, write.dialect.metaGroup);
+  const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { labelSelector = '', fieldSelector = '' } = request.parameters;
   if (labelSelector !== '') parseLabelSelector(labelSelector);
   if (fieldSelector !== '') compileFieldSelector(fieldSelector, type.selectableFields);

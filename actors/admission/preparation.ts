@@ -1,10 +1,13 @@
-// What happens to an object between decoding and storing that depends on its kind: pruning, defaulting and the mutating
-// steps. A table by `<group>/<plural>`; kinds without a row need nothing.
+// What happens to an object between decoding and storing that depends on its kind: defaulting, and the steps that a table
+// of defaults cannot say. Kinds without a row need no step.
+import { decode } from '../../api/codec/decode.ts';
+import { applyDefaults } from '../../api/codec/defaults.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
 import type { Dialect } from '../../config/dialect.ts';
 
-/** Makes objects complete before they are validated. */
+/** Makes objects complete before they are validated. The objects given belong to the caller's write and may be changed. */
 export interface ObjectPreparation {
   /** Of an object that is new. */
   readonly onCreate: (object: JsonObject, type: KnownType) => JsonObject;
@@ -16,29 +19,28 @@ type Step = (object: JsonObject, dialect: Dialect) => JsonObject;
 
 /** Steps of a create by store key. */
 const CREATE_STEPS: Readonly<Record<string, Step>> = {
-  'core/namespaces': (object, dialect) => namespaceFinalizer(nameLabel(object, dialect), dialect),
-  'core/pods': (object) => podDefaults(object),
-  'core/nodes': (object) => object,
+  'core/namespaces': namespaceFinalizer,
+  'core/pods': podServiceAccount,
+  'core/secrets': secretStringData,
 };
 
+/** Steps of an update by store key. */
 const UPDATE_STEPS: Readonly<Record<string, Step>> = {
-  'core/namespaces': nameLabel,
-  'core/pods': (object) => podDefaults(object),
+  'core/secrets': secretStringData,
 };
 
-export function objectPreparation(dialect: Dialect): ObjectPreparation {
-  return {
-    onCreate: (object, type) => CREATE_STEPS[type.storageKey]?.(object, dialect) ?? object,
-    onUpdate: (object, _stored, type) => UPDATE_STEPS[type.storageKey]?.(object, dialect) ?? object,
+export function objectPreparation(schema: Schema): ObjectPreparation {
+  const complete = (object: JsonObject, type: KnownType, step: Step | undefined): JsonObject => {
+    const stepped = step === undefined ? object : step(object, schema.dialect);
+    const typeSchema = schema.kind(type.group, type.version, type.kind);
+    if (typeSchema === undefined) return stepped;
+    applyDefaults(stepped as Record<string, unknown>, typeSchema);
+    return decode(stepped, typeSchema).object;
   };
-}
-
-/** Every namespace carries its name as a label (gate NamespaceDefaultLabelName). */
-function nameLabel(object: JsonObject, dialect: Dialect): JsonObject {
-  const metadata = object.metadata as { name: string; labels?: Record<string, string> };
-  const key = dialect.spell('@label/metadata.name');
-  if (metadata.labels?.[key] === metadata.name) return object;
-  return { ...object, metadata: { ...metadata, labels: { ...metadata.labels, [key]: metadata.name } } };
+  return {
+    onCreate: (object, type) => complete(object, type, CREATE_STEPS[type.storageKey]),
+    onUpdate: (object, _stored, type) => complete(object, type, UPDATE_STEPS[type.storageKey]),
+  };
 }
 
 /** The finalizer that keeps a namespace until its contents are gone. */
@@ -49,16 +51,20 @@ function namespaceFinalizer(object: JsonObject, dialect: Dialect): JsonObject {
   return { ...object, spec: { ...spec, finalizers: [...finalizers, dialect.brand] } };
 }
 
-/** The pod fields that scheduling, grace periods and clients count on. */
-const POD_SPEC_DEFAULTS: JsonObject = {
-  restartPolicy: 'Always',
-  terminationGracePeriodSeconds: 30,
-  dnsPolicy: 'ClusterFirst',
-  serviceAccountName: 'default',
-  schedulerName: 'default-scheduler',
-  enableServiceLinks: true,
-};
+/** A pod that names no service account runs as its namespace's default one (admission step ServiceAccount). */
+function podServiceAccount(object: JsonObject): JsonObject {
+  const spec = (object.spec ?? {}) as { serviceAccountName?: string; serviceAccount?: string };
+  const name = spec.serviceAccountName || spec.serviceAccount || 'default';
+  if (spec.serviceAccountName === name && spec.serviceAccount === name) return object;
+  return { ...object, spec: { ...spec, serviceAccountName: name, serviceAccount: name } };
+}
 
-function podDefaults(object: JsonObject): JsonObject {
-  return { ...object, spec: { ...POD_SPEC_DEFAULTS, ...(object.spec as JsonObject | undefined) } };
+/** stringData is for writing only: it ends up in data. */
+function secretStringData(object: JsonObject): JsonObject {
+  const { stringData, ...rest } = object;
+  if (stringData === undefined) return object;
+  const data: Record<string, string> = { ...(object.data as Record<string, string> | undefined) };
+  for (const [key, text] of Object.entries(stringData as Record<string, string>))
+    data[key] = Buffer.from(text).toString('base64');
+  return { ...rest, data };
 }

@@ -1,6 +1,11 @@
 // A write's body and options as the pipeline wants them: decoded, of the kind the path names, checked.
+import { decode } from '../../api/codec/decode.ts';
+import { DecodeError } from '../../api/codec/decode-error.ts';
+import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
 import { badRequest } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import {
@@ -10,6 +15,7 @@ import {
   validateDeleteOptions,
   validateWriteOptions,
 } from '../../api/validation/options.ts';
+import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 
@@ -19,12 +25,63 @@ export interface ExpectedKind {
   readonly kind: string;
 }
 
-/** Decodes an object and checks that it is what the path says. Throws 400, 415. */
-export async function decodeObject(request: WriteRequest, expected: ExpectedKind): Promise<JsonObject> {
-  const value = await decodeBody(request.payload, request.contentType);
+/** An object as a client sent it, in the canonical form of its type. */
+export interface DecodedObject {
+  readonly object: JsonObject;
+  /** For the client's user: unknown fields that were dropped, when the client asked to hear of them. */
+  readonly warnings: readonly string[];
+}
+
+/** Any client may speak either dialect's name of the Protobuf media type: the bytes are the same. */
+const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType));
+
+/**
+ * Decodes an object, checks that it is what the path says, and brings it into the canonical form of its type.
+ * Throws 400, 415.
+ */
+export function decodeObject(schema: Schema, request: WriteRequest, expected: ExpectedKind): DecodedObject {
+  const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
-  return value;
+  const { object, unknownFields } = canonical(schema, value, expected);
+  return { object, warnings: unknownFieldWarnings(unknownFields, request.parameters.fieldValidation) };
+}
+
+/** Brings an object into the canonical form of its type; kinds without a schema stay as they are. Throws DecodeError. */
+export function canonical(
+  schema: Schema,
+  value: JsonObject,
+  expected: ExpectedKind,
+): { object: JsonObject; unknownFields: readonly string[] } {
+  const type = schemaTypeOf(schema, expected.apiVersion, expected.kind);
+  return type === undefined ? { object: value, unknownFields: [] } : decode(value, type);
+}
+
+export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): TypeSchema | undefined {
+  const { group, version } = splitApiVersion(apiVersion);
+  return schema.kind(group, version, kind);
+}
+
+/** The value of a body in any media type that bodies come in. */
+function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): unknown {
+  if (!PROTOBUF_TYPES.has(contentType)) return decodeBody(payload, contentType);
+  return decodeEnveloped(payload, (apiVersion, kind) => {
+    const type = schemaTypeOf(schema, apiVersion, kind);
+    if (type === undefined)
+      throw new DecodeError(`no kind ${JSON.stringify(kind)} is known in version ${JSON.stringify(apiVersion)}`);
+    return type;
+  }).object;
+}
+
+/** `fieldValidation`: Strict refuses unknown fields, Warn names them, Ignore (the default) drops them silently. */
+function unknownFieldWarnings(
+  unknownFields: readonly string[],
+  fieldValidation: string | undefined,
+): readonly string[] {
+  if (unknownFields.length === 0 || fieldValidation === undefined || fieldValidation === 'Ignore') return [];
+  const warnings = unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`);
+  if (fieldValidation === 'Strict') throw new StatusError(badRequest(`strict decoding error: ${warnings.join(', ')}`));
+  return warnings;
 }
 
 /** Throws 400 when an object names another kind or version than the path. */
@@ -55,8 +112,9 @@ export function writeOptions(
 }
 
 /** DeleteOptions from the body, or from the query when there is none. Throws 400, 422. */
-export async function deleteOptions(request: WriteRequest, metaGroup: string): Promise<DeleteOptions> {
-  const options = request.payload.byteLength === 0 ? fromQuery(request.parameters) : await fromBody(request, metaGroup);
+export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
+  const options =
+    request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
   requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
   return options;
 }
@@ -71,8 +129,8 @@ function fromQuery(parameters: WriteParameters): DeleteOptions {
   };
 }
 
-async function fromBody(request: WriteRequest, metaGroup: string): Promise<DeleteOptions> {
-  const body = await decodeBody(request.payload, request.contentType);
+function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
+  const body = decodeValue(schema, request);
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
   if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
     throw new StatusError(

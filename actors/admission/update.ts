@@ -18,7 +18,7 @@ import { commitOne, draftDelete, draftPut } from './commit.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
@@ -43,10 +43,10 @@ export async function update(
 ): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const change = changeFor(request, type);
-  const wanted = await decodeObject(request, change.expected);
+  const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
-  return modify(
+  const reply = await modify(
     write,
     type,
     request,
@@ -58,19 +58,20 @@ export async function update(
       return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
     },
   );
+  return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
   const { contentType } = request;
   if (!PATCH_MEDIA_TYPES.includes(contentType)) throw new StatusError(unsupportedMediaType(PATCH_MEDIA_TYPES));
-  const document = await decodeBody(request.payload, 'application/json');
+  const document = decodeBody(request.payload, 'application/json');
   const change = changeFor(request, type);
   const patched = (view: JsonObject): JsonObject => {
     const result = applyPatch(contentType, view, document);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     requireKind(result, change.expected);
-    return result;
+    return canonical(write.schema, result, change.expected).object;
   };
   return modify(write, type, request, change, dryRun, patched, () => {
     throw new StatusError(notFound(type, request.target.name));

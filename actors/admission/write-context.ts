@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
 import { serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -18,6 +19,7 @@ export interface WriteContext {
   readonly context: ActorContext;
   readonly registry: Registry;
   readonly dialect: Dialect;
+  readonly schema: Schema;
   readonly hub: Ref<HubProtocol>;
   readonly store: Ref<StoreProtocol>;
   readonly slabs: SlabView;

@@ -82,6 +82,11 @@ export class Hub implements Actor<HubProtocol> {
       case 'watch':
         this.#watch(message, reply);
         return;
+      case 'reach':
+        this.#gate.pass({ kind: 'notOlderThan', revision: message.revision }, (refusal) => {
+          reply.send(refusal ?? { revision: this.#gate.applied });
+        });
+        return;
       case 'status':
         reply.send(this.#status());
         return;

@@ -2,10 +2,10 @@
 // the bytes they are stored as whenever that is what the client takes.
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
-import { toYaml } from '../../transport/body.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
 import { isPrettyRequest } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
+import { yamlText } from '../../transport/yaml-write.ts';
 import type { Exchange } from './exchange.ts';
 import type { Representation } from './representation.ts';
 
@@ -43,32 +43,32 @@ export function sendText(exchange: Exchange, code: number, text: string, headers
 }
 
 /** A stored object: `body` is its JSON with the closing newline. */
-export async function sendStored(
+export function sendStored(
   exchange: Exchange,
   code: number,
   body: Buffer,
   representation: Representation,
   warnings?: readonly string[],
-): Promise<void> {
+): void {
   if (representation.format === 'json' && !representation.pretty) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(representation.contentType, warnings), body);
     return;
   }
-  await sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
+  sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
 }
 
 /** Any object, encoded for this answer alone. */
-export async function sendObject(
+export function sendObject(
   exchange: Exchange,
   code: number,
   object: object,
   representation: Representation,
   warnings?: readonly string[],
-): Promise<void> {
+): void {
   const text =
     representation.format === 'yaml'
-      ? await toYaml(object)
+      ? yamlText(object)
       : representation.pretty
         ? prettyJson(object)
         : `${JSON.stringify(object)}\n`;

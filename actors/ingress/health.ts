@@ -95,7 +95,7 @@ export class Health {
     });
     for (const name of excluded)
       if (!names.includes(name)) lines.push(`warn: some health checks cannot be excluded: no matches for "${name}"`);
-    return { healthy, text: `${lines.join('\n')}\n${endpoint} check ${healthy ? 'passed' : 'failed'}\n` };
+    return { healthy, text: `${lines.join('\n')}\n${healthy ? 'healthz check passed' : `${endpoint} check failed`}\n` };
   }
 
   /** Runs one check; undefined when there is none of that name. */

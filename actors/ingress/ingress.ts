@@ -19,6 +19,8 @@ import type { StoreProtocol } from '../store/protocol.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
+import { OpenApi } from './openapi.ts';
+import type { DocumentRequest } from './openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths.ts';
 import { Pipeline } from './pipeline.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
@@ -30,6 +32,7 @@ import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
   readonly registry: Registry;
+  readonly openapi: DocumentRequest;
   readonly listener: 'auto' | 'uws' | 'node';
   readonly host: string;
   readonly port: number;
@@ -98,6 +101,7 @@ export class Ingress implements Actor<IngressProtocol> {
       }),
       health: this.#health(hub, dialect.brand),
       representations: this.#representations,
+      openapi: new OpenApi(options.openapi),
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({

@@ -8,19 +8,21 @@ import type { MetricsSnapshot } from '../../runtime/metrics.ts';
 import { headersFor, sendObject, sendText } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Health, HealthEndpoint } from './health.ts';
+import type { OpenApi } from './openapi.ts';
 import type { Representations } from './representation.ts';
 
 export interface PathParts {
   readonly discovery: Discovery;
   readonly health: Health;
   readonly representations: Representations;
+  readonly openapi: OpenApi;
   readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
 }
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
 
 /** Paths served here besides discovery's, for the list at `/`. */
-export const EXTRA_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics'];
+export const EXTRA_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics', '/openapi/v2'];
 
 export class Paths {
   readonly #parts: PathParts;
@@ -36,10 +38,11 @@ export class Paths {
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
+    if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
     return this.#document(exchange, path);
   }
 
-  async #document(exchange: Exchange, path: string): Promise<void> {
+  #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
     const document = discovery.document(path);
     const representation = representations.of(exchange, false);
@@ -47,7 +50,7 @@ export class Paths {
     const code = document === undefined ? 404 : 200;
     const known = document === undefined ? '/' : path;
     if (representation.format !== 'json' || representation.pretty) {
-      await sendObject(exchange, code, discovery.document(known) ?? {}, representation);
+      sendObject(exchange, code, discovery.document(known) ?? {}, representation);
       return;
     }
     let body = this.#bodies.get(known);
@@ -71,8 +74,8 @@ export class Paths {
   }
 
   async #metrics(exchange: Exchange): Promise<void> {
-    const { metricsText, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
-    const text = await metricsText(await this.#parts.metrics());
+    const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
+    const text = await renderMetrics(await this.#parts.metrics());
     exchange.code = 200;
     exchange.response.respond(200, headersFor(METRICS_CONTENT_TYPE), text);
   }

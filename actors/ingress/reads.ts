@@ -56,10 +56,10 @@ export class Reads {
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const { slab, offset } = answer.place;
     if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
-      await sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
+      sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
     } else if (subresource === 'scale') {
       const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
-      await sendObject(exchange, 200, scaleOf(object), representation);
+      sendObject(exchange, 200, scaleOf(object), representation);
     } else {
       throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
     }
@@ -73,13 +73,13 @@ export class Reads {
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> {
-    await sendStored(
-      exchange,
-      code,
-      bodyView(this.#parts.slabs.slab(place.slab), place.offset),
-      representation,
-      warnings,
-    );
+    const { hub, requestTimeoutMs, slabs } = this.#parts;
+    if (!slabs.holds(place)) {
+      // The store's answer came before its publication, which brings the slab.
+      const reached = await hub.ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs });
+      if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
+    }
+    sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
   }
 
   async list(
@@ -117,13 +117,13 @@ export class Reads {
     const items = { places, slabs };
     const whole = wholeList(envelope, items);
     if (whole !== undefined) {
-      await sendStored(exchange, 200, whole, representation);
+      sendStored(exchange, 200, whole, representation);
     } else if (representation.format === 'json' && !representation.pretty) {
       exchange.code = 200;
       exchange.response.start(200, headersFor(representation.contentType));
       await streamList(envelope, items, exchange.response);
     } else {
-      await sendObject(exchange, 200, decodedList(envelope, items), representation);
+      sendObject(exchange, 200, decodedList(envelope, items), representation);
     }
   }
 }

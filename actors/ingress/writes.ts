@@ -64,7 +64,7 @@ export class Writes {
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
     else if (isStatus(reply.body)) sendStatus(exchange, reply.body);
-    else await sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
+    else sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }
 }
 

@@ -1,0 +1,324 @@
+// Brings a JSON value that was parsed from a body into the canonical form of its type: unknown members dropped, types
+// checked, spellings unified, empty members left out or written as the schema says, members in schema order. Two
+// objects that mean the same have the same text afterwards. Sets no defaults (defaults.ts) and decides no validity.
+import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
+import { DecodeError, indexPart, joinPath, mismatch } from './decode-error.ts';
+import type { ValueReader } from './scalar-forms.ts';
+import { DEPTH_MAX, FORM_READERS, FORM_ZEROS, SCALAR_READERS, SCALAR_ZEROS } from './scalar-forms.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+export interface Decoded {
+  /** The value given, changed in place, or a new object in its stead. */
+  readonly object: JsonObject;
+  /** Paths of members that the type does not have, at most 100. */
+  readonly unknownFields: readonly string[];
+}
+
+/**
+ * Checks and prunes an object against its type, in place where it can.
+ *
+ * Also the way to restore canonical form after defaulting or mutation added members: on an object that is canonical
+ * already nothing is allocated.
+ *
+ * @param value parsed JSON; it is consumed, parts of it are in the result.
+ * @throws DecodeError naming the first member that its type cannot hold, or nesting beyond 512 levels.
+ */
+export function decode(value: unknown, type: TypeSchema): Decoded {
+  unknownFields = NONE;
+  depth = 0;
+  orderTop = 0;
+  const object = messageReader(type)(value) as JsonObject;
+  const decoded = { object, unknownFields };
+  unknownFields = NONE;
+  return decoded;
+}
+
+const NONE: readonly string[] = [];
+const UNKNOWN_MAX = 100;
+
+// State of the call under way: decode is synchronous and does not call itself.
+let unknownFields: readonly string[] = NONE;
+let depth = 0;
+/** Stack of the member indexes met so far, of every object that is being read. */
+const order: number[] = [];
+let orderTop = 0;
+
+function addUnknown(name: string): void {
+  if (unknownFields === NONE) unknownFields = [joinPath(name, '')];
+  else if (unknownFields.length < UNKNOWN_MAX) (unknownFields as string[]).push(joinPath(name, ''));
+}
+
+function prefixUnknown(from: number, part: string): void {
+  const paths = unknownFields as string[];
+  for (let i = from; i < paths.length; i++) paths[i] = joinPath(part, paths[i]!);
+}
+
+/** How one member of an object is read and written. */
+interface Member {
+  readonly name: string;
+  readonly index: number;
+  /** A plain text that is dropped when empty: read without a call. */
+  readonly isText: boolean;
+  /** Returns the canonical value, or undefined to leave the member out. */
+  readonly read: ValueReader;
+  /** What is written when the member is missing; undefined when nothing is. */
+  readonly empty: (() => unknown) | undefined;
+}
+
+const readers = new WeakMap<TypeSchema, ValueReader>();
+
+function messageReader(type: TypeSchema): ValueReader {
+  let reader = readers.get(type);
+  if (reader === undefined) {
+    const layout = new Layout(type);
+    reader = (value) => layout.read(value);
+    readers.set(type, reader);
+  }
+  return reader;
+}
+
+class Layout {
+  readonly #typeName: string;
+  readonly #members: readonly Member[];
+  readonly #byName: ReadonlyMap<string, Member>;
+  /** Members that are written even when empty. */
+  readonly #emitted: readonly Member[];
+
+  constructor(type: TypeSchema) {
+    this.#typeName = type.kind;
+    const members: Member[] = [];
+    const add = (name: string, member: Omit<Member, 'name' | 'index'>) =>
+      members.push({ name, index: members.length, ...member });
+    if (type.hasTypeMeta) {
+      for (const name of ['kind', 'apiVersion']) add(name, { isText: true, read: textMember, empty: undefined });
+    }
+    for (const field of type.fields) add(field.name, memberOf(field));
+    this.#members = members;
+    this.#byName = new Map(members.map((member) => [member.name, member]));
+    this.#emitted = members.filter((member) => member.empty !== undefined);
+  }
+
+  read(value: unknown): JsonObject {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw mismatch(value, this.#typeName);
+    if (depth === DEPTH_MAX) throw new DecodeError(`nested deeper than ${DEPTH_MAX} levels`);
+    const object = value as JsonObject;
+    const base = orderTop;
+    depth += 1;
+    let isCanonical = true;
+    let emitted = 0;
+    let previous = -1;
+    for (const name in object) {
+      const member = this.#byName.get(name);
+      if (member === undefined) {
+        addUnknown(name);
+        isCanonical = false;
+        continue;
+      }
+      const given = object[name];
+      if (!(member.isText && typeof given === 'string' && given !== '')) {
+        const read = readMember(member, given);
+        if (read === undefined) {
+          isCanonical = false;
+          continue;
+        }
+        if (read !== given) object[name] = read;
+        if (member.empty !== undefined) emitted += 1;
+      }
+      const { index } = member;
+      if (index < previous) isCanonical = false;
+      previous = index;
+      order[orderTop] = index;
+      orderTop += 1;
+    }
+    const canonical = isCanonical && emitted === this.#emitted.length ? object : this.#rebuilt(object, base, orderTop);
+    orderTop = base;
+    depth -= 1;
+    return canonical;
+  }
+
+  /** The same members in schema order, with the missing ones that are always written. */
+  #rebuilt(object: JsonObject, base: number, top: number): JsonObject {
+    sortRange(base, top);
+    const rebuilt: JsonObject = {};
+    let nextEmitted = 0;
+    for (let i = base; i < top; i++) {
+      const index = order[i]!;
+      nextEmitted = this.#emitBefore(rebuilt, nextEmitted, index);
+      const { name } = this.#members[index]!;
+      rebuilt[name] = object[name];
+    }
+    this.#emitBefore(rebuilt, nextEmitted, this.#members.length);
+    return rebuilt;
+  }
+
+  #emitBefore(object: JsonObject, from: number, end: number): number {
+    let next = from;
+    for (; next < this.#emitted.length; next++) {
+      const member = this.#emitted[next]!;
+      if (member.index >= end) return member.index === end ? next + 1 : next;
+      object[member.name] = member.empty!();
+    }
+    return next;
+  }
+}
+
+/** Insertion sort: the ranges are short and often sorted already. */
+function sortRange(base: number, top: number): void {
+  for (let i = base + 1; i < top; i++) {
+    const index = order[i]!;
+    let j = i - 1;
+    for (; j >= base && order[j]! > index; j--) order[j + 1] = order[j]!;
+    order[j + 1] = index;
+  }
+}
+
+function readMember(member: Member, value: unknown): unknown {
+  const unknownBefore = unknownFields.length;
+  let read: unknown;
+  try {
+    read = member.read(value);
+  } catch (error) {
+    throw error instanceof DecodeError ? error.within(member.name) : error;
+  }
+  if (unknownFields.length !== unknownBefore) prefixUnknown(unknownBefore, member.name);
+  return read;
+}
+
+function readElement(read: ValueReader, value: unknown, key: string | number): unknown {
+  const unknownBefore = unknownFields.length;
+  let element: unknown;
+  try {
+    element = read(value);
+  } catch (error) {
+    throw error instanceof DecodeError ? error.within(indexPart(key)) : error;
+  }
+  if (unknownFields.length !== unknownBefore) prefixUnknown(unknownBefore, indexPart(key));
+  return element;
+}
+
+const textMember: ValueReader = (value) => (value === null ? undefined : SCALAR_READERS.string(value) || undefined);
+
+function memberOf(field: FieldSchema): Omit<Member, 'name' | 'index'> {
+  const { emitEmpty } = field;
+  if (field.cardinality !== 'one') {
+    const empty = emitEmpty ? () => null : undefined;
+    const whenEmpty = emitEmpty ? null : undefined;
+    const read = field.cardinality === 'list' ? listReader(field) : mapReader(field);
+    return { isText: false, read: (value) => (value === null ? whenEmpty : (read(value) ?? whenEmpty)), empty };
+  }
+  const read = elementReader(field);
+  const zero = zeroOf(field);
+  if (field.optional) {
+    return {
+      isText: false,
+      read: (value) => (value === null ? undefined : (read(value) ?? undefined)),
+      empty: undefined,
+    };
+  }
+  if (emitEmpty) return { isText: false, read: (value) => (value === null ? zero() : read(value)), empty: zero };
+  if (field.kind === 'string') return { isText: true, read: textMember, empty: undefined };
+  const dropped = field.kind === 'bytes' ? '' : zero();
+  return {
+    isText: false,
+    read: (value) => {
+      if (value === null) return undefined;
+      const canonical = read(value);
+      return canonical === dropped ? undefined : canonical;
+    },
+    empty: undefined,
+  };
+}
+
+/** Reads one value of the field: itself, a list element or a map value. Not called with null. */
+function elementReader(field: FieldSchema): ValueReader {
+  if (field.kind !== 'message') return SCALAR_READERS[field.kind];
+  const type = field.type!;
+  const form = FORM_READERS[type.form];
+  if (form !== undefined) return form;
+  if (type.form !== 'message') return alternativesReader(type);
+  let reader: ValueReader | undefined;
+  return (value) => {
+    reader ??= messageReader(type);
+    return reader(value);
+  };
+}
+
+function zeroOf(field: FieldSchema): () => unknown {
+  if (field.kind !== 'message') {
+    const zero = SCALAR_ZEROS[field.kind];
+    return () => zero;
+  }
+  const type = field.type!;
+  if (type.form === 'message') return () => messageReader(type)({});
+  const zero = FORM_ZEROS[type.form];
+  return () => zero;
+}
+
+function listReader(field: FieldSchema): ValueReader {
+  const read = elementReader(field);
+  const zero = zeroOf(field);
+  const isText = field.kind === 'string';
+  const expected = `list of ${field.type?.kind ?? field.kind}`;
+  return (value) => {
+    if (!Array.isArray(value)) throw mismatch(value, expected);
+    for (let i = 0; i < value.length; i++) {
+      const given: unknown = value[i];
+      if (isText && typeof given === 'string') continue;
+      value[i] = given === null ? zero() : readElement(read, given, i);
+    }
+    return value.length === 0 ? undefined : value;
+  };
+}
+
+function mapReader(field: FieldSchema): ValueReader {
+  const read = elementReader(field);
+  const zero = zeroOf(field);
+  const isText = field.kind === 'string';
+  const expected = `map of ${field.type?.kind ?? field.kind}`;
+  return (value) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw mismatch(value, expected);
+    const map = value as JsonObject;
+    let previous = '';
+    let isSorted = true;
+    let isEmpty = true;
+    for (const key in map) {
+      isEmpty = false;
+      if (key < previous) isSorted = false;
+      previous = key;
+      const given = map[key];
+      if (isText && typeof given === 'string') continue;
+      setOwn(map, key, given === null ? zero() : readElement(read, given, key));
+    }
+    if (isEmpty) return undefined;
+    return isSorted ? map : sorted(map);
+  };
+}
+
+function sorted(map: JsonObject): JsonObject {
+  const copy: JsonObject = {};
+  for (const key of Object.keys(map).sort()) setOwn(copy, key, map[key]);
+  return copy;
+}
+
+/** Sets a member under a key that a client chose. */
+function setOwn(object: JsonObject, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/** The forms of a JSON schema's parts: a schema, or else a flag, a list of schemas, or a list of names. */
+function alternativesReader(type: TypeSchema): ValueReader {
+  const schemaField = type.wireFields.find((field) => field.name === 'schema')!;
+  const readSchema = elementReader(schemaField);
+  if (type.form === 'schemaOrBool') {
+    return (value) => (typeof value === 'boolean' ? value : readSchema(value));
+  }
+  const readItem = type.form === 'schemaOrArray' ? readSchema : SCALAR_READERS.string;
+  return (value) => {
+    if (!Array.isArray(value)) return readSchema(value);
+    for (let i = 0; i < value.length; i++) value[i] = readElement(readItem, value[i], i);
+    return value;
+  };
+}

@@ -1,0 +1,52 @@
+// Durations as text such as `1h2m3.5s`, and as nanoseconds in Protobuf.
+
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const DURATION = /^([+-]?)((?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
+const PART = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/g;
+const NANOS_MAX = 2n ** 63n - 1n;
+const TEXT_LENGTH_MAX = 128;
+
+/** Nanoseconds of a duration's text; undefined when it is none or beyond an int64. */
+export function parseDuration(text: string): bigint | undefined {
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
+  const match = DURATION.exec(text);
+  if (match === null) return undefined;
+  let nanos = 0n;
+  for (const [, whole = '', fraction = '', unit] of match[2]!.matchAll(PART)) {
+    const unitNanos = UNIT_NANOS[unit!]!;
+    nanos += BigInt(whole) * unitNanos + (BigInt(fraction) * unitNanos) / 10n ** BigInt(fraction.length);
+  }
+  if (nanos > NANOS_MAX) return undefined;
+  return match[1] === '-' ? -nanos : nanos;
+}
+
+/** The canonical text: hours, minutes and seconds from the largest that is not zero; below a second, one small unit. */
+export function formatDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  const sign = nanos < 0n ? '-' : '';
+  const magnitude = nanos < 0n ? -nanos : nanos;
+  if (magnitude < 1_000_000_000n) {
+    const [unit, size] = magnitude < 1000n ? ['ns', 0] : magnitude < 1_000_000n ? ['µs', 3] : (['ms', 6] as const);
+    return `${sign}${decimal(magnitude, size as number)}${unit}`;
+  }
+  const minutes = magnitude / 60_000_000_000n;
+  const seconds = `${decimal(magnitude % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return `${sign}${seconds}`;
+  return minutes < 60n ? `${sign}${minutes}m${seconds}` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+function decimal(value: bigint, places: number): string {
+  if (places === 0) return String(value);
+  const digits = String(value).padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -places) : `${digits.slice(0, -places)}.${fraction}`;
+}

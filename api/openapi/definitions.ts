@@ -1,0 +1,114 @@
+// The definitions of the OpenAPI document: one for each published type that an operation refers to, directly or not.
+import type { Dialect } from '../../config/dialect.ts';
+import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
+import type { Extensions, SwaggerSchema } from './swagger.ts';
+import { reference } from './swagger.ts';
+
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+const SCALARS: Readonly<Record<Exclude<FieldSchema['kind'], 'message'>, SwaggerSchema>> = {
+  string: { type: 'string' },
+  bool: { type: 'boolean' },
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  double: { type: 'number', format: 'double' },
+  bytes: { type: 'string', format: 'byte' },
+};
+
+/** Collects definitions as types are referred to. */
+export class Definitions {
+  readonly #dialect: Dialect;
+  readonly #kindsOf: (type: TypeSchema) => readonly GroupVersionKind[];
+  readonly #definitions = new Map<string, SwaggerSchema>();
+
+  /** @param kindsOf says which group, version and kind a definition is the schema of. */
+  constructor(dialect: Dialect, kindsOf: (type: TypeSchema) => readonly GroupVersionKind[]) {
+    this.#dialect = dialect;
+    this.#kindsOf = kindsOf;
+  }
+
+  /** A schema that refers to the type, whose definition is made if there is none yet. */
+  refer(type: TypeSchema): SwaggerSchema {
+    if (type.form === 'stringList') return { type: 'array', items: { type: 'string' } };
+    if (type.form === 'duration') return { type: 'string' };
+    const name = type.openapiName;
+    if (!this.#definitions.has(name)) {
+      const definition: SwaggerSchema = {};
+      this.#definitions.set(name, definition);
+      Object.assign(definition, this.#define(type));
+    }
+    return reference(name);
+  }
+
+  add(name: string, definition: SwaggerSchema): SwaggerSchema {
+    this.#definitions.set(name, definition);
+    return reference(name);
+  }
+
+  /** All definitions, by name in order. */
+  sorted(): Record<string, SwaggerSchema> {
+    return Object.fromEntries([...this.#definitions].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #define(type: TypeSchema): SwaggerSchema {
+    const extensions = this.#typeExtensions(type);
+    if (type.openapiType !== undefined) {
+      const { type: json, format } = type.openapiType;
+      return { type: json, ...(format === undefined ? {} : { format }), ...extensions };
+    }
+    if (type.form !== 'message') return { ...extensions };
+    const properties: [string, SwaggerSchema][] = type.fields.map((field) => [field.name, this.#property(field)]);
+    if (type.hasTypeMeta) properties.push(['apiVersion', SCALARS.string], ['kind', SCALARS.string]);
+    properties.sort(([a], [b]) => (a < b ? -1 : 1));
+    const required = type.fields.filter((field) => field.required).map((field) => field.name);
+    return {
+      type: 'object',
+      ...(required.length === 0 ? {} : { required }),
+      ...(properties.length === 0 ? {} : { properties: Object.fromEntries(properties) }),
+      ...extensions,
+    };
+  }
+
+  #extension(name: string): keyof Extensions {
+    return `${this.#dialect.openapiExtensionPrefix}${name}` as keyof Extensions;
+  }
+
+  #typeExtensions(type: TypeSchema): Extensions {
+    const extensions: Extensions = {};
+    const kinds = this.#kindsOf(type);
+    if (kinds.length > 0) extensions[this.#extension('group-version-kind')] = kinds;
+    if (type.mapType !== undefined) extensions[this.#extension('map-type')] = type.mapType;
+    if (type.unions.length > 0) {
+      extensions[this.#extension('unions')] = type.unions.map(({ discriminator, members }) => ({
+        discriminator,
+        'fields-to-discriminateBy': Object.fromEntries(members.map(({ field, value }) => [field, value])),
+      }));
+    }
+    return extensions;
+  }
+
+  #property(field: FieldSchema): SwaggerSchema {
+    const value = field.kind === 'message' ? this.refer(field.type!) : { ...SCALARS[field.kind] };
+    const property: SwaggerSchema =
+      field.cardinality === 'list'
+        ? { type: 'array', items: value }
+        : field.cardinality === 'map'
+          ? { type: 'object', additionalProperties: value }
+          : value;
+    if (field.publishedDefault !== undefined) property.default = field.publishedDefault;
+    const extensions: readonly (readonly [string, unknown])[] = [
+      ['list-map-keys', field.listMapKeys],
+      ['list-type', field.listType],
+      ['patch-merge-key', field.patchMergeKey],
+      ['patch-strategy', field.patchStrategy],
+    ];
+    for (const [name, extension] of extensions) {
+      if (extension !== undefined) property[this.#extension(name)] = extension;
+    }
+    return property;
+  }
+}

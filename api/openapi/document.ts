@@ -1,0 +1,143 @@
+// The OpenAPI 2.0 document of /openapi/v2: every served resource's operations and the definitions they refer to. Made
+// on first request from the registry's rows and the schema; the caller keeps the bytes until the resources change.
+import type { ResourceType } from '../resources/resource-type.ts';
+import type { Schema, TypeSchema } from '../schema/schema.ts';
+import type { GroupVersionKind } from './definitions.ts';
+import { Definitions } from './definitions.ts';
+import type { OperationContext } from './operation-context.ts';
+import { capitalized, groupName, operationContext, rootPath } from './operation-context.ts';
+import { ResourceOperations } from './operations.ts';
+import type { Extensions, SwaggerDocument, SwaggerPath, SwaggerSchema } from './swagger.ts';
+
+export interface DocumentOptions {
+  /** The OpenAPI v2 schema of a custom kind's objects; undefined for one that accepts any object. */
+  readonly customSchema?: (type: ResourceType) => SwaggerSchema | undefined;
+  /** Whether a feature gate is on; subresources of gates that are off are left out. */
+  readonly isOn?: (gate: string) => boolean;
+}
+
+/**
+ * Builds the document.
+ *
+ * @param types every served resource type, custom ones included.
+ */
+export function buildDocument(
+  types: readonly ResourceType[],
+  schema: Schema,
+  { customSchema = () => undefined, isOn = () => false }: DocumentOptions = {},
+): SwaggerDocument {
+  const { dialect } = schema;
+  const served = [...new Map(types.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()];
+  const definitions = new Definitions(dialect, (type) => kindsOf(type, served));
+  const custom = customObjects(types, schema, definitions, customSchema);
+  const context = operationContext({
+    dialect,
+    schema,
+    definitions,
+    objectSchema: (group, version, kind) => {
+      const type = schema.kind(group, version, kind);
+      return type === undefined ? (custom.get(`${group}/${version}/${kind}`) ?? {}) : definitions.refer(type);
+    },
+    isOn,
+  });
+  const paths = [
+    ...types.flatMap((type) => new ResourceOperations(context, type).paths()),
+    ...discoveryPaths(context, served),
+  ].sort(([a], [b]) => (a < b ? -1 : 1));
+  return {
+    swagger: '2.0',
+    info: { title: capitalized(dialect.brand), version: dialect.gitVersion },
+    paths: Object.fromEntries(paths),
+    definitions: definitions.sorted(),
+    securityDefinitions: {
+      BearerToken: { type: 'apiKey', name: 'authorization', in: 'header', description: 'Bearer token' },
+    },
+    security: [{ BearerToken: [] }],
+  };
+}
+
+type GroupVersion = Omit<GroupVersionKind, 'kind'>;
+
+/** Kinds of the shared group that are written under the core group's version, and those that every group knows. */
+const CORE_SHARED_KINDS = new Set(['APIGroup', 'APIGroupList', 'APIResourceList', 'APIVersions', 'Status']);
+const SHARED_KINDS = new Set(['DeleteOptions', 'WatchEvent']);
+
+function kindsOf(
+  { group, version, kind, name, hasTypeMeta }: TypeSchema,
+  served: readonly GroupVersion[],
+): GroupVersionKind[] {
+  if (name.startsWith('meta/')) {
+    if (SHARED_KINDS.has(kind)) return served.map((one) => ({ ...one, kind }));
+    return CORE_SHARED_KINDS.has(kind) ? [{ group: '', version: 'v1', kind }] : [];
+  }
+  return hasTypeMeta ? [{ group, version, kind }] : [];
+}
+
+/** `widgets` of group example.com → definitions `com.example.v1.Widget` and its list, by `<group>/<version>/<kind>`. */
+function customObjects(
+  types: readonly ResourceType[],
+  schema: Schema,
+  definitions: Definitions,
+  customSchema: (type: ResourceType) => SwaggerSchema | undefined,
+): ReadonlyMap<string, SwaggerSchema> {
+  const objects = new Map<string, SwaggerSchema>();
+  const extension = `${schema.dialect.openapiExtensionPrefix}group-version-kind` as keyof Extensions;
+  const text: SwaggerSchema = { type: 'string' };
+  for (const type of types) {
+    const { group, version, kind, listKind } = type;
+    if (schema.kind(group, version, kind) !== undefined) continue;
+    const prefix = `${group.split('.').reverse().join('.')}.${version}`;
+    const object = definitions.add(`${prefix}.${kind}`, {
+      ...(customSchema(type) ?? { type: 'object' }),
+      [extension]: [{ group, version, kind }],
+    });
+    const list = definitions.add(`${prefix}.${listKind}`, {
+      type: 'object',
+      required: ['items'],
+      properties: {
+        apiVersion: text,
+        items: { type: 'array', items: object },
+        kind: text,
+        metadata: definitions.refer(schema.type('meta/v1.ListMeta')),
+      },
+      [extension]: [{ group, version, kind: listKind }],
+    });
+    objects.set(`${group}/${version}/${kind}`, object).set(`${group}/${version}/${listKind}`, list);
+  }
+  return objects;
+}
+
+/** The paths of discovery and of the version. */
+function discoveryPaths(context: OperationContext, served: readonly GroupVersion[]): [string, SwaggerPath][] {
+  const { dialect, schema, definitions } = context;
+  const media = ['application/json', 'application/yaml', dialect.protobufMediaType];
+  const path = (id: string, tag: string, typeName: string, types = media): SwaggerPath => ({
+    get: {
+      operationId: id,
+      tags: [tag],
+      schemes: ['https'],
+      consumes: types,
+      produces: types,
+      responses: {
+        200: { description: 'OK', schema: definitions.refer(schema.type(typeName)) },
+        401: { description: 'Unauthorized' },
+      },
+    },
+  });
+  const lower = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+  const groups = [...new Set(served.map(({ group }) => group))];
+  return [
+    ['/version/', path('getCodeVersion', 'version', 'version.Info', ['application/json'])],
+    ['/apis/', path('getAPIVersions', 'apis', 'meta/v1.APIGroupList')],
+    ...groups.map((group): [string, SwaggerPath] => {
+      const name = groupName(group, dialect);
+      if (group === '') return ['/api/', path('getCoreAPIVersions', 'core', 'meta/v1.APIVersions')];
+      return [`/apis/${group}/`, path(`get${name}APIGroup`, lower(name), 'meta/v1.APIGroup')];
+    }),
+    ...served.map(({ group, version }): [string, SwaggerPath] => {
+      const name = groupName(group, dialect);
+      const id = `get${name}${capitalized(version)}APIResources`;
+      return [`${rootPath(group, version)}/`, path(id, `${lower(name)}_${version}`, 'meta/v1.APIResourceList')];
+    }),
+  ];
+}

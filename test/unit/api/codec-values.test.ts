@@ -1,0 +1,137 @@
+import test from 'ava';
+import { formatDuration, parseDuration } from '../../../api/codec/duration.ts';
+import { canonicalQuantity, formatQuantity, parseQuantity, roundedToMilli } from '../../../api/codec/quantity.ts';
+import { canonicalMicroTime, canonicalTime, parseInstant } from '../../../api/codec/timestamp.ts';
+
+test('a quantity is written in its canonical form', (t) => {
+  const cases = [
+    ['0', '0'],
+    ['0Ki', '0'],
+    ['-0', '0'],
+    ['1', '1'],
+    ['+5', '5'],
+    ['007', '7'],
+    ['1000', '1k'],
+    ['1000m', '1'],
+    ['1500m', '1500m'],
+    ['0.5', '500m'],
+    ['.5', '500m'],
+    ['1.', '1'],
+    ['1.5', '1500m'],
+    ['100m', '100m'],
+    ['1024', '1024'],
+    ['1024Ki', '1Mi'],
+    ['1024Mi', '1Gi'],
+    ['1000Mi', '1000Mi'],
+    ['1.5Gi', '1536Mi'],
+    ['1Ki', '1Ki'],
+    ['.001Ki', '1024m'],
+    ['.000001Ki', '1024u'],
+    ['.000000000001Ki', '2n'],
+    ['0.0001n', '1n'],
+    ['-0.0001n', '-1n'],
+    ['-1.5', '-1500m'],
+    ['12e6', '12e6'],
+    ['1e3', '1e3'],
+    ['1000e3', '1e6'],
+    ['1E', '1E'],
+    ['1000E', '1e21'],
+    ['8Ei', '9223372036854775807'],
+    ['1E3', '1e3'],
+    ['12E-3', '12e-3'],
+    ['100000000000000000000', '100E'],
+  ] as const;
+  for (const [text, canonical] of cases) {
+    t.is(canonicalQuantity(text), canonical, text);
+    t.is(canonicalQuantity(canonical), canonical, canonical);
+  }
+});
+
+test('a text that is no quantity is refused', (t) => {
+  for (const text of [
+    '',
+    ' ',
+    '.',
+    '-',
+    'm',
+    '1x',
+    '1 Gi',
+    '1.2.3',
+    '1e',
+    '--1',
+    '1KI',
+    '0x10',
+    '1e301',
+    '9'.repeat(200),
+  ]) {
+    t.is(canonicalQuantity(text), undefined, text);
+  }
+});
+
+test('amounts finer than a thousandth are rounded away from zero', (t) => {
+  const cases = [
+    ['1n', '1m'],
+    ['-1n', '-1m'],
+    ['1500u', '2m'],
+    ['2m', '2m'],
+    ['1Gi', '1Gi'],
+    ['0', '0'],
+  ] as const;
+  for (const [text, rounded] of cases) t.is(formatQuantity(roundedToMilli(parseQuantity(text)!)), rounded);
+});
+
+test('a time is written in UTC to the second', (t) => {
+  const cases = [
+    ['2021-04-08T12:30:15Z', '2021-04-08T12:30:15Z'],
+    ['2021-04-08T12:30:15.999Z', '2021-04-08T12:30:15Z'],
+    ['2021-04-08T12:30:15+02:00', '2021-04-08T10:30:15Z'],
+    ['2021-01-01T00:30:00-01:30', '2021-01-01T02:00:00Z'],
+    ['2020-02-29T00:00:00Z', '2020-02-29T00:00:00Z'],
+    ['1969-12-31T23:59:59Z', '1969-12-31T23:59:59Z'],
+    ['0001-01-01T00:00:00Z', null],
+    ['0050-03-01T00:00:00Z', '0050-03-01T00:00:00Z'],
+    ['2021-02-29T00:00:00Z', undefined],
+    ['2021-13-01T00:00:00Z', undefined],
+    ['2021-04-08T24:00:00Z', undefined],
+    ['2021-04-08T12:60:00Z', undefined],
+    ['2021-04-08', undefined],
+    ['2021-04-08 12:30:15Z', undefined],
+    ['2021-04-08T12:30:15', undefined],
+    ['2021-04-08T12:30:15+25:00', undefined],
+    ['0001-01-01T00:00:00+01:00', undefined],
+    ['', undefined],
+  ] as const;
+  for (const [text, canonical] of cases) t.is(canonicalTime(text), canonical, text);
+});
+
+test('a micro time has six fraction digits', (t) => {
+  t.is(canonicalMicroTime('2021-04-08T12:30:15.123456Z'), '2021-04-08T12:30:15.123456Z');
+  t.is(canonicalMicroTime('2021-04-08T14:30:15.000001+02:00'), '2021-04-08T12:30:15.000001Z');
+  t.is(canonicalMicroTime('0001-01-01T00:00:00.000000Z'), null);
+  t.is(canonicalMicroTime('2021-04-08T12:30:15Z'), undefined);
+  t.is(canonicalMicroTime('2021-04-08T12:30:15.123Z'), undefined);
+  t.is(canonicalMicroTime('2021-02-31T12:30:15.123456Z'), undefined);
+});
+
+test('an instant has its seconds and nanoseconds', (t) => {
+  t.deepEqual(parseInstant('1970-01-01T00:00:01.5Z'), { seconds: 1, nanos: 500_000_000 });
+  t.deepEqual(parseInstant('1969-12-31T23:59:59.25Z'), { seconds: -1, nanos: 250_000_000 });
+});
+
+test('a duration is written from hours to fractions of a second', (t) => {
+  const cases = [
+    ['0', '0s'],
+    ['90s', '1m30s'],
+    ['1h', '1h0m0s'],
+    ['1.5h', '1h30m0s'],
+    ['1h2m3.5s', '1h2m3.5s'],
+    ['-1m', '-1m0s'],
+    ['100ms', '100ms'],
+    ['1500us', '1.5ms'],
+    ['1500µs', '1.5ms'],
+    ['7ns', '7ns'],
+    ['1m.5s', '1m0.5s'],
+  ] as const;
+  for (const [text, canonical] of cases) t.is(formatDuration(parseDuration(text)!), canonical, text);
+  for (const text of ['', '1', 's', '1 s', '1d', '9999999h', '1s-1s']) t.is(parseDuration(text), undefined, text);
+});

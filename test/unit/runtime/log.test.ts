@@ -1,0 +1,41 @@
+import test from 'ava';
+import { createLogger } from '../../../runtime/log.ts';
+
+function logged(format: 'text' | 'json', log: (logger: ReturnType<typeof createLogger>) => void): string[] {
+  const lines: string[] = [];
+  log(createLogger('front/0', { level: 'info', format }, (line) => lines.push(line)));
+  return lines;
+}
+
+test('a line as text has time, level, thread, actor, message and the rest as key=value', (t) => {
+  const [line] = logged('text', (log) => log.child({ actor: 'hub' }).info({ user: 'ann', path: '/a b' }, 'list done'));
+  t.regex(line!, /^\d{4}-\d\d-\d\dT[\d:.]+Z INFO {2}front\/0 hub list done user=ann path="\/a b"\n$/);
+});
+
+test('a line as JSON is one object with the thread in it', (t) => {
+  const [line] = logged('json', (log) => log.warn({ watchers: 3 }, 'slow'));
+  const { level, thread, watchers, msg } = JSON.parse(line!) as Record<string, unknown>;
+  t.deepEqual({ level, thread, watchers, msg }, { level: 40, thread: 'front/0', watchers: 3, msg: 'slow' });
+});
+
+test('an error as text shows its stack on lines of its own', (t) => {
+  const [line] = logged('text', (log) => log.error({ err: new RangeError('too far') }, 'failed'));
+  t.regex(line!, /ERROR front\/0 failed\nRangeError: too far\n {4}at /);
+});
+
+test('levels below the one asked for say nothing', (t) => {
+  t.deepEqual(
+    logged('text', (log) => log.debug('quiet')),
+    [],
+  );
+});
+
+for (const field of ['authorization', 'token', 'secret', 'password', 'privateKey', 'clientSecret']) {
+  test(`a field named ${field} is cut out, at the top and one level down`, (t) => {
+    for (const format of ['text', 'json'] as const) {
+      const [line] = logged(format, (log) => log.info({ [field]: 'hunter2', inner: { [field]: 'hunter2' } }, 'x'));
+      t.false(line!.includes('hunter2'), line!);
+      t.true(line!.includes('[redacted]'));
+    }
+  });
+}

@@ -1,0 +1,94 @@
+import test from 'ava';
+import type { MetricsSnapshot } from '../../../runtime/metrics.ts';
+import { MetricsRegistry, mergeSnapshots } from '../../../runtime/metrics-registry.ts';
+import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
+
+function sampled(thread: string, requests: number): MetricsSnapshot {
+  const metrics = new MetricsRegistry();
+  metrics.counter('requests_total', 'Requests.', { verb: 'get' }).add(requests);
+  metrics.gauge('depth', 'Depth.', { thread }).set(requests);
+  const seconds = metrics.histogram('seconds', 'Seconds.', [0.1, 1]);
+  for (const value of [0.05, 0.1, 0.5, 2]) seconds.observe(value);
+  return metrics.snapshot();
+}
+
+test('the same name and labels give the same series, in any order of labels', (t) => {
+  const metrics = new MetricsRegistry();
+  metrics.counter('c', 'help', { a: '1', b: '2' }).add(1);
+  metrics.counter('c', 'help', { b: '2', a: '1' }).add(2);
+  metrics.counter('c', 'help', { a: '1,"b":2' }).add(4);
+  t.deepEqual(
+    metrics.snapshot()[0]!.series.map(({ value }) => value),
+    [3, 4],
+  );
+});
+
+test('declaring a name again as something else throws', (t) => {
+  const metrics = new MetricsRegistry();
+  metrics.counter('c', 'help');
+  metrics.histogram('h', 'help', [1, 2]);
+  t.throws(() => metrics.gauge('c', 'help'), { message: /metric c is declared twice/ });
+  t.throws(() => metrics.histogram('h', 'help', [1, 3]), { message: /metric h is declared twice/ });
+});
+
+test('collectors run before each snapshot', (t) => {
+  const metrics = new MetricsRegistry();
+  const gauge = metrics.gauge('g', 'help');
+  let reads = 0;
+  metrics.beforeSnapshot(() => gauge.set(++reads));
+  t.is(metrics.snapshot()[0]!.series[0]!.value, 1);
+  t.is(metrics.snapshot()[0]!.series[0]!.value, 2);
+});
+
+test('an observation falls in the first bucket that reaches it, else in the last', (t) => {
+  const [, , seconds] = sampled('front', 1);
+  t.deepEqual(seconds?.series, [{ labels: {}, value: 2.65, counts: [2, 1, 1] }]);
+});
+
+test('merging sums the same series and keeps others apart', (t) => {
+  const merged = mergeSnapshots([sampled('front', 2), sampled('store', 3)], { process: 'p' });
+  t.deepEqual(
+    merged.map(({ name, series }) => [name, series]),
+    [
+      ['requests_total', [{ labels: { verb: 'get', process: 'p' }, value: 5 }]],
+      [
+        'depth',
+        [
+          { labels: { thread: 'front', process: 'p' }, value: 2 },
+          { labels: { thread: 'store', process: 'p' }, value: 3 },
+        ],
+      ],
+      ['seconds', [{ labels: { process: 'p' }, value: 5.3, counts: [4, 2, 2] }]],
+    ],
+  );
+});
+
+test('a family that another snapshot describes differently is left out of the merge', (t) => {
+  const other = new MetricsRegistry();
+  other.gauge('requests_total', 'Not a counter.').set(100);
+  const merged = mergeSnapshots([sampled('front', 2), other.snapshot()]);
+  t.deepEqual(merged[0]!.series, [{ labels: { verb: 'get' }, value: 2 }]);
+});
+
+test('the text form has help, type, labels and cumulative buckets, summed over threads', async (t) => {
+  const text = await renderMetrics([sampled('front', 2), sampled('st"ore\\\n', 3)]);
+  t.deepEqual(text.trimEnd().split('\n'), [
+    '# HELP requests_total Requests.',
+    '# TYPE requests_total counter',
+    'requests_total{verb="get"} 5',
+    '',
+    '# HELP depth Depth.',
+    '# TYPE depth gauge',
+    'depth{thread="front"} 2',
+    'depth{thread="st\\"ore\\\\\\n"} 3',
+    '',
+    '# HELP seconds Seconds.',
+    '# TYPE seconds histogram',
+    'seconds_bucket{le="0.1"} 4',
+    'seconds_bucket{le="1"} 6',
+    'seconds_bucket{le="+Inf"} 8',
+    'seconds_sum 5.3',
+    'seconds_count 8',
+  ]);
+  t.is(METRICS_CONTENT_TYPE, 'text/plain; version=0.0.4; charset=utf-8');
+});

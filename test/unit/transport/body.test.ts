@@ -1,0 +1,57 @@
+import test from 'ava';
+import { BodyError, DEPTH_MAX, decodeBody, decodeJson, decodeYaml } from '../../../transport/body.ts';
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+test('a body is decoded by its content type, and is JSON without one', (t) => {
+  for (const contentType of ['', 'application/json', 'Application/JSON; charset=utf-8']) {
+    t.deepEqual(decodeBody(bytes('{"a":[1,null,"ü"]}'), contentType), { a: [1, null, 'ü'] });
+  }
+  t.deepEqual(decodeBody(bytes('a: yes\n'), 'application/yaml'), { a: true });
+});
+
+test('another content type is 415 and names the ones that are known', (t) => {
+  for (const contentType of ['text/plain', 'constructor', 'application/merge-patch+json', 'nonsense']) {
+    const error = t.throws(() => decodeBody(bytes('{}'), contentType), { instanceOf: BodyError });
+    t.is(error?.code, 415);
+    t.regex(error?.message ?? '', /application\/json, application\/yaml/);
+  }
+});
+
+const BAD_JSON: readonly (readonly [title: string, body: Uint8Array, message: RegExp])[] = [
+  ['an empty body', bytes(''), /not valid JSON/],
+  ['a cut body', bytes('{"a":'), /not valid JSON/],
+  ['two values', bytes('{} {}'), /not valid JSON/],
+  ['bytes that are no UTF-8', new Uint8Array([0x22, 0xff, 0x22]), /not valid UTF-8/],
+  ['a byte order mark', bytes('\ufeff{}'), /not valid JSON/],
+  ['a field named __proto__', bytes('{"a":[{"__proto__":{"x":1}}]}'), /__proto__/],
+  ['a field named __proto__ by an escape', bytes('{"\\u005f_proto__":1}'), /__proto__/],
+  ['too many levels of arrays', bytes('['.repeat(200_000) + ']'.repeat(200_000)), /deeper than/],
+  ['too many levels of objects', bytes(`${'{"a":'.repeat(DEPTH_MAX + 1)}1${'}'.repeat(DEPTH_MAX + 1)}`), /deeper than/],
+];
+
+for (const [title, body, message] of BAD_JSON) {
+  test(`JSON: ${title} is refused`, (t) => {
+    const error = t.throws(() => decodeJson(body), { instanceOf: BodyError, message });
+    t.is(error?.code, 400);
+  });
+}
+
+test('JSON: brackets in texts are not nesting, and __proto__ in a value is a value', (t) => {
+  const value = { script: `${'['.repeat(5000)}"\\`, doc: 'set __proto__', constructor: 'x' };
+  t.deepEqual(decodeJson(bytes(JSON.stringify(value))), value);
+});
+
+test('JSON: the deepest allowed nesting is read', (t) => {
+  t.notThrows(() => decodeJson(bytes('['.repeat(DEPTH_MAX) + ']'.repeat(DEPTH_MAX))));
+});
+
+test('YAML: JSON is YAML', (t) => {
+  t.deepEqual(decodeYaml(bytes('{"a": {"b": [1.50, "y", true]}}')), { a: { b: [1.5, 'y', true] } });
+});
+
+test('YAML: errors are 400 and name the line', (t) => {
+  const error = t.throws(() => decodeYaml(bytes('a: 1\nb: [1')), { instanceOf: BodyError, message: /line 2/ });
+  t.is(error?.code, 400);
+  t.throws(() => decodeYaml(new Uint8Array([0xc3, 0x28])), { instanceOf: BodyError, message: /UTF-8/ });
+});

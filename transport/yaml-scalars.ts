@@ -1,0 +1,46 @@
+// What an unquoted YAML scalar means. The rules are those of the YAML 1.1 parser that Kubernetes clients use: more words
+// for true and false than JSON has, octal and hexadecimal numbers, and no dates and no base-60 numbers.
+
+const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
+  ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),
+  ...['n', 'N', 'no', 'No', 'NO', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF'].map((word) => [word, false] as const),
+  ...['', '~', 'null', 'Null', 'NULL'].map((word) => [word, null] as const),
+]);
+
+const LONGEST_WORD = 5;
+
+const OCTAL = /^[-+]?0[oO]?[0-7]+$/;
+const PREFIXED = /^[-+]?0(?:[xX][0-9a-fA-F]+|[bB][01]+)$/;
+const DECIMAL = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
+const NOT_IN_JSON = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
+
+/** Digits of a number; a longer scalar is a string, so that the patterns above are never run on long texts. */
+const NUMBER_LENGTH_MAX = 400;
+
+export type Scalar = string | number | boolean | null;
+
+/** The value of a plain scalar. Throws an Error for infinities and NaN, which JSON does not have. */
+export function resolvePlain(text: string): Scalar {
+  if (text.length <= LONGEST_WORD) {
+    const word = WORDS.get(text);
+    if (word !== undefined) return word;
+  }
+  const first = text.charCodeAt(0);
+  const mayBeNumber = (first >= 0x2b && first <= 0x39) || first === 0x2e;
+  if (!mayBeNumber || text.length > NUMBER_LENGTH_MAX) return text;
+  return resolveNumber(text.includes('_') ? text.replaceAll('_', '') : text) ?? text;
+}
+
+function resolveNumber(digits: string): number | undefined {
+  if (NOT_IN_JSON.test(digits)) throw new Error(`${digits} is not a number that JSON can hold`);
+  if (OCTAL.test(digits)) return signed(digits, (unsigned) => Number.parseInt(unsigned.replace(/^0[oO]?/, '0'), 8));
+  if (PREFIXED.test(digits)) return signed(digits, Number);
+  if (!DECIMAL.test(digits)) return undefined;
+  const value = Number(digits);
+  return Number.isFinite(value) ? value : undefined;
+}
+
+function signed(digits: string, parse: (unsigned: string) => number): number {
+  if (digits.startsWith('-')) return -parse(digits.slice(1));
+  return parse(digits.startsWith('+') ? digits.slice(1) : digits);
+}
