@@ -1,5 +1,6 @@
 // How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
 // the bytes they are stored as whenever that is what the client takes.
+import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
@@ -50,7 +51,7 @@ export function sendStored(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
-  if (representation.format === 'json') {
+  if (representation.format === 'json' && representation.shaping === undefined) {
     exchange.code = code;
     const bytes = representation.pretty ? prettyJson(body) : body;
     exchange.response.respond(code, headersFor(representation.contentType, warnings), bytes);
@@ -59,7 +60,7 @@ export function sendStored(
   sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
 }
 
-/** Any object, encoded for this answer alone. */
+/** Any object, shaped and encoded for this answer alone. */
 export function sendObject(
   exchange: Exchange,
   code: number,
@@ -67,12 +68,25 @@ export function sendObject(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
+  const { shaping } = representation;
+  const shaped = shaping === undefined ? object : shaping.object(object as JsonObject);
+  sendValue(exchange, code, shaped, representation, warnings);
+}
+
+/** A value that already has the shape it was asked for in, encoded for this answer alone. */
+export function sendValue(
+  exchange: Exchange,
+  code: number,
+  value: object,
+  representation: Representation,
+  warnings?: readonly string[],
+): void {
   const text =
     representation.format === 'yaml'
-      ? yamlText(object)
+      ? yamlText(value)
       : representation.pretty
-        ? prettyText(object)
-        : `${JSON.stringify(object)}\n`;
+        ? prettyText(value)
+        : `${JSON.stringify(value)}\n`;
   exchange.code = code;
   exchange.response.respond(code, headersFor(representation.contentType, warnings), text);
 }
@@ -80,4 +94,9 @@ export function sendObject(
 /** Indented text of a value that is no stored object. */
 function prettyText(value: object): Uint8Array {
   return prettyJson(Buffer.from(JSON.stringify(value)));
+}
+
+/** True when what is stored can be sent as it lies. */
+export function takesStoredBytes({ format, pretty, shaping }: Representation): boolean {
+  return format === 'json' && !pretty && shaping === undefined;
 }
