@@ -59,8 +59,10 @@ export class ServerProcess {
     return readFileSync(join(this.dataDirectory, 'admin.token'), 'utf8').trim();
   }
 
+  /** As the kubeconfig says. */
   get caPem(): string {
-    return readFileSync(join(this.dataDirectory, 'pki', 'apiserver.crt'), 'utf8');
+    const encoded = /certificate-authority-data: (\S+)/.exec(readFileSync(this.kubeconfig, 'utf8'))?.[1] ?? '';
+    return Buffer.from(encoded, 'base64').toString('utf8');
   }
 
   get kubeconfig(): string {
