@@ -95,6 +95,11 @@ export interface HubProtocol extends Protocol {
       readonly message: WatchQuery;
       readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
     };
+    /** Answers when this hub has applied a revision, and so its thread knows the slabs of everything up to it. */
+    readonly reach: {
+      readonly message: { readonly revision: number };
+      readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
+    };
     readonly status: {
       readonly message: Record<never, never>;
       readonly reply: {

@@ -66,14 +66,20 @@ export class Reads {
   }
 
   /** Answers with an object that was just written. */
-  sendWritten(
+  async sendWritten(
     exchange: Exchange,
     code: number,
     place: Place,
     representation: Representation,
     warnings?: readonly string[],
-  ): void {
-    sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
+  ): Promise<void> {
+    const { hub, requestTimeoutMs, slabs } = this.#parts;
+    if (!slabs.holds(place)) {
+      // The store's answer came before its publication, which brings the slab.
+      const reached = await hub.ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs });
+      if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
+    }
+    sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
   }
 
   async list(
