@@ -16,7 +16,7 @@ function sample(namespace: string, name: string, labels: Record<string, string> 
 function world(objects: readonly SampleObject[]): { cache: ResourceCache; records: Records } {
   const cache = new ResourceCache('core/samples');
   const records = new Records();
-  objects.forEach((object, index) => cache.place(records.write(object, index + 1)));
+  for (const [index, object] of objects.entries()) cache.place(records.write(object, index + 1));
   return { cache, records };
 }
 
