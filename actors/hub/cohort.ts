@@ -17,6 +17,8 @@ export interface Watcher {
     | 'live'
     /** Waits for `watchReady`: its socket is full, or its last catch-up chunk is on the way. */
     | 'waiting'
+    /** The store was lost: goes on when it has been read again. */
+    | 'suspended'
     /** Asked for a revision that has not been reached. */
     | 'future';
   /** The initial state still to be sent; undefined when there is none left. */

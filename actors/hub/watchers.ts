@@ -5,19 +5,19 @@ import { shapeKey } from '../../api/table/shape.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
-import { type FramedEvent, frameBytes, frameExpired } from './frames.ts';
+import { frameExpired } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
-import type { CacheEvent, Entry, ResourceCache } from './resource-cache.ts';
+import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 
-/** Bytes of one catch-up chunk: more would sit in the socket's buffer. */
-const CATCH_UP_BYTES = 128 * 1024;
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
 /** Until a message to a full ingress is tried again. */
 const RETRY_MS = 50;
+const NO_CHUNK = new Uint8Array();
 
 export interface WatchersOptions {
   readonly context: ActorContext;
@@ -38,6 +38,8 @@ export class Watchers {
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
+  /** The caches are not to be read. */
+  #suspended = false;
   readonly #framings: Series;
   readonly #deliveries: Series;
 
@@ -88,12 +90,18 @@ export class Watchers {
   /** The socket took the last chunk, or takes bytes again. */
   ready(id: number): void {
     const watcher = this.#watchers.get(id);
-    if (watcher?.state === 'waiting') this.#advance(watcher);
+    if (watcher?.state !== 'waiting') return;
+    if (this.#suspended) watcher.state = 'suspended';
+    else this.#advance(watcher);
   }
 
+  /**
+   * The socket is full: whatever was sent after `deliveredRevision`, in whatever state, was dropped there, and `ready`
+   * follows.
+   */
   park(id: number, deliveredRevision: number): void {
     const watcher = this.#watchers.get(id);
-    if (watcher === undefined || watcher.state !== 'live') return;
+    if (watcher === undefined) return;
     watcher.cohort.live.delete(id);
     watcher.state = 'waiting';
     watcher.position = deliveredRevision;
@@ -128,10 +136,14 @@ export class Watchers {
       this.#sendLive(cohort, applied, (withColumns) => this.#framing.events(cohort, pending, withColumns));
     }
     this.#dirty = [];
+    this.#beginFuture(applied);
+  }
+
+  /** Watchers whose revision has been reached. */
+  #beginFuture(applied: number): void {
     for (const watcher of this.#future) {
       if (watcher.position > applied) continue;
       this.#future.delete(watcher);
-      watcher.state = 'waiting';
       this.#advance(watcher);
     }
   }
@@ -151,19 +163,21 @@ export class Watchers {
     }
   }
 
-  /** Takes every watcher out of its cohort before the caches are rebuilt; `resume` brings them back. */
+  /** The store is lost: nothing is sent until `resume`, when everyone goes on from where they were. */
   suspend(): void {
+    this.#suspended = true;
     const { applied } = this.#options.position();
     for (const watcher of this.#watchers.values()) {
       if (watcher.state !== 'live') continue;
       watcher.cohort.live.delete(watcher.id);
-      watcher.state = 'waiting';
+      watcher.state = 'suspended';
       watcher.position = applied;
     }
   }
 
-  /** Attaches suspended watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
+  /** Attaches all watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
   resume(cacheFor: (storageKey: string) => ResourceCache): void {
+    this.#suspended = false;
     const watchers = [...this.#watchers.values()];
     const cohorts = new Map<Cohort, Cohort>();
     this.#indexes.clear();
@@ -176,17 +190,17 @@ export class Watchers {
         this.#indexFor(renewed.cache).add(renewed);
       }
       Object.assign(watcher, { cohort: renewed });
-      if (watcher.initial !== undefined) {
-        watcher.initial = undefined;
-        this.#expire(watcher);
-      } else if (watcher.state === 'waiting') {
-        this.#advance(watcher);
-      }
     }
+    for (const watcher of watchers) {
+      if (watcher.initial !== undefined) this.#expire(watcher);
+      else if (watcher.state === 'suspended') this.#advance(watcher);
+    }
+    this.#beginFuture(this.#options.position().applied);
   }
 
   /** Sends the next chunk of what the watcher has not seen, or makes it live when there is none. */
   #advance(watcher: Watcher): void {
+    watcher.state = 'waiting';
     if (watcher.initial !== undefined) {
       this.#sendInitial(watcher, watcher.initial);
       return;
@@ -197,7 +211,8 @@ export class Watchers {
       this.#expire(watcher);
       return;
     }
-    const { framed, through } = this.#eventsAfter(cohort, watcher.position, applied);
+    const { slabs } = this.#options;
+    const { framed, through } = eventsAfter(cohort, watcher.position, applied, slabs);
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
@@ -213,42 +228,10 @@ export class Watchers {
     cohort.live.add(watcher.id);
   }
 
-  /** At most a chunk's worth of events, and the revision up to which they are complete. */
-  #eventsAfter(cohort: Cohort, after: number, applied: number): { framed: FramedEvent[]; through: number } {
-    const { slabs } = this.#options;
-    const { events } = cohort.cache;
-    const framed: FramedEvent[] = [];
-    let bytes = 0;
-    for (let i = cohort.cache.eventsAfter(after); i < events.length; i++) {
-      const event = events[i]!;
-      // Only between revisions: what changed together is delivered together.
-      if (bytes >= CATCH_UP_BYTES && event.revision !== events[i - 1]?.revision) {
-        return { framed, through: events[i - 1]!.revision };
-      }
-      const seen = seenThrough(cohort.selection, event, new EventAttributes(event, slabs));
-      if (seen === undefined) continue;
-      framed.push(seen);
-      bytes += frameBytes(seen.type, seen.entry, slabs);
-    }
-    return { framed, through: applied };
-  }
-
   #sendInitial(watcher: Watcher, initial: InitialState): void {
     const { slabs, release, initialEventsEndAnnotation } = this.#options;
     const { cohort } = watcher;
-    const framed: FramedEvent[] = [];
-    let bytes = 0;
-    while (initial.next < initial.places.length && bytes < CATCH_UP_BYTES) {
-      const entry: Entry = {
-        key: '',
-        revision: 0,
-        slab: initial.places[initial.next]!,
-        offset: initial.places[initial.next + 1]!,
-      };
-      framed.push({ type: 'ADDED', entry, shownRevision: undefined });
-      bytes += frameBytes('ADDED', entry, slabs);
-      initial.next += 2;
-    }
+    const framed = takeInitial(initial, slabs);
     let chunk = this.#framing.events(cohort, framed, framed.length > 0 && cohort.columnsDue.delete(watcher.id));
     this.#deliveries.add(framed.length);
     if (initial.next >= initial.places.length) {
@@ -293,20 +276,20 @@ export class Watchers {
       const watcher = this.#watchers.get(id);
       if (watcher !== undefined) this.#drop(watcher);
     }
-    this.#endLater(watchers);
+    this.#tellEnded(watchers, NO_CHUNK);
   }
 
-  #endLater(watchers: readonly number[]): void {
-    const ended = { type: 'watchEnded', watchers, chunk: new Uint8Array() } as const;
-    if (this.#options.ingress.tell<'watchEnded'>(ended) === 'queued') return;
-    this.#options.context.timers.after(RETRY_MS, () => this.#endLater(watchers));
+  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
+  #tellEnded(watchers: readonly number[], chunk: Uint8Array): void {
+    if (this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
+    this.#options.context.timers.after(RETRY_MS, () => this.#tellEnded(watchers, chunk));
   }
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
     const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
     this.#drop(watcher);
-    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+    this.#tellEnded([watcher.id], chunk);
   }
 
   #end(watcher: Watcher): void {
@@ -315,9 +298,9 @@ export class Watchers {
     const chunk =
       cohort.bookmarks && caughtUp
         ? this.#framing.bookmark(cohort, this.#options.position().applied, undefined, cohort.columnsDue.has(watcher.id))
-        : new Uint8Array();
+        : NO_CHUNK;
     this.#drop(watcher);
-    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+    this.#tellEnded([watcher.id], chunk);
   }
 
   #drop(watcher: Watcher): void {
