@@ -19,8 +19,10 @@ import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { probeAddress } from '../transport/address-probe.ts';
+import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
+import { prepareUws } from '../transport/uws-binary.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { planFor } from './placement.ts';
 import { buildInfo, versionText } from './version.ts';
@@ -68,6 +70,7 @@ export async function serve(
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(program, options, directory);
+    prepareUws(HEADER_BYTES_MAX);
     const supervisor = await startSupervisor({
       plan,
       rosterUrl,
