@@ -167,7 +167,9 @@ const olderVersion: Rule<DefinitionSpec> = ({ version, versions }, at) => {
 
 const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFields }, at) => {
   if (!how) return;
-  const webhook = how.webhook as { clientConfig?: object; conversionReviewVersions?: readonly string[] | null } | undefined;
+  const webhook = how.webhook as
+    | { clientConfig?: object; conversionReviewVersions?: readonly string[] | null }
+    | undefined;
   const clientConfig = webhook?.clientConfig ?? how.webhookClientConfig;
   const versions = webhook?.conversionReviewVersions ?? how.conversionReviewVersions ?? [];
   const isOlder =

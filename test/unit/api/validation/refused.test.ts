@@ -89,7 +89,9 @@ for (const one of CASES) {
     const { before, next } = objectsOf(one);
     const validation = validationOf('kubernetes', gates);
     const errors =
-      update === undefined ? validation.create(next, before.type) : validation.update(next, before.object, before.type, update);
+      update === undefined
+        ? validation.create(next, before.type)
+        : validation.update(next, before.object, before.type, update);
     t.deepEqual(errors.map(({ path, reason }) => `${path}: ${reason}`).sort(), expectedOf(causes));
     for (const { message } of errors) t.regex(message, /^[A-Z][a-z ]+(: .+)?$/s);
   });

@@ -49,7 +49,12 @@ for (const gates of ['', 'AllAlpha=true']) {
         try {
           step();
         } catch (error) {
-          failures.add(`${where}: ${String((error as Error).stack).split('\n').slice(0, 3).join()}`);
+          failures.add(
+            `${where}: ${String((error as Error).stack)
+              .split('\n')
+              .slice(0, 3)
+              .join()}`,
+          );
         }
       };
       for (const path of places(object)) {

@@ -65,7 +65,13 @@ const spots: Spot[] = [];
 /** Rows by `type.field`; true once a value has stood there. */
 const rows = new Map<string, FieldRules>();
 
-function visit(test: TestObject, type: TypeSchema, value: unknown, path: readonly (string | number)[], place: string): void {
+function visit(
+  test: TestObject,
+  type: TypeSchema,
+  value: unknown,
+  path: readonly (string | number)[],
+  place: string,
+): void {
   if (!isJsonObject(value)) return;
   const fields = entryOf(TYPE_RULES, type.name)?.fields ?? {};
   for (const field of type.fields) {
@@ -184,14 +190,17 @@ const DEMANDS = ['required', 'enum', 'min', 'max', 'format', 'bytesMax', 'itemsM
 
 test('every row has a value it accepts and one it refuses', (t) => {
   const wanted: string[] = [];
-  for (const [name, row] of rows) for (const demand of DEMANDS) if (row[demand] !== undefined) wanted.push(`${name} ${demand}`);
+  for (const [name, row] of rows)
+    for (const demand of DEMANDS) if (row[demand] !== undefined) wanted.push(`${name} ${demand}`);
   t.log(`${rows.size} rows, ${wanted.length} demands, ${refused.size} refused, ${accepted.size} rows accepted`);
   t.deepEqual(
     wanted.filter((demand) => !refused.has(demand)),
     [],
   );
   t.deepEqual(
-    [...rows].filter(([name, row]) => !accepted.has(name) && row.opaque === undefined && row.forbidden === undefined).map(([name]) => name),
+    [...rows]
+      .filter(([name, row]) => !accepted.has(name) && row.opaque === undefined && row.forbidden === undefined)
+      .map(([name]) => name),
     [],
   );
 });
