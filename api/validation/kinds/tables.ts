@@ -19,6 +19,7 @@ import { labelTypes } from './labels.ts';
 import { limitTypes, limitUpdates } from './limits.ts';
 import { networkingTypes, networkingUpdates } from './networking.ts';
 import { nodeTypes, nodeUpdates } from './node.ts';
+import { persistentVolumeTypes, persistentVolumeUpdates } from './persistent-volumes.ts';
 import { placementTypes } from './placement.ts';
 import { podStatusUpdates, podTypes, podUpdates } from './pod.ts';
 import { podSpecTypes } from './pod-spec.ts';
@@ -50,6 +51,7 @@ export const TYPE_RULES: RuleTable = merged([
   limitTypes,
   networkingTypes,
   nodeTypes,
+  persistentVolumeTypes,
   placementTypes,
   podTypes,
   podSpecTypes,
@@ -77,6 +79,7 @@ export const CHANGE_RULES: ChangeTable = merged([
   limitUpdates,
   networkingUpdates,
   nodeUpdates,
+  persistentVolumeUpdates,
   podUpdates,
   rbacUpdates,
   schedulingUpdates,
