@@ -131,6 +131,7 @@ function createPlain(options: ListenerOptions): PlainServer {
   return limited(
     createServer({
       maxHeaderSize: options.headerBytesMax,
+      // Taken from the options here, from the property of the same name by the secure server.
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       noDelay: true,
       keepAlive: true,
@@ -146,13 +147,11 @@ function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureSe
     maxHeaderListSize: options.headerBytesMax,
   };
   const clientCa = tls.clientCaPem;
-  // Not in the declared options, but passed on to the TCP server and the HTTP/1.1 side.
+  // Not in the declared options, but passed on to the TCP server.
   const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_DELAY_MS };
-  const checks = { connectionsCheckingInterval: CHECK_INTERVAL_MS };
   try {
     const server = createSecureServer({
       ...tcp,
-      ...checks,
       allowHTTP1: true,
       key: tls.keyPem,
       cert: tls.certPem,
@@ -177,6 +176,7 @@ function limited<S extends NodeServer>(server: S, options: ListenerOptions): S {
     maxHeadersCount: 0,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: options.idleTimeoutSeconds * 1000,
   });
 }
@@ -212,13 +212,16 @@ class Connections {
   /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
   addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
     let openStreams = 0;
+    let idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
     session.on('stream', (stream) => {
       openStreams++;
-      stream.once('close', () => openStreams--);
+      clearTimeout(idle);
+      stream.once('close', () => {
+        openStreams--;
+        if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+      });
     });
-    session.setTimeout(idleTimeoutMs, () => {
-      if (openStreams === 0) session.close();
-    });
+    session.once('close', () => clearTimeout(idle));
     session.on('error', () => {});
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));

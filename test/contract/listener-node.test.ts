@@ -83,14 +83,38 @@ test.serial('node: malformed bytes behind a stream cut it instead of being answe
   await listener.close();
 });
 
+for (const isTls of [false, true]) {
+  test.serial(`node${isTls ? ' with TLS' : ''}: an idle connection is closed, one with a stream is not`, async (t) => {
+    const taken = new Taken();
+    const held = taken.handler(JSON_HEADERS);
+    const handler: ExchangeHandler = (request, response) => {
+      if (request.path === '/held') held(request, response);
+      else response.respond(200, [], 'done');
+    };
+    const listener = await openNodeListener(await listenerOptions(isTls, handler, { idleTimeoutSeconds: 1 }));
+    const streaming = await RawClient.open(listener.port, isTls);
+    streaming.send('GET /held HTTP/1.1\r\nHost: test\r\n\r\n');
+    const response = await taken.next();
+    const idle = await RawClient.open(listener.port, isTls);
+    idle.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    t.is((await idle.answer()).status, 200);
+    await idle.untilClosed();
+    t.false(response.aborted);
+    response.write(Buffer.from('{"late":true}\n'));
+    await streaming.until((received) => received.includes('late'));
+    streaming.close();
+    await listener.close();
+  });
+}
+
 function http2Test(
   title: string,
   handler: ExchangeHandler,
   run: (t: ExecutionContext, session: ClientHttp2Session, listener: Listener) => Promise<void>,
-  headerBytesMax = HEADER_BYTES_MAX,
+  change: { headerBytesMax?: number; idleTimeoutSeconds?: number } = {},
 ): void {
   test.serial(`node by HTTP/2: ${title}`, async (t) => {
-    const listener = await openNodeListener(await listenerOptions(true, handler, { headerBytesMax }));
+    const listener = await openNodeListener(await listenerOptions(true, handler, change));
     const session = connect(`https://localhost:${listener.port}`, { ca: (await testPair).certPem });
     session.on('error', () => {});
     try {
@@ -212,7 +236,7 @@ http2Test(
     t.is((JSON.parse(body.toString()) as { code: number }).code, 431);
     t.is((await answerOf(session.request({ ':path': '/' }))).headers[':status'], 200);
   },
-  8192,
+  { headerBytesMax: 8192 },
 );
 
 const taken = new Taken();
@@ -337,6 +361,25 @@ http2Test(
     response.end();
     await ended;
   },
+);
+
+http2Test(
+  'an idle connection is closed, one with a stream is not',
+  taken.handler(JSON_HEADERS),
+  async (t, session, listener) => {
+    const stream = session.request({ ':path': '/' });
+    const response = await taken.next();
+    const idle = connect(`https://localhost:${listener.port}`, { ca: (await testPair).certPem });
+    await new Promise((resolve) => idle.once('close', resolve));
+    t.false(response.aborted);
+    const arrived = new Promise<Buffer>((resolve) => stream.once('data', resolve));
+    response.write(Buffer.from('late'));
+    t.is((await arrived).toString(), 'late');
+    const closed = new Promise((resolve) => session.once('close', resolve));
+    response.end();
+    await closed;
+  },
+  { idleTimeoutSeconds: 1 },
 );
 
 function clientPair(purpose: 'serverAuth' | 'clientAuth'): Promise<{ certPem: string; keyPem: string }> {
