@@ -4,7 +4,7 @@ import { isOrchError } from '../../runtime/errors.ts';
 import { type ListenerKind, type ListenerNeeds, openListener } from '../../transport/open-listener.ts';
 import { prepareUws } from '../../transport/uws-binary.ts';
 import { RawClient } from './listener-client.ts';
-import { HEADER_BYTES_MAX, listenerOptions, testPair } from './listener-suite.ts';
+import { HEADER_BYTES_MAX, listenerOptions, testPair } from './listener-fixture.ts';
 
 prepareUws(HEADER_BYTES_MAX);
 
