@@ -1,30 +1,15 @@
-// The listener contract on Node's own server, by HTTP/1.1 plain and with TLS and by HTTP/2, and what only it can do:
-// client certificates, refusals in the Status format.
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  connect,
-  constants,
-  type IncomingHttpHeaders,
-} from 'node:http2';
+// The listener contract on Node's own server, by HTTP/1.1 plain and with TLS, and what only it can do: client
+// certificates, refusals in the Status format, idle timeouts as configured.
+import { connect } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
-import test, { type ExecutionContext } from 'ava';
-import type { ExchangeHandler, Listener, TlsMaterial } from '../../transport/exchange.ts';
+import test from 'ava';
+import type { ExchangeHandler, TlsMaterial } from '../../transport/exchange.ts';
 import { openNodeListener } from '../../transport/node-listener.ts';
 import { makeSelfSigned } from '../../transport/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
-import {
-  BINARY_HEADERS,
-  ENDLESS_BYTES,
-  HEADER_BYTES_MAX,
-  http1Suite,
-  JSON_HEADERS,
-  listenerOptions,
-  MEGABYTE,
-  pattern,
-  Taken,
-  testPair,
-} from './listener-suite.ts';
+import { HEADER_BYTES_MAX, JSON_HEADERS, listenerOptions, Taken, testPair } from './listener-fixture.ts';
+import { answerOf } from './listener-http2-client.ts';
+import { http1Suite } from './listener-suite.ts';
 
 http1Suite('node', openNodeListener, false);
 http1Suite('node with TLS', openNodeListener, true);
@@ -83,6 +68,7 @@ test.serial('node: malformed bytes behind a stream cut it instead of being answe
   await listener.close();
 });
 
+<<<<<<< HEAD
 function http2Test(
   title: string,
   handler: ExchangeHandler,
@@ -243,92 +229,31 @@ http2Test(
         if (!response.write(part)) return;
       }
       response.end();
+=======
+for (const isTls of [false, true]) {
+  test.serial(`node${isTls ? ' with TLS' : ''}: an idle connection is closed, one with a stream is not`, async (t) => {
+    const taken = new Taken();
+    const held = taken.handler(JSON_HEADERS);
+    const handler: ExchangeHandler = (request, response) => {
+      if (request.path === '/held') held(request, response);
+      else response.respond(200, [], 'done');
+>>>>>>> transport
     };
-    response.onDrained(pump);
-    pump();
-    const other = session.request({ ':path': '/other' });
-    const otherResponse = await taken.next();
-    otherResponse.write(pattern(10));
-    otherResponse.end();
-    t.is((await answerOf(other)).body.length, 10);
-    t.true(written < ENDLESS_BYTES, 'the writer was stopped');
-    const { body } = await answerOf(stalled);
-    t.is(body.length, written);
-    t.is(body.compare(part, 0, part.length, body.length - part.length), 0);
-  },
-);
-
-let aborts = 0;
-const countAborts = taken.handler(JSON_HEADERS, (response) => response.onAborted(() => aborts++));
-
-http2Test('a client that leaves its stream is noticed once', countAborts, async (t, session) => {
-  aborts = 0;
-  const stream = session.request({ ':path': '/' });
-  const response = await taken.next();
-  stream.on('error', () => {});
-  stream.close(constants.NGHTTP2_CANCEL);
-  await eventually(() => aborts > 0);
-  t.is(aborts, 1);
-  t.true(response.aborted);
-  t.false(response.write(pattern(10)));
-});
-
-http2Test('an abort resets the stream and leaves the connection', countAborts, async (t, session) => {
-  const stream = session.request({ ':path': '/' });
-  const closed = new Promise((resolve) => stream.once('close', resolve));
-  stream.on('error', () => {});
-  (await taken.next()).abort();
-  await closed;
-  const next = session.request({ ':path': '/' });
-  next.on('error', () => {});
-  t.false((await taken.next()).aborted);
-});
-
-http2Test(
-  'a big body in shared memory is read before respond returns',
-  (_, response) => {
-    const shared = new Uint8Array(new SharedArrayBuffer(5 * MEGABYTE));
-    shared.set(pattern(shared.length));
-    response.respond(200, BINARY_HEADERS, shared);
-    shared.fill(0);
-  },
-  async (t, session) => {
-    t.is((await answerOf(session.request({ ':path': '/' }))).body.compare(pattern(5 * MEGABYTE)), 0);
-  },
-);
-
-http2Test('one connection carries hundreds of streams', countAborts, async (t, session, listener) => {
-  const COUNT = 500;
-  aborts = 0;
-  for (let i = 0; i < COUNT; i++) {
-    const stream = session.request({ ':path': `/${i}` });
-    stream.on('error', () => {});
-    await taken.next();
-  }
-  t.is(listener.openConnections, 1);
-  session.destroy();
-  await eventually(() => aborts === COUNT);
-  t.is(aborts, COUNT);
-});
-
-http2Test(
-  'after stopAccepting open streams go on and no others begin',
-  taken.handler(JSON_HEADERS),
-  async (t, session, listener) => {
-    const stream = session.request({ ':path': '/' });
+    const listener = await openNodeListener(await listenerOptions(isTls, handler, { idleTimeoutSeconds: 1 }));
+    const streaming = await RawClient.open(listener.port, isTls);
+    streaming.send('GET /held HTTP/1.1\r\nHost: test\r\n\r\n');
     const response = await taken.next();
-    const goneAway = new Promise((resolve) => session.once('goaway', resolve));
-    listener.stopAccepting();
-    await goneAway;
-    const arrived = new Promise<Buffer>((resolve) => stream.once('data', resolve));
-    response.write(Buffer.from('late'));
-    t.is((await arrived).toString(), 'late');
-    t.throws(() => session.request({ ':path': '/' }));
-    const ended = answerOf(stream);
-    response.end();
-    await ended;
-  },
-);
+    const idle = await RawClient.open(listener.port, isTls);
+    idle.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    t.is((await idle.answer()).status, 200);
+    await idle.untilClosed();
+    t.false(response.aborted);
+    response.write(Buffer.from('{"late":true}\n'));
+    await streaming.until((received) => received.includes('late'));
+    streaming.close();
+    await listener.close();
+  });
+}
 
 function clientPair(purpose: 'serverAuth' | 'clientAuth'): Promise<{ certPem: string; keyPem: string }> {
   const now = Date.now();
