@@ -458,6 +458,26 @@ test('memory follows what is live: overwriting the same objects does not add sla
   t.true((await follower!.subscribe()).slabs.length < 25);
 });
 
+test('what a compaction emptied is used again when every reader has applied that compaction, and not before', async (t) => {
+  const { store, put, followers } = await rigFor(t, { settings: { slabBytes: 2048 } });
+  const [follower] = followers;
+  follower!.reports = false;
+  const write = async (count: number) => {
+    for (let n = 0; n < count; n++) await put(A, 'x'.repeat(300));
+    const revision = await put(A);
+    await until(() => follower!.revision === revision);
+    return follower!.batches.splice(0).reduce((slabs, { newSlabs }) => slabs + newSlabs.length, 0);
+  };
+  await follower!.subscribe();
+  t.true((await write(20)) >= 4);
+  follower!.reportEpoch();
+  await compact(store, 1000);
+  await until(() => follower!.compactedRevision > 0);
+  t.true((await write(8)) >= 2, 'the reader has not said that it applied the compaction');
+  follower!.reportEpoch();
+  t.is(await write(8), 0);
+});
+
 test('health says the committed revision', async (t) => {
   const { store, put } = await rigFor(t);
   await put(A);
