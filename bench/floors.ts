@@ -2,7 +2,7 @@
 // how much of a request is the server's own work, whatever machine it runs on and whatever else that is doing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { loadTlsMaterial } from '../transport/tls-material.ts';
+import { selfSignedKeyPair } from '../transport/tls-material.ts';
 import { type Bench, resultOf } from './bench.ts';
 import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from './load-protocol.ts';
 import { configMap } from './objects.ts';
@@ -32,7 +32,7 @@ export interface BareListener {
 export async function withBareListener<T>(bench: Bench, use: (listener: BareListener) => Promise<T>): Promise<T> {
   const directory = bench.makeDirectory();
   // As the server does: the same kind of key, so that handshakes cost the same.
-  const { certPem, keyPem, caPem } = loadTlsMaterial({ certFile: '', keyFile: '', directory, names: [] });
+  const { certPem, keyPem } = await selfSignedKeyPair(directory);
   const keyFile = join(directory, 'key.pem');
   const certFile = join(directory, 'cert.pem');
   writeFileSync(keyFile, keyPem, { mode: 0o600 });
@@ -42,7 +42,7 @@ export async function withBareListener<T>(bench: Bench, use: (listener: BareList
   try {
     const { port } = await bench.children.ask<{ port: number }>(child, { keyFile, certFile }, LISTENER_START_MS);
     const startMs = performance.now() - startedMs;
-    return await use({ endpoint: { host: '127.0.0.1', port, tls: { ca: caPem } }, pid: child.pid!, startMs });
+    return await use({ endpoint: { host: '127.0.0.1', port, tls: { ca: certPem } }, pid: child.pid!, startMs });
   } finally {
     await bench.children.stop(child);
   }
