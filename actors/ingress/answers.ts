@@ -31,7 +31,7 @@ export function sendStatus(exchange: Exchange, status: Status): void {
     retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
   const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
   exchange.code = code;
-  exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
+  exchange.response.respond(code, headers, pretty ? prettyText(status) : `${JSON.stringify(status)}\n`);
 }
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
@@ -51,9 +51,10 @@ export function sendStored(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
-  if (takesStoredBytes(representation)) {
+  if (representation.format === 'json' && representation.shaping === undefined) {
     exchange.code = code;
-    exchange.response.respond(code, headersFor(representation.contentType, warnings), body);
+    const bytes = representation.pretty ? prettyJson(body) : body;
+    exchange.response.respond(code, headersFor(representation.contentType, warnings), bytes);
     return;
   }
   sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
@@ -84,10 +85,15 @@ export function sendValue(
     representation.format === 'yaml'
       ? yamlText(value)
       : representation.pretty
-        ? prettyJson(value)
+        ? prettyText(value)
         : `${JSON.stringify(value)}\n`;
   exchange.code = code;
   exchange.response.respond(code, headersFor(representation.contentType, warnings), text);
+}
+
+/** Indented text of a value that is no stored object. */
+function prettyText(value: object): Uint8Array {
+  return prettyJson(Buffer.from(JSON.stringify(value)));
 }
 
 /** True when what is stored can be sent as it lies. */
