@@ -84,7 +84,7 @@ class Client {
       },
       respond: (status, headers, body) => {
         begin(status, headers);
-        this.text += body.toString();
+        this.text += Buffer.from(body).toString('utf8');
         this.pieces++;
         this.ended = true;
       },
