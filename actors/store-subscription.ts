@@ -43,6 +43,11 @@ export class StoreSubscription {
     return this.#state === 'following';
   }
 
+  /** The last publication handed on, or the snapshot's. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
   /** Subscribes. Resolves with the first snapshot taken over, however many attempts it takes. */
   start(): Promise<void> {
     return new Promise((resolve) => {

@@ -20,7 +20,7 @@ import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { probeAddress } from '../transport/address-probe.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
-import { loadTlsMaterial, type ServingPair } from '../transport/tls-material.ts';
+import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { planFor } from './placement.ts';
 import { buildInfo, versionText } from './version.ts';
@@ -67,7 +67,7 @@ export async function serve(
   try {
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
-    const { settings, kubeconfig, url } = prepare(program, options, directory);
+    const { settings, kubeconfig, url } = await prepare(program, options, directory);
     const supervisor = await startSupervisor({
       plan,
       rosterUrl,
@@ -105,22 +105,22 @@ interface Prepared {
   readonly url: string;
 }
 
-function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Prepared {
+async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
-  const pair = servingPair(options, directory, advertiseAddress);
+  const pair = await servingPair(options, directory, advertiseAddress);
   const token = adminToken(directory);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
-  const kubeconfig = kubeconfigText({ server: url, caPem: pair.caPem, token, ...names });
+  const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
   const settings: ServerSettings = {
     dialect: options.apiDialect,
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
-    caPem: pair.caPem,
+    caPem: pair.certPem,
     tokens,
     advertiseAddress,
     build: buildInfo(),
@@ -130,16 +130,12 @@ function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory:
   return { settings, kubeconfig, url };
 }
 
-function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): ServingPair {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir } = options;
-  return loadTlsMaterial({
-    certFile: tlsCertFile,
-    keyFile: tlsPrivateKeyFile,
-    directory: certDir === '' ? join(directory, 'pki') : resolve(certDir),
-    names: [options.externalHostname, options.bindAddress, advertiseAddress].filter(
-      (name) => name !== '' && !isUnspecified(name),
-    ),
-  });
+/** The operator's pair, or one of our own. Clients trust the certificate itself. */
+function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): Promise<KeyPair> {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, externalHostname, bindAddress } = options;
+  if (tlsCertFile !== '') return loadKeyPair(tlsCertFile, tlsPrivateKeyFile);
+  const names = [externalHostname, bindAddress, advertiseAddress].filter((name) => !isUnspecified(name));
+  return selfSignedKeyPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names);
 }
 
 function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {

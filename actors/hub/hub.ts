@@ -37,7 +37,6 @@ export class Hub implements Actor<HubProtocol> {
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
   #nextPin = 1;
-  #sequence = 0;
   #readerSlot = 0;
   #shared: SharedState | undefined;
   #epochDue = false;
@@ -203,13 +202,13 @@ export class Hub implements Actor<HubProtocol> {
     this.#context.log.warn({ reason }, 'hub begins again');
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
+    // The epoch slot is no longer ours to write to.
+    this.#shared = undefined;
   }
 
   #begin(snapshot: Snapshot): void {
     this.#slabs.learn(snapshot.slabs);
     this.#caches.clear();
-    this.#pins.clear();
-    this.#sequence = snapshot.sequence;
     this.#readerSlot = snapshot.readerSlot;
     this.#tokenKey = snapshot.tokenKey;
     this.#shared = new SharedState(snapshot.sharedState);
@@ -243,12 +242,13 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.open(this.#shared, snapshot.revision, snapshot.compactedRevision);
     this.#watchers.resume((storageKey) => this.#cache(storageKey));
+    // Only now: a watch that waited to be opened must find the others attached.
+    this.#gate.release();
     this.#raiseEpoch();
   }
 
   #apply(batch: StoreBatch): void {
     this.#slabs.learn(batch.newSlabs);
-    this.#sequence = batch.sequence;
     forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
       const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
       const cache = this.#cache(storageKey);
@@ -263,6 +263,8 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#watchers.flush();
+    // After the flush: a watch that waited to be opened begins with this batch applied, and must not get it again.
+    this.#gate.release();
     this.#raiseEpoch();
   }
 
@@ -284,7 +286,7 @@ export class Hub implements Actor<HubProtocol> {
 
   #pin(): number {
     const pin = this.#nextPin++;
-    this.#pins.set(pin, this.#sequence);
+    this.#pins.set(pin, this.#subscription.sequence);
     return pin;
   }
 
@@ -298,7 +300,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#epochDue = true;
     this.#context.timers.soon(() => {
       this.#epochDue = false;
-      let epoch = this.#sequence;
+      let epoch = this.#subscription.sequence;
       for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
       this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
     });
