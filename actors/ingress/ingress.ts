@@ -199,20 +199,11 @@ export class Ingress implements Actor<IngressProtocol> {
     if (!info.isResource) return this.#paths.serve(exchange, info);
     const type = this.#options.registry.byPath(info.group, info.version, info.resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
-<<<<<<< HEAD
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
-    const { verb } = info;
-    const representation = this.#representations.of(exchange, verb === 'watch');
-=======
     const { verb, subresource } = info;
-    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-    const verbs: ReadonlySet<string> =
-      subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
-    if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
     const bodyType = type.subresources.get(subresource) ?? type;
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
->>>>>>> main
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
