@@ -44,6 +44,7 @@ export async function update(
   const change = changeFor(request, type);
   const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
+  requireNameOfPath(wanted, name);
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
   const reply = await modify(
     write,
@@ -75,6 +76,13 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   return modify(write, type, request, change, dryRun, patched, () => {
     throw new StatusError(notFound(type, request.target.name));
   });
+}
+
+/** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
+function requireNameOfPath(object: JsonObject, name: string): void {
+  const { name: given = '' } = metadataOf(object);
+  if (given === '' || given === name) return;
+  throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
 }
 
 /** Reads, changes and stores until nobody came in between. */

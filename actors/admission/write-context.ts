@@ -12,6 +12,7 @@ import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { Place, StoreProtocol } from '../store/protocol.ts';
 import type { ObjectPreparation } from './preparation.ts';
@@ -84,7 +85,7 @@ export async function readCurrent(
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {
-  return JSON.parse(valueView(write.slabs.slab(slab), offset).toString('utf8')) as JsonObject;
+  return decodeStored(valueView(write.slabs.slab(slab), offset));
 }
 
 /** The store's key of an object. */
