@@ -7,7 +7,7 @@ import type { SlabView } from '../../storage/slab-view.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
 import { frameBookmark, frameEvents, frameExpired } from './frames.ts';
-import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
+import type { WatchDeliveryProtocol, WatchDeliveryTells, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 
@@ -61,6 +61,8 @@ export class Watchers {
       cohort: this.#cohortFor(query, cache),
       position: query.afterRevision ?? initial?.revision ?? 0,
       state: 'waiting',
+      parks: 0,
+      parksAnswered: true,
       initial,
       initialEventsEnd: query.sendInitialEventsEnd,
       cancelTimeout: () => {},
@@ -100,6 +102,8 @@ export class Watchers {
     watcher.cohort.live.delete(id);
     watcher.state = 'waiting';
     watcher.position = deliveredRevision;
+    watcher.parks++;
+    watcher.parksAnswered = false;
   }
 
   /** One event of the batch being applied; `flush` sends what it means to whom. */
@@ -128,7 +132,7 @@ export class Watchers {
       this.#deliveries.add(cohort.pending.length * cohort.live.size);
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#send([...cohort.live], chunk, applied, false);
+      this.#sendLive(cohort, chunk, applied);
     }
     this.#dirty = [];
     this.#beginFuture(applied);
@@ -152,7 +156,7 @@ export class Watchers {
         if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
         cohort.lastSentMs = nowMs;
         const chunk = frameBookmark(cohort.apiVersion, cohort.kind, applied, undefined);
-        this.#send([...cohort.live], chunk, applied, false);
+        this.#sendLive(cohort, chunk, applied);
       }
     }
   }
@@ -210,9 +214,11 @@ export class Watchers {
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#send([watcher.id], frameEvents(framed, slabs), through, true);
+      this.#sendCatchUp(watcher, frameEvents(framed, slabs));
       return;
     }
+    if (!watcher.parksAnswered) this.#sendCatchUp(watcher, NO_CHUNK);
+    if (!this.#watchers.has(watcher.id)) return;
     watcher.state = 'live';
     cohort.live.add(watcher.id);
   }
@@ -231,25 +237,29 @@ export class Watchers {
         chunk = Buffer.concat([chunk, frameBookmark(apiVersion, kind, initial.revision, initialEventsEndAnnotation)]);
       }
     }
-    if (chunk.length > 0) this.#send([watcher.id], chunk, watcher.position, true);
+    if (chunk.length > 0) this.#sendCatchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
-  #send(watchers: readonly number[], chunk: Uint8Array, throughRevision: number, catchUp: boolean): void {
-    const sent = this.#options.ingress.tell<'watchFrames'>({
-      type: 'watchFrames',
-      watchers,
-      chunk,
-      throughRevision,
-      catchUp,
-    });
-    if (sent === 'queued') return;
+  #sendLive(cohort: Cohort, chunk: Uint8Array, throughRevision: number): void {
+    const watchers = [...cohort.live];
+    this.#send({ watchers, chunk, throughRevision, catchUp: false, parks: 0 });
+  }
+
+  #sendCatchUp(watcher: Watcher, chunk: Uint8Array): void {
+    const { id, position, parks } = watcher;
+    watcher.parksAnswered = true;
+    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
+  }
+
+  #send(frames: WatchDeliveryTells['watchFrames']): void {
+    if (this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
     // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
-    for (const id of watchers) {
+    for (const id of frames.watchers) {
       const watcher = this.#watchers.get(id);
       if (watcher !== undefined) this.#drop(watcher);
     }
-    this.#tellEnded(watchers, NO_CHUNK);
+    this.#tellEnded(frames.watchers, NO_CHUNK);
   }
 
   /** Tried until the ingress takes it: a client that is not told would wait for ever. */

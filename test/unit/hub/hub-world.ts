@@ -105,25 +105,35 @@ export interface WorldOptions {
 /** A store that can be replaced by a new incarnation over the same engine. */
 class RestartableStore implements Actor<StoreProtocol> {
   readonly #make: () => Store;
-  #store: Store | undefined;
+  #state: Store | 'starting' | 'dead' = 'dead';
+  #waiting: (readonly [MessageOf<StoreProtocol>, Reply])[] = [];
 
   constructor(make: () => Store) {
     this.#make = make;
   }
 
+  /** From here on messages wait, as in the mailbox of an actor that has not started. */
+  prepare(): void {
+    this.#state = 'starting';
+  }
+
   async open(): Promise<void> {
     const store = this.#make();
     await store.open();
-    this.#store = store;
+    this.#state = store;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [message, reply] of waiting) store.onMessage(message, reply);
   }
 
   die(): void {
-    this.#store = undefined;
+    this.#state = 'dead';
   }
 
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
-    if (this.#store === undefined) reply.fail(new OrchError('ActorDown', 'the store is down'));
-    else this.#store.onMessage(message, reply);
+    if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
+    else if (this.#state === 'starting') this.#waiting.push([message, reply]);
+    else this.#state.onMessage(message, reply);
   }
 }
 
@@ -132,7 +142,7 @@ class HeldDelivery implements Delivery {
   readonly #held = new Map<string, Drainable | undefined>();
 
   hold(name: string): void {
-    this.#held.set(name, undefined);
+    if (!this.#held.has(name)) this.#held.set(name, undefined);
   }
 
   letGo(name: string): void {
@@ -358,11 +368,17 @@ export class HubWorld {
     this.#parts.store!.die();
   }
 
-  /** A new incarnation of the store over the same engine. */
+  /**
+   * A new incarnation of the store over the same engine. As with threads, what the old one sent has arrived before the
+   * hub hears of the new one, and it hears of it before the new one sends anything.
+   */
   async restartStore(): Promise<void> {
-    this.#parts.store!.die();
-    await this.during(this.#parts.store!.open());
+    this.delivery.letGo('hub');
+    await this.settle();
+    const store = this.#parts.store!;
+    store.prepare();
     this.hub.peerRestarted('store');
+    await this.during(store.open());
     await this.settle();
   }
 }
