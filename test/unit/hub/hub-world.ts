@@ -106,6 +106,7 @@ export interface WorldOptions {
 class RestartableStore implements Actor<StoreProtocol> {
   readonly #make: () => Store;
   #state: Store | 'starting' | 'dead' = 'dead';
+  #late: (() => void)[] | undefined;
   #waiting: (readonly [MessageOf<StoreProtocol>, Reply])[] = [];
 
   constructor(make: () => Store) {
@@ -130,7 +131,22 @@ class RestartableStore implements Actor<StoreProtocol> {
     this.#state = 'dead';
   }
 
-  onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
+  /** Snapshots are made when they are asked for, and arrive when this is called, after what was published meanwhile. */
+  delaySnapshots(): () => void {
+    const late: (() => void)[] = [];
+    this.#late = late;
+    return () => {
+      this.#late = undefined;
+      for (const send of late) send();
+    };
+  }
+
+  onMessage(message: MessageOf<StoreProtocol>, given: Reply): void {
+    const late = message.type === 'subscribe' ? this.#late : undefined;
+    const reply: Reply =
+      late === undefined
+        ? given
+        : { send: (value) => late.push(() => given.send(value)), fail: (error) => given.fail(error) };
     if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
     else if (this.#state === 'starting') this.#waiting.push([message, reply]);
     else this.#state.onMessage(message, reply);
@@ -362,6 +378,11 @@ export class HubWorld {
   /** The store drops the hub, as it does with one that lags too far. */
   loseStore(): void {
     this.hubRef.tell<'storeLost'>({ type: 'storeLost' });
+  }
+
+  /** See RestartableStore. */
+  delaySnapshots(): () => void {
+    return this.#parts.store!.delaySnapshots();
   }
 
   killStore(): void {
