@@ -250,7 +250,7 @@ export class HubWorld {
 
   /** Starts a commit of puts and removals under one revision; `settle` brings it about. */
   commitSoon(versions: readonly Version[], removals: readonly string[] = []): Promise<number> {
-    return this.ask(versions, removals).then((result) => {
+    return this.#ask(versions, removals).then((result) => {
       if (!result.ok) throw new Error(`the commit was refused: ${result.reason} ${result.key}`);
       this.#note(result.revision, versions, removals);
       return result.revision;
@@ -262,6 +262,15 @@ export class HubWorld {
     return this.during(this.commitSoon(versions, removals));
   }
 
+  /** Starts the removal of an object; undefined when there is none. */
+  removeSoon(key: string): Promise<number | undefined> {
+    return this.#ask([], [key]).then((result) => {
+      if (!result.ok) return undefined;
+      this.#note(result.revision, [], [key]);
+      return result.revision;
+    });
+  }
+
   put(key: string, text = '', labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const [namespace = '', name = ''] = key.split('/');
     return this.commit([{ namespace, name, labels, text }]);
@@ -271,7 +280,7 @@ export class HubWorld {
     return this.commit([], [key]);
   }
 
-  async ask(versions: readonly Version[], removals: readonly string[]): Promise<TransactionResult> {
+  async #ask(versions: readonly Version[], removals: readonly string[]): Promise<TransactionResult> {
     const payloads: Buffer[] = [];
     const operations: Operation[] = versions.map((version) => putOperation(version, payloads));
     for (const key of removals) operations.push({ key: `core/configmaps/${key}`, expect: EXPECT_ANY, delete: true });
