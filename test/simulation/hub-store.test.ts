@@ -60,11 +60,23 @@ const selects =
   (version: Version): boolean =>
     (namespace === '' || version.namespace === namespace) && (labelSelector === '' || version.labels.tier === 'front');
 
+/** What one client has seen so far. */
+interface Known {
+  /** The highest revision in any answer. */
+  revision: number;
+  /** The highest that a read answered with; `any` may be older than the client's own write, but not than its reads. */
+  read: number;
+}
+
+function saw(known: Known, read: number): void {
+  known.read = Math.max(known.read, read);
+  known.revision = Math.max(known.revision, read);
+}
+
 /** One client: a sequence of requests, each awaited before the next. */
 async function client(run: Run, number: number): Promise<void> {
   const { random } = run;
-  /** The highest version that this client has seen in any answer. */
-  let known = 0;
+  const known: Known = { revision: 0, read: 0 };
   for (let step = 0; step < STEPS; step++) {
     const what = `client ${number}, step ${step}`;
     const key = `${NAMESPACES[random.below(2)]}/o${random.below(6)}`;
@@ -73,23 +85,23 @@ async function client(run: Run, number: number): Promise<void> {
       case 1:
       case 2: {
         const revision = await write(run, key, `${number}/${step}`);
-        run.check(revision > known, `${what}: a write got revision ${revision}, ${known} had been seen`);
-        known = Math.max(known, revision);
+        run.check(revision > known.revision, `${what}: a write got revision ${revision} after ${known.revision}`);
+        known.revision = Math.max(known.revision, revision);
         run.acknowledged = Math.max(run.acknowledged, revision);
         break;
       }
       case 3:
-        known = await get(run, key, known, what);
+        await get(run, key, known, what);
         break;
       case 4:
       case 5:
-        known = await list(run, known, what);
+        await list(run, known, what);
         break;
       case 6:
         await listInChunks(run, what);
         break;
       case 7:
-        openWatch(run, known);
+        openWatch(run, known.revision);
         break;
       default: {
         const { watch } = run.watches[random.below(run.watches.length)] ?? {};
@@ -113,7 +125,7 @@ async function write({ world, random }: Run, key: string, text: string): Promise
   return removed ?? world.commitSoon([version]);
 }
 
-async function get(run: Run, key: string, known: number, what: string): Promise<number> {
+async function get(run: Run, key: string, known: Known, what: string): Promise<void> {
   const { world, acknowledged } = run;
   const [namespace = '', name = ''] = key.split('/');
   const freshness: Freshness = { kind: 'mostRecent' };
@@ -123,23 +135,23 @@ async function get(run: Run, key: string, known: number, what: string): Promise<
   );
   if (answer.refused !== undefined) {
     run.refused(`${what}: a get`, answer.refused);
-    return known;
+    return;
   }
   run.check(answer.revision >= acknowledged, `${what}: a get at ${answer.revision} after a write at ${acknowledged}`);
-  run.check(answer.revision >= known, `${what}: reads went back from ${known} to ${answer.revision}`);
+  run.check(answer.revision >= known.revision, `${what}: went back from ${known.revision} to ${answer.revision}`);
   const seen = answer.place === null ? [] : [`ADDED ${key} ${answer.place.revision}`];
   run.lists.push({ what, revision: answer.revision, namespace: `=${key}`, seen });
-  return Math.max(known, answer.revision);
+  saw(known, answer.revision);
 }
 
-async function list(run: Run, known: number, what: string): Promise<number> {
+async function list(run: Run, known: Known, what: string): Promise<void> {
   const { world, random, acknowledged } = run;
-  const exactRevision = Math.max(1, known - random.below(10));
+  const exactRevision = Math.max(1, known.revision - random.below(10));
   const freshness = (
     [
       { kind: 'mostRecent' },
       { kind: 'any' },
-      { kind: 'notOlderThan', revision: known },
+      { kind: 'notOlderThan', revision: known.revision },
       { kind: 'exact', revision: exactRevision },
     ] as const
   )[random.below(4)]!;
@@ -147,17 +159,21 @@ async function list(run: Run, known: number, what: string): Promise<number> {
   const answer = await world.list({ namespace, freshness });
   if (answer.refused !== undefined) {
     // A revision that nobody has written yet is waited for in vain.
-    if (freshness.kind !== 'exact' || known > 0) run.refused(`${what}: ${freshness.kind}`, answer.refused);
-    return known;
+    if (freshness.kind !== 'exact' || known.revision > 0) run.refused(`${what}: ${freshness.kind}`, answer.refused);
+    return;
   }
   note(run, answer, namespace, what);
   const { revision } = answer;
   const { kind } = freshness;
   if (kind === 'mostRecent')
     run.check(revision >= acknowledged, `${what}: a list at ${revision} misses ${acknowledged}`);
-  if (kind === 'exact') run.check(revision === exactRevision, `${what}: exactly ${exactRevision} became ${revision}`);
-  else run.check(revision >= known, `${what}: ${kind} went back from ${known} to ${revision}`);
-  return kind === 'exact' ? known : Math.max(known, revision);
+  if (kind === 'exact') {
+    run.check(revision === exactRevision, `${what}: exactly ${exactRevision} became ${revision}`);
+    return;
+  }
+  const least = kind === 'any' ? known.read : known.revision;
+  run.check(revision >= least, `${what}: ${kind} went back from ${least} to ${revision}`);
+  saw(known, revision);
 }
 
 function note(run: Run, answer: ListAnswer, namespace: string, what: string): void {
@@ -254,7 +270,7 @@ function initialRevision(world: HubWorld, seen: readonly string[], selection: Pa
 
 async function simulate(seed: number, rough: boolean): Promise<readonly string[]> {
   const window = rough ? { historyEventsMax: 30, historyBytesMax: 8000 } : {};
-  const world = await HubWorld.start({ seed, randomDelivery: true, slabBytes: 2048, ...window });
+  const world = await HubWorld.start({ seed, randomDelivery: true, distantHub: true, slabBytes: 2048, ...window });
   const run = new Run(world, seed, rough);
   await world.during(Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(run, number))));
   for (const { watch } of run.watches) watch.response.isFull = () => false;

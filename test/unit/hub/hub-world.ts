@@ -30,6 +30,7 @@ import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
@@ -97,6 +98,8 @@ export interface WorldOptions {
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
   readonly randomDelivery?: boolean;
+  /** The store's messages reach the hub late. */
+  readonly distantHub?: boolean;
   readonly engine?: (bytes: Uint8Array) => StorageEngine;
   /** More actors on the thread. */
   readonly kinds?: readonly ActorKind<undefined>[];
@@ -171,6 +174,35 @@ class HeldDelivery implements Delivery {
     const { name } = mailbox as Drainable & { name: string };
     if (this.#held.has(name)) this.#held.set(name, mailbox);
     else queueMicrotask(() => (this.#held.has(name) ? this.#held.set(name, mailbox) : mailbox.drain(1)));
+  }
+}
+
+/** A hub on another thread than the store: what the store sends it arrives in order, and later than other messages. */
+class DistantHub implements Actor<HubProtocol> {
+  readonly #hub: Hub;
+  readonly #context: ActorContext;
+  readonly #random: SeededRandom;
+  readonly #underWay: MessageOf<HubProtocol>[] = [];
+
+  constructor(hub: Hub, context: ActorContext, seed: number) {
+    this.#hub = hub;
+    this.#context = context;
+    this.#random = new SeededRandom(seed ^ 0xfa2);
+  }
+
+  start(): Promise<void> {
+    return this.#hub.start();
+  }
+
+  onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
+    if (message.type !== 'storeBatch' && message.type !== 'storeLost') {
+      this.#hub.onMessage(message, reply);
+      return;
+    }
+    this.#underWay.push(message);
+    this.#context.timers.after(this.#random.below(4), () => {
+      this.#hub.onMessage(this.#underWay.shift()!, { send: () => {}, fail: () => {} });
+    });
   }
 }
 
@@ -430,6 +462,10 @@ class Parts {
     this.simulation = createSimulation(options.seed ?? 1);
   }
 
+  #distant(hub: Hub, context: ActorContext): DistantHub {
+    return new DistantHub(hub, context, this.#options.seed ?? 1);
+  }
+
   kinds(): ActorKind<undefined>[] {
     const { slabBytes, historyEventsMax, historyBytesMax, compactionIntervalMs, engine } = this.#options;
     const tokenKey = Buffer.alloc(32, 5);
@@ -468,7 +504,8 @@ class Parts {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
           }) as Hub;
-          return this.hub as Actor<Protocol>;
+          const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;
+          return hub as Actor<Protocol>;
         },
       },
       {
