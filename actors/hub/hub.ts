@@ -7,6 +7,7 @@ import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
+import { StoreSubscription } from '../store-subscription.ts';
 import type { InitialState } from './cohort.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { gather } from './lists.ts';
@@ -14,7 +15,6 @@ import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtoc
 import { ReadGate } from './read-gate.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
-import { StoreSubscription } from './store-subscription.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
@@ -45,10 +45,14 @@ export class Hub implements Actor<HubProtocol> {
   constructor(context: ActorContext, options: HubOptions) {
     this.#context = context;
     this.#options = options;
-    this.#subscription = new StoreSubscription(context, context.ref<StoreProtocol>('store'), {
-      lost: () => this.#lose(),
-      begin: (snapshot) => this.#begin(snapshot),
-      apply: (batch) => this.#apply(batch),
+    this.#subscription = new StoreSubscription({
+      store: context.ref<StoreProtocol>('store'),
+      subscriber: context.name,
+      timers: context.timers,
+      onSnapshot: (snapshot) => this.#begin(snapshot),
+      onBatch: (batch) => this.#apply(batch),
+      onLost: (reason) => this.#lost(reason),
+      crash: (error) => context.crash(error),
     });
     this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
     this.#gate = new ReadGate(context);
@@ -93,10 +97,10 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(this.#status());
         return;
       case 'storeBatch':
-        this.#subscription.accept(message);
+        this.#subscription.receive(message);
         return;
       case 'storeLost':
-        this.#subscription.renew();
+        this.#subscription.restart('the hub fell behind');
         return;
       case 'release':
         this.#release(message.pin);
@@ -114,7 +118,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   peerRestarted(name: string): void {
-    if (name === 'store') this.#subscription.renew();
+    if (name === 'store') this.#subscription.restart('the store restarted');
   }
 
   #get(query: AskMessage<HubProtocol, 'get'>, reply: Reply): void {
@@ -193,8 +197,9 @@ export class Hub implements Actor<HubProtocol> {
     return { ready: this.#gate.ready, revision: this.#gate.applied, watchers: this.#watchers.count, objects };
   }
 
-  /** The stream broke: nothing is answered until the next snapshot; watchers go on from where they are then. */
-  #lose(): void {
+  /** Nothing can be told from the present any more; watchers wait where they are. */
+  #lost(reason: string): void {
+    this.#context.log.warn({ reason }, 'hub begins again');
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
     // The epoch slot is no longer ours to write to.

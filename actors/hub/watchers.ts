@@ -1,12 +1,14 @@
 // All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
 // socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
 // but its position.
+import { shapeKey } from '../../api/table/shape.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
-import { frameBookmark, frameEvents, frameExpired } from './frames.ts';
+import { frameExpired } from './frames.ts';
+import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchDeliveryTells, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
@@ -35,6 +37,7 @@ export class Watchers {
   readonly #indexes = new Map<ResourceCache, CohortIndex>();
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
+  readonly #framing: Framing;
   /** The caches are not to be read. */
   #suspended = false;
   readonly #framings: Series;
@@ -42,7 +45,8 @@ export class Watchers {
 
   constructor(options: WatchersOptions) {
     this.#options = options;
-    const { metrics } = options.context;
+    const { clock, metrics } = options.context;
+    this.#framing = new Framing(options.slabs, clock);
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built, one per cohort and batch.',
@@ -68,6 +72,7 @@ export class Watchers {
       cancelTimeout: () => {},
     };
     watcher.cohort.members++;
+    if (query.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     watcher.cancelTimeout = () => timeout.cancel();
@@ -127,12 +132,12 @@ export class Watchers {
     const { applied } = this.#options.position();
     const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
     for (const cohort of this.#dirty) {
-      const chunk = frameEvents(cohort.pending, this.#options.slabs);
-      this.#framings.add(1);
-      this.#deliveries.add(cohort.pending.length * cohort.live.size);
+      const { pending } = cohort;
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#sendLive(cohort, chunk, applied);
+      this.#framings.add(1);
+      this.#deliveries.add(pending.length * cohort.live.size);
+      this.#sendLive(cohort, applied, (withColumns) => this.#framing.events(cohort, pending, withColumns));
     }
     this.#dirty = [];
     this.#beginFuture(applied);
@@ -155,8 +160,9 @@ export class Watchers {
       for (const cohort of index.values()) {
         if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
         cohort.lastSentMs = nowMs;
-        const chunk = frameBookmark(cohort.apiVersion, cohort.kind, applied, undefined);
-        this.#sendLive(cohort, chunk, applied);
+        this.#sendLive(cohort, applied, (withColumns) =>
+          this.#framing.bookmark(cohort, applied, undefined, withColumns),
+        );
       }
     }
   }
@@ -214,7 +220,7 @@ export class Watchers {
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#sendCatchUp(watcher, frameEvents(framed, slabs));
+      this.#sendCatchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
       return;
     }
     if (!watcher.parksAnswered) this.#sendCatchUp(watcher, NO_CHUNK);
@@ -225,25 +231,38 @@ export class Watchers {
 
   #sendInitial(watcher: Watcher, initial: InitialState): void {
     const { slabs, release, initialEventsEndAnnotation } = this.#options;
+    const { cohort } = watcher;
     const framed = takeInitial(initial, slabs);
-    let chunk = frameEvents(framed, slabs);
+    let chunk = this.#framing.events(cohort, framed, framed.length > 0 && cohort.columnsDue.delete(watcher.id));
     this.#deliveries.add(framed.length);
     if (initial.next >= initial.places.length) {
       release(initial.pin);
       watcher.initial = undefined;
       watcher.position = initial.revision;
       if (watcher.initialEventsEnd) {
-        const { apiVersion, kind } = watcher.cohort;
-        chunk = Buffer.concat([chunk, frameBookmark(apiVersion, kind, initial.revision, initialEventsEndAnnotation)]);
+        const withColumns = cohort.columnsDue.delete(watcher.id);
+        const end = this.#framing.bookmark(cohort, initial.revision, initialEventsEndAnnotation, withColumns);
+        chunk = Buffer.concat([chunk, end]);
       }
     }
     if (chunk.length > 0) this.#sendCatchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
-  #sendLive(cohort: Cohort, chunk: Uint8Array, throughRevision: number): void {
-    const watchers = [...cohort.live];
-    this.#send({ watchers, chunk, throughRevision, catchUp: false, parks: 0 });
+  /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. */
+  #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
+    const { columnsDue, live } = cohort;
+    const send = (watchers: readonly number[], withColumns: boolean): void =>
+      this.#send({ watchers, chunk: frame(withColumns), throughRevision, catchUp: false, parks: 0 });
+    if (columnsDue.size === 0) {
+      send([...live], false);
+      return;
+    }
+    const due: number[] = [];
+    const others: number[] = [];
+    for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
+    if (due.length > 0) send(due, true);
+    if (others.length > 0) send(others, false);
   }
 
   #sendCatchUp(watcher: Watcher, chunk: Uint8Array): void {
@@ -276,10 +295,12 @@ export class Watchers {
   }
 
   #end(watcher: Watcher): void {
-    const { apiVersion, kind, bookmarks } = watcher.cohort;
+    const { cohort } = watcher;
     const caughtUp = watcher.state === 'live';
     const chunk =
-      bookmarks && caughtUp ? frameBookmark(apiVersion, kind, this.#options.position().applied, undefined) : NO_CHUNK;
+      cohort.bookmarks && caughtUp
+        ? this.#framing.bookmark(cohort, this.#options.position().applied, undefined, cohort.columnsDue.has(watcher.id))
+        : NO_CHUNK;
     this.#drop(watcher);
     this.#tellEnded([watcher.id], chunk);
   }
@@ -290,6 +311,7 @@ export class Watchers {
     this.#watchers.delete(watcher.id);
     this.#future.delete(watcher);
     cohort.live.delete(watcher.id);
+    cohort.columnsDue.delete(watcher.id);
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
     if (--cohort.members > 0) return;
     const index = this.#indexes.get(cohort.cache);
@@ -298,8 +320,9 @@ export class Watchers {
   }
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
-    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks } = query;
-    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks].join('\u0000');
+    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shape } = query;
+    const shapeText = shape === undefined ? '' : shapeKey(shape);
+    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shapeText].join('\u0000');
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
@@ -310,7 +333,9 @@ export class Watchers {
       bookmarks,
       apiVersion,
       kind,
+      shape,
       live: new Set(),
+      columnsDue: new Set(),
       members: 0,
       pending: [],
       lastSentMs: this.#options.context.clock.monotonicMs(),

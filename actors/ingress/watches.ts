@@ -55,7 +55,7 @@ export class Watches {
     type: KnownType,
     representation: Representation,
   ): Promise<void> {
-    const query = this.#query(exchange, info, type);
+    const query = this.#query(exchange, info, type, representation);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
       const { contentType } = representation;
@@ -130,7 +130,7 @@ export class Watches {
     }
   }
 
-  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): WatchQuery {
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { shaping }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
     const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
     return {
@@ -139,6 +139,7 @@ export class Watches {
       watcher: this.#nextId++,
       apiVersion: type.apiVersion,
       kind: type.kind,
+      ...(shaping === undefined ? {} : { shape: shaping.shape }),
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }

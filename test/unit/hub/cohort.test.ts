@@ -20,6 +20,8 @@ function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Coho
     bookmarks: false,
     apiVersion: 'v1',
     kind: 'Sample',
+    shape: undefined,
+    columnsDue: new Set(),
     live: new Set(),
     members: 1,
     pending: [],

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { frameBookmark, frameBytes, frameEvents, frameExpired } from '../../../actors/hub/frames.ts';
+import { bookmarkObject, frameBookmark, frameBytes, frameEvents, frameExpired } from '../../../actors/hub/frames.ts';
 import { Records } from './records.ts';
 
 test('each event is one line of JSON with the object as it is stored', (t) => {
@@ -77,17 +77,20 @@ test('no events make no bytes', (t) => {
 });
 
 test('a bookmark has the revision, and the annotation only where initial events end', (t) => {
-  const bookmark = frameBookmark('v1', 'Sample', 42, undefined).toString();
+  const bookmark = frameBookmark(bookmarkObject('v1', 'Sample', 42, undefined)).toString();
   t.true(bookmark.endsWith('}\n'));
   t.deepEqual(JSON.parse(bookmark), {
     type: 'BOOKMARK',
     object: { kind: 'Sample', apiVersion: 'v1', metadata: { resourceVersion: '42', creationTimestamp: null } },
   });
-  t.deepEqual(JSON.parse(frameBookmark('v1', 'Sample', 42, 'initial-events-end').toString()).object.metadata, {
-    resourceVersion: '42',
-    creationTimestamp: null,
-    annotations: { 'initial-events-end': 'true' },
-  });
+  t.deepEqual(
+    JSON.parse(frameBookmark(bookmarkObject('v1', 'Sample', 42, 'initial-events-end')).toString()).object.metadata,
+    {
+      resourceVersion: '42',
+      creationTimestamp: null,
+      annotations: { 'initial-events-end': 'true' },
+    },
+  );
 });
 
 test('an expired watch ends with an ERROR event that holds a Status of 410', (t) => {
