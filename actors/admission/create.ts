@@ -53,9 +53,9 @@ export async function createObject(
     const object = write.preparation.onCreate(prepareCreate(body, type, creation), type);
     const metadata = metadataOf(object);
     const name = metadata.name ?? '';
+    const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
     const errors = validateObjectMeta(metadata, type, write.dialect);
     if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
-    const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
         throw new StatusError(alreadyExists(type, name));

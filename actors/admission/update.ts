@@ -55,7 +55,7 @@ export async function update(
     () => wanted,
     async () => {
       if (!createWhenMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+      return createObject(write, namespaces, type, withoutVersion(wanted), { namespace, name }, dryRun);
     },
   );
   return warnings.length === 0 ? reply : { ...reply, warnings };
@@ -113,7 +113,7 @@ async function modify(
         return { code: 200, body: answer({ ...next, metadata }) };
       }
     }
-    if (versionOf(view) !== '' && request.verb === 'update') break;
+    if (request.verb === 'update' && hasVersion(view)) break;
   }
   throw new StatusError(conflictModified(type, name));
 }
@@ -180,6 +180,17 @@ function answerFor(type: KnownType, change: Change): (object: JsonObject) => Jso
   return change.subresource === 'scale'
     ? (object) => scaleOf(object) as unknown as JsonObject
     : (object) => asAnswer(type, object);
+}
+
+/** What a PUT that creates is made from: the version it names is that of an object that is gone. */
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}
+
+/** True when a client insists on the version it names. */
+function hasVersion(object: JsonObject): boolean {
+  return !['', '0'].includes(versionOf(object));
 }
 
 function versionOf(object: JsonObject): string {
