@@ -128,8 +128,9 @@ function nextObject(
 ): JsonObject {
   const { namespace, name } = request.target;
   const merged = change.merge(view, stored.object);
-  const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.preparation.onUpdate(prepared, stored.object, type);
+  // Complete before it is compared: what a client leaves to its default has not changed.
+  const complete = write.preparation.onUpdate(merged, stored.object, type);
+  const next = prepareUpdate(complete, stored.object, type, { namespace, name, subresource: change.subresource });
   const errors = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored.object), type, write.dialect);
   if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
   return next;
