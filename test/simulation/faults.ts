@@ -14,6 +14,8 @@ export interface FaultPlan {
   /** How many threads are crashed, and how often the whole process is killed. */
   readonly crashes: number;
   readonly kills: number;
+  /** Mailboxes smaller than the actor's own, by kind. */
+  readonly mailboxes: Readonly<Record<string, { readonly mailboxMax: number }>>;
 }
 
 export const NO_FAULTS: FaultPlan = {
@@ -24,6 +26,7 @@ export const NO_FAULTS: FaultPlan = {
   failedCommitShare: 0,
   crashes: 0,
   kills: 0,
+  mailboxes: {},
 };
 
 const LAG_MS_MAX = 1000;
@@ -41,6 +44,9 @@ export function drawFaults(random: SeededRandom): FaultPlan {
     failedCommitShare: sometimes(0.004, 0),
     crashes: sometimes(1 + random.below(3), 0),
     kills: sometimes(1 + random.below(2), 0),
+    mailboxes: [{}, {}, { hub: { mailboxMax: 3 } }, { hub: { mailboxMax: 8 }, ingress: { mailboxMax: 2 } }][
+      random.below(4)
+    ]!,
   };
 }
 

@@ -44,7 +44,7 @@ const FAULT_EVERY_MS = 3000;
 export async function simulate(options: RunOptions): Promise<RunResult> {
   const { seed, server = SERVER, trace } = options;
   const random = new SeededRandom(seed ^ 0x51b1);
-  const drawn = { clients: 3 + random.below(3), steps: 25 + random.below(25), faults: drawFaults(random) };
+  const drawn = { clients: 3 + random.below(3), steps: 20 + random.below(20), faults: drawFaults(random) };
   const clientCount = options.clients ?? drawn.clients;
   const steps = options.steps ?? drawn.steps;
   const faults = options.faults ?? drawn.faults;

@@ -21,6 +21,8 @@ import { SimulatedSockets, TOKEN } from './sockets.ts';
 export const INGRESSES = ['ingress/0', 'ingress/1'] as const;
 const FRONT_KINDS = ['ingress', 'auth', 'audit', 'hub', 'admission'];
 const RESTART_MS = 300;
+/** The controllers write as much at their start as clients do in a run: one run in so many has them. */
+const SEEDS_WITH_CONTROLLERS = 8;
 const LIMIT_MS = 600_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
@@ -138,8 +140,8 @@ export class World {
       openListener: ({ name }) => this.sockets.openListener(name),
     });
     return new SimulatedThreads<ServerSettings>({
-      kinds: kinds.map(withSharedRegistry),
-      plan: planOf(kinds, this.#random),
+      kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
+      plan: planOf(kinds, this.#random, this.#options.seed % SEEDS_WITH_CONTROLLERS === 0),
       options: SETTINGS,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
@@ -195,8 +197,8 @@ function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSe
   return { ...kind, create };
 }
 
-/** Two fronts, the store, and the scheduler; slabs and history as small as chance wants them. */
-function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom): Plan {
+/** Two fronts, the store, and the scheduler, with or without the controllers; slabs and history as small as chance wants them. */
+function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom, hasControllers: boolean): Plan {
   const store = {
     slabBytes: [2048, 8192, 65_536][random.below(3)]!,
     historyEventsMax: [8, 40, 1000][random.below(3)]!,
@@ -215,7 +217,11 @@ function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRando
   }));
   const others = [
     { name: 'store', group: 'store', actors: [actor('store')] },
-    { name: 'control', group: 'control', actors: [actor('scheduler')] },
+    {
+      name: 'control',
+      group: 'control',
+      actors: [actor('scheduler'), ...(hasControllers ? [actor('controllers')] : [])],
+    },
   ];
   return { name: 'simulated', threads: [...fronts, ...others], warnings: [] };
 }
