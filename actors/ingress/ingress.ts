@@ -8,7 +8,7 @@ import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
-import type { Listener, TlsMaterial } from '../../transport/exchange.ts';
+import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { openListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
@@ -53,7 +53,6 @@ export interface IngressOptions {
   readonly startedWallMs: number;
 }
 
-const HEADER_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 120;
 /** What verbs answer with, where it is not one object. */
 const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
