@@ -12,7 +12,7 @@ import { deleted } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { type Slab, valueView } from '../../storage/slab-record.ts';
 import { asAnswer } from './answer.ts';
-import { commitEach, commitOne, type Draft, draftDelete, draftPut } from './commit.ts';
+import { commitEach, commitOne, type Draft, draftDelete, draftPut, withAlso } from './commit.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
@@ -35,7 +35,7 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     // Facts: a deletion that has only begun is 202 to those who ask for it in this way.
     const begunCode = options.orphanDependents === false ? 202 : 200;
     if (action === 'pending') return { code: begunCode, place: stored.place };
-    const result = await commitOne(write, draftFor(type, stored, outcome));
+    const result = await commitOne(write, await draftFor(write, type, stored, outcome));
     if (result.ok)
       return action === 'remove'
         ? { code: 200, body: removedAnswer(type, object) }
@@ -110,15 +110,16 @@ async function deleteSome(
   some: readonly StoredObject[],
   options: DeleteOptions,
 ): Promise<void> {
-  const drafts: Draft[] = [];
+  const outcomes: DeletionOutcome[] = [];
   const drafted: StoredObject[] = [];
   for (const stored of some) {
     requirePreconditions(stored.object, type, options.preconditions ?? {});
     const outcome = outcomeFor(write, type, stored.object, options);
     if (outcome.action === 'pending' || isDryRun(options)) continue;
-    drafts.push(draftFor(type, stored, outcome));
+    outcomes.push(outcome);
     drafted.push(stored);
   }
+  const drafts = await Promise.all(outcomes.map((outcome, at) => draftFor(write, type, drafted[at]!, outcome)));
   const results = drafts.length === 0 ? [] : await commitEach(write, drafts);
   for (const [index, result] of results.entries()) {
     if (!result.ok && result.reason !== 'missing') await deleteAgain(write, type, drafted[index]!.object, options);
@@ -139,14 +140,20 @@ async function deleteAgain(
     requirePreconditions(stored.object, type, options.preconditions ?? {});
     const outcome = outcomeFor(write, type, stored.object, options);
     if (outcome.action === 'pending') return;
-    if ((await commitOne(write, draftFor(type, stored, outcome))).ok) return;
+    if ((await commitOne(write, await draftFor(write, type, stored, outcome))).ok) return;
   }
 }
 
-function draftFor(type: KnownType, stored: StoredObject, { action, object }: DeletionOutcome): Draft {
+async function draftFor(
+  write: WriteContext,
+  type: KnownType,
+  stored: StoredObject,
+  { action, object }: DeletionOutcome,
+): Promise<Draft> {
   const { namespace = '', name = '' } = metadataOf(object);
   const { revision } = stored.place;
-  return action === 'remove' ? draftDelete(type, namespace, name, revision) : draftPut(type, object, revision);
+  if (action !== 'remove') return draftPut(type, object, revision);
+  return withAlso(draftDelete(type, namespace, name, revision), await write.services.release(type, object));
 }
 
 function outcomeFor(write: WriteContext, type: KnownType, object: JsonObject, options: DeleteOptions): DeletionOutcome {

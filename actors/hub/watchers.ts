@@ -58,6 +58,13 @@ export class Watchers {
     return this.#watchers.size;
   }
 
+  /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
+  get liveCount(): number {
+    let live = 0;
+    for (const index of this.#indexes.values()) for (const cohort of index.values()) live += cohort.live.size;
+    return live;
+  }
+
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     const watcher: Watcher = {

@@ -2,7 +2,7 @@
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
@@ -78,7 +78,9 @@ export class Watches {
         { type: 'watch', ...query },
         { deadlineMs: this.#parts.requestTimeoutMs },
       );
-      if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+      // Clients of watches look for this one among the events.
+      if (answer.refused === 'expired') this.#endWith(query.watcher, refusalStatus(answer, exchange));
+      else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
       throw error;
@@ -156,6 +158,11 @@ export class Watches {
     watch.exchange.code = 200;
     watch.response.start(200, headersFor(watch.contentType));
     watch.response.onDrained(() => this.#drained(watch));
+  }
+
+  /** A watch that is over before its first event. */
+  #endWith(id: number, status: Status): void {
+    this.end({ watchers: [id], chunk: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) });
   }
 
   #drained(watch: OpenWatch): void {
