@@ -140,7 +140,7 @@ function nextObject(
   const { namespace, name } = request.target;
   if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
-  // Complete before it is compared: what a client leaves to its default has not changed.
+  // Defaults come before it is compared: what a client leaves to its default has not changed.
   const complete = write.preparation.onUpdate(merged, stored.object, type);
   const prepared = prepareUpdate(complete, stored.object, type, { namespace, name, subresource: change.subresource });
   const next = write.services.complete(type, prepared, stored.object);
