@@ -5,7 +5,7 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
 import { metadataOf } from '../../api/object-meta.ts';
-import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
+import { applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
@@ -18,7 +18,15 @@ import { commitOne, draftDelete, draftPut } from './commit.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import {
+  canonical,
+  decodeObject,
+  type ExpectedKind,
+  kindOf,
+  requireKind,
+  schemaTypeOf,
+  writeOptions,
+} from './request-body.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
@@ -64,11 +72,13 @@ export async function update(
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
   const { contentType } = request;
-  if (!PATCH_MEDIA_TYPES.includes(contentType)) throw new StatusError(unsupportedMediaType(PATCH_MEDIA_TYPES));
-  const document = decodeBody(request.payload, 'application/json');
   const change = changeFor(request, type);
+  const schemaType = schemaTypeOf(write.schema, change.expected.apiVersion, change.expected.kind);
+  const accepted = patchMediaTypesOf(schemaType);
+  if (!accepted.includes(contentType)) throw new StatusError(unsupportedMediaType(accepted));
+  const document = decodeBody(request.payload, 'application/json');
   const patched = (view: JsonObject): JsonObject => {
-    const result = applyPatch(contentType, view, document);
+    const result = applyPatch(contentType, view, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     requireKind(result, change.expected);
     return canonical(write.schema, result, change.expected).object;

@@ -17,7 +17,10 @@ const configMap = sampleType(
   { group: '', plural: 'configmaps', kind: 'ConfigMap' },
   { hasStatus: false, initialGeneration: 0, generationParts: [] },
 );
-const node = sampleType({ group: '', plural: 'nodes', kind: 'Node', namespaced: false }, { initialGeneration: 0, generationParts: [] });
+const node = sampleType(
+  { group: '', plural: 'nodes', kind: 'Node', namespaced: false },
+  { initialGeneration: 0, generationParts: [] },
+);
 
 const creation = {
   namespace: 'default',
