@@ -2,7 +2,7 @@
 // how much of a request is the server's own work, whatever machine it runs on and whatever else that is doing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generate } from 'selfsigned';
+import { selfSignedKeyPair } from '../transport/tls-material.ts';
 import { type Bench, resultOf } from './bench.ts';
 import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from './load-protocol.ts';
 import { configMap } from './objects.ts';
@@ -31,21 +31,18 @@ export interface BareListener {
 /** Runs `use` with a bare listener that has a new self-signed certificate. */
 export async function withBareListener<T>(bench: Bench, use: (listener: BareListener) => Promise<T>): Promise<T> {
   const directory = bench.makeDirectory();
-  const pair = await generate([{ name: 'commonName', value: 'bench' }], {
-    keyType: 'ec',
-    algorithm: 'sha256',
-    extensions: [{ name: 'subjectAltName', altNames: [{ type: 7, ip: '127.0.0.1' }] }],
-  });
+  // As the server does: the same kind of key, so that handshakes cost the same.
+  const { certPem, keyPem } = await selfSignedKeyPair(directory);
   const keyFile = join(directory, 'key.pem');
   const certFile = join(directory, 'cert.pem');
-  writeFileSync(keyFile, pair.private, { mode: 0o600 });
-  writeFileSync(certFile, pair.cert);
+  writeFileSync(keyFile, keyPem, { mode: 0o600 });
+  writeFileSync(certFile, certPem);
   const startedMs = performance.now();
   const child = bench.children.fork('floor-listener');
   try {
     const { port } = await bench.children.ask<{ port: number }>(child, { keyFile, certFile }, LISTENER_START_MS);
     const startMs = performance.now() - startedMs;
-    return await use({ endpoint: { host: '127.0.0.1', port, tls: { ca: pair.cert } }, pid: child.pid!, startMs });
+    return await use({ endpoint: { host: '127.0.0.1', port, tls: { ca: certPem } }, pid: child.pid!, startMs });
   } finally {
     await bench.children.stop(child);
   }
@@ -124,7 +121,7 @@ export async function writeFloor(bench: Bench, floor: WriteFloor): Promise<Floor
     keys: floor.keys ?? COUNT_MAX,
     bounds: FLOOR_BOUNDS,
   });
-  return floorFigures('bare engine', result, floor.writesEach, false);
+  return floorFigures('bare engine', result, floor.writesEach);
 }
 
 async function runEngine(bench: Bench, job: EngineJob): Promise<LoadResult> {

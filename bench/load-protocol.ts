@@ -85,10 +85,15 @@ export interface LatencySummary {
 }
 
 export interface LoadResult {
-  /** Completed requests, or delivered events. */
+  /** Requests answered 2xx, or delivered events. */
   readonly operations: number;
   readonly seconds: number;
+  /** Of a request; of an event from the acknowledgement of its write. */
   readonly latency: LatencySummary;
+  /** Of an event from the moment its write was sent. */
+  readonly sentToSeen?: LatencySummary;
+  /** Of the writes that events follow, from sent to acknowledged. */
+  readonly writeLatency?: LatencySummary;
   /** Body bytes of the counted operations. */
   readonly bodyBytes: number;
   /** Writes acknowledged while events were counted; equals `operations` for a request load. */
@@ -97,10 +102,13 @@ export interface LoadResult {
   readonly errors: number;
   /** The first of them, for a reader. */
   readonly firstError?: string;
-  readonly generatorCpuSeconds: number;
+  /** Absent where there was none. */
+  readonly generatorCpuSeconds?: number;
   /** Absent where the server's pid is unknown or the system has no /proc. */
   readonly serverCpuSeconds?: number;
   readonly serverRssBytes?: number;
+  /** CPU time of everything on the machine meanwhile. */
+  readonly machineCpuSeconds?: number;
 }
 
 /** Answers of the load generator process. */

@@ -1,4 +1,5 @@
-// CPU time and memory of a process, all its threads together, from /proc. Elsewhere than on Linux there are no figures.
+// CPU time and memory of a process, all its threads together, and CPU time of the whole machine, from /proc. Elsewhere
+// than on Linux there are no figures.
 import { readFileSync } from 'node:fs';
 
 export interface ProcessUsage {
@@ -17,6 +18,23 @@ export function processUsage(pid: number): ProcessUsage | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** CPU time that the machine's cores have not been idle, or were given to another machine; undefined without /proc. */
+export function machineBusySeconds(): number | undefined {
+  try {
+    return parseMachineBusy(readFileSync('/proc/stat', 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the contents of /proc/stat (proc(5)). */
+export function parseMachineBusy(stat: string): number {
+  // The times of all cores together; idle and iowait are the 4th and 5th, guest time is part of user time.
+  const [user, nice, system, , , irq, softirq, steal] = stat.slice(0, stat.indexOf('\n')).trim().split(/\s+/).slice(1);
+  const ticks = [user, nice, system, irq, softirq, steal].reduce((sum, value) => sum + Number(value ?? 0), 0);
+  return ticks / TICKS_PER_SECOND;
 }
 
 /** Reads the contents of /proc/PID/stat and /proc/PID/status (proc(5)). */

@@ -11,6 +11,8 @@ export interface FloorFigures {
   readonly p99Ms: number;
   /** Cores that the load generator used; a floor that nobody but itself loads has none. */
   readonly generatorCores: number | null;
+  /** Cores that whatever else runs on the machine used; far above 0, the rate says little. */
+  readonly otherCores: number | null;
 }
 
 export interface Figures {
@@ -30,6 +32,7 @@ export interface Figures {
   readonly serverCores: number | null;
   readonly serverRssBytes: number | null;
   readonly generatorCores: number | null;
+  readonly otherCores: number | null;
   readonly errors: number;
   readonly firstError: string | null;
   readonly floor: FloorFigures | null;
@@ -66,6 +69,7 @@ export function figuresOf({ workload, parameters, unit, result, floor, details }
     serverCores: cores(result.serverCpuSeconds, result.seconds),
     serverRssBytes: result.serverRssBytes ?? null,
     generatorCores: cores(result.generatorCpuSeconds, result.seconds),
+    otherCores: otherCores(result),
     errors: result.errors,
     firstError: result.firstError ?? null,
     floor: floor ?? null,
@@ -76,7 +80,7 @@ export function figuresOf({ workload, parameters, unit, result, floor, details }
 }
 
 /** A floor's figures; `writesEach` is how many of its operations one of the workload's takes. */
-export function floorFigures(name: string, result: LoadResult, writesEach = 1, hasGenerator = true): FloorFigures {
+export function floorFigures(name: string, result: LoadResult, writesEach = 1): FloorFigures {
   const operations = result.operations / writesEach;
   return {
     name,
@@ -84,19 +88,26 @@ export function floorFigures(name: string, result: LoadResult, writesEach = 1, h
     cpuSecondsPer1000: per1000(result.serverCpuSeconds, operations),
     p50Ms: result.latency.p50Ms,
     p99Ms: result.latency.p99Ms,
-    generatorCores: hasGenerator ? cores(result.generatorCpuSeconds, result.seconds) : null,
+    generatorCores: cores(result.generatorCpuSeconds, result.seconds),
+    otherCores: otherCores(result),
+  };
+}
+
+/** Where the time of an event goes, from its write on, as details. */
+export function eventDetails({ sentToSeen, writeLatency }: LoadResult): Readonly<Record<string, number>> {
+  return {
+    ...(sentToSeen === undefined ? {} : { sentToSeenP50Ms: sentToSeen.p50Ms, sentToSeenP99Ms: sentToSeen.p99Ms }),
+    ...(writeLatency === undefined ? {} : { writeP50Ms: writeLatency.p50Ms, writeP99Ms: writeLatency.p99Ms }),
   };
 }
 
 /** The figures for a reader: a line for the server, one for the floor, one for details and errors where there are any. */
 export function lines(figures: Figures): string {
   const { floor, workload, unit } = figures;
-  const rows = [
-    `${workload.padEnd(16)}${row(figures)}  ${rss(figures.serverRssBytes)}  generator ${core(figures.generatorCores)}  (${unit})`,
-  ];
+  const rows = [`${workload.padEnd(16)}${row(figures)}  ${rss(figures.serverRssBytes)}  ${shares(figures)}  (${unit})`];
   if (floor !== null) {
     const ratios = `${decimal(figures.ratioToFloor)} of its rate, ${decimal(figures.cpuToFloor)} times its CPU`;
-    rows.push(`  ${floor.name.padEnd(14)}${row(floor)}  generator ${core(floor.generatorCores)}  => ${ratios}`);
+    rows.push(`  ${floor.name.padEnd(14)}${row(floor)}  ${shares(floor)}  => ${ratios}`);
   }
   const details = Object.entries({ ...figures.parameters, ...figures.details });
   rows.push(`  ${details.map(([name, value]) => `${name} ${detail(value)}`).join(', ')}`);
@@ -122,6 +133,11 @@ function cores(cpuSeconds: number | undefined, seconds: number): number | null {
   return cpuSeconds === undefined || seconds === 0 ? null : cpuSeconds / seconds;
 }
 
+function otherCores({ machineCpuSeconds, serverCpuSeconds, generatorCpuSeconds, seconds }: LoadResult): number | null {
+  if (machineCpuSeconds === undefined || serverCpuSeconds === undefined) return null;
+  return cores(Math.max(0, machineCpuSeconds - serverCpuSeconds - (generatorCpuSeconds ?? 0)), seconds);
+}
+
 function ratio(value: number | null, floor: number | null | undefined): number | null {
   return value === null || floor === null || floor === undefined || floor === 0 ? null : value / floor;
 }
@@ -144,8 +160,12 @@ function detail(value: string | number | boolean): string {
   return Number.isInteger(value) ? value.toLocaleString('en-US') : significant(value);
 }
 
+function shares(of: Pick<Figures, 'generatorCores' | 'otherCores'>): string {
+  return `generator ${core(of.generatorCores)}, others ${core(of.otherCores)} cores`;
+}
+
 function core(value: number | null): string {
-  return value === null ? '–' : `${value.toFixed(2)} cores`;
+  return value === null ? '–' : value.toFixed(2);
 }
 
 function rss(bytes: number | null): string {

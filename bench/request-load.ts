@@ -77,11 +77,15 @@ class RequestLoad {
     }
     if (nowMs >= this.#startMs) {
       if (!this.#measurement.running) this.#measurement.begin(nowMs);
-      this.#latency.record(nowMs - sentMs);
-      this.#counted += 1;
-      this.#bodyBytes += bodyBytes;
+      if (error === undefined) this.#count(nowMs - sentMs, bodyBytes);
     }
     if (nowMs >= this.#endMs || this.#answered >= this.#job.bounds.count) this.#finish(nowMs);
+  }
+
+  #count(latencyMs: number, bodyBytes: number): void {
+    this.#latency.record(latencyMs);
+    this.#counted += 1;
+    this.#bodyBytes += bodyBytes;
   }
 
   lost(error: Error): void {
@@ -125,6 +129,7 @@ class Lane implements ConnectionSink {
   #status = 0;
   #bodyBytes = 0;
   #errorText = '';
+  #awaitsVersion = false;
 
   constructor(load: RequestLoad, job: RequestJob, index: number) {
     this.#load = load;
@@ -134,7 +139,9 @@ class Lane implements ConnectionSink {
     this.#ownedObjects = Math.max(1, Math.floor((job.objects - 1 - index) / job.connections) + 1);
     if (job.capturesVersion) {
       this.#versionScanner = new MarkerScanner('"resourceVersion":"', (version) => {
-        this.#versions[this.#slot] = version;
+        // The object's own version stands in front; any later one is of something else.
+        if (this.#awaitsVersion) this.#versions[this.#slot] = version;
+        this.#awaitsVersion = false;
       });
     }
   }
@@ -169,19 +176,18 @@ class Lane implements ConnectionSink {
     this.#bodyBytes = 0;
     this.#errorText = '';
     this.#versionScanner?.reset();
+    this.#awaitsVersion = true;
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
     this.#bodyBytes += end - start;
     if (this.#status >= 300) this.#errorText = (this.#errorText + buffer.toString('latin1', start, end)).slice(0, 500);
-    // The object's own version stands in front; nothing behind the first one is of interest.
-    else if (this.#versionScanner?.count === 0) this.#versionScanner.feed(buffer, start, end);
+    else if (this.#awaitsVersion) this.#versionScanner?.feed(buffer, start, end);
   }
 
   onEnd(): void {
     const nowMs = performance.now();
     const error = this.#status >= 300 ? `${this.#status} ${this.#errorText}` : undefined;
-    if (this.#versionScanner !== undefined) this.#versionScanner.count = 0;
     this.#load.answered(this.#sentMs, nowMs, this.#bodyBytes, error);
     this.next(nowMs);
   }

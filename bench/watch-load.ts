@@ -41,7 +41,10 @@ export async function runWatchLoad(job: WatchJob): Promise<LoadResult> {
 class WatchLoad {
   readonly #job: WatchJob;
   readonly #measurement: Measurement;
-  readonly #latency = new LatencyHistogram();
+  readonly #ackToSeen = new LatencyHistogram();
+  readonly #sentToSeen = new LatencyHistogram();
+  readonly #sentToAck = new LatencyHistogram();
+  readonly #sentMs: Float64Array;
   /** When each write was acknowledged, by its number; UNTIMED before. */
   readonly #acknowledgedMs: Float64Array;
   /** Whether a write's first event has been seen; used where only that one counts. */
@@ -65,6 +68,7 @@ class WatchLoad {
     this.#job = job;
     this.#measurement = new Measurement(job.serverPid);
     this.#acknowledgedMs = new Float64Array(job.bounds.count).fill(UNTIMED);
+    this.#sentMs = new Float64Array(job.bounds.count);
     this.#seen = new Uint8Array(job.firstEventOnly ? job.bounds.count : 0);
   }
 
@@ -112,6 +116,7 @@ class WatchLoad {
       allowed = Math.min(allowed, Math.ceil(elapsedSeconds * writesPerSecond));
     }
     while (this.#writing && this.#sent < allowed && this.#idle.length > 0) {
+      this.#sentMs[this.#sent] = performance.now();
       this.#idle.pop()!.write(this.#sent);
       this.#sent += 1;
     }
@@ -127,7 +132,9 @@ class WatchLoad {
 
   onAcknowledged(writer: Writer, sequence: number, error: string | undefined): void {
     this.#acknowledged += 1;
-    this.#acknowledgedMs[sequence] = performance.now();
+    const nowMs = performance.now();
+    this.#acknowledgedMs[sequence] = nowMs;
+    if (this.#measurement.running) this.#sentToAck.record(nowMs - this.#sentMs[sequence]!);
     if (error !== undefined) {
       this.onError(error);
       this.#stopWriting();
@@ -153,8 +160,10 @@ class WatchLoad {
     }
     if (!this.#measurement.running) return;
     // An event may overtake the acknowledgement of its write on another connection: that is no delay.
+    const nowMs = performance.now();
     const acknowledgedMs = this.#acknowledgedMs[sequence]!;
-    this.#latency.record(acknowledgedMs === UNTIMED ? 0 : performance.now() - acknowledgedMs);
+    this.#ackToSeen.record(acknowledgedMs === UNTIMED ? 0 : nowMs - acknowledgedMs);
+    this.#sentToSeen.record(nowMs - this.#sentMs[sequence]!);
   }
 
   onError(message: string): void {
@@ -185,7 +194,9 @@ class WatchLoad {
     return {
       operations: this.#delivered - base.delivered,
       writes: this.#acknowledged - base.acknowledged,
-      latency: this.#latency.summary(),
+      latency: this.#ackToSeen.summary(),
+      sentToSeen: this.#sentToSeen.summary(),
+      writeLatency: this.#sentToAck.summary(),
       bodyBytes: this.#bodyBytes - base.bodyBytes,
       errors: this.#errors + missing,
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),

@@ -2,6 +2,7 @@
 // clients select by. Packed into one string when the object is written, unpacked only where a selector looks.
 
 const SEPARATOR = '\u0000';
+const REPLACEMENT = '\ufffd';
 
 export interface Attributes {
   readonly labels: Readonly<Record<string, string>>;
@@ -9,7 +10,10 @@ export interface Attributes {
   readonly fields: readonly string[];
 }
 
-/** `<number of labels> NUL k NUL v … field NUL field …`; keys and values hold no NUL (validation sees to that). */
+/**
+ * `<number of labels>`, then NUL before each key, value and field. Labels hold no NUL (validation sees to that); fields are
+ * free text in some types, and a NUL in one must not move the others.
+ */
 export function packAttributes(
   labels: Readonly<Record<string, string>> | undefined,
   fields: readonly string[],
@@ -22,9 +26,10 @@ export function packAttributes(
       labelCount++;
     }
   }
-  return fields.length === 0 && labelCount === 0
-    ? ''
-    : `${labelCount}${labelText}${SEPARATOR}${fields.join(SEPARATOR)}`;
+  if (fields.length === 0 && labelCount === 0) return '';
+  let packed = `${labelCount}${labelText}`;
+  for (const field of fields) packed += SEPARATOR + field.replaceAll(SEPARATOR, REPLACEMENT);
+  return packed;
 }
 
 /** The inverse of packAttributes. */

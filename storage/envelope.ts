@@ -12,6 +12,11 @@ const JSON_TRAILER = Buffer.concat([Buffer.from([CONTENT_TYPE, JSON_TYPE.length]
 const typeMetaFields = new Map<string, Buffer>();
 const TYPE_META_FIELDS_MAX = 10_000;
 
+/** The most bytes an envelope adds to a JSON object: the type meta is shorter than the text it is made from. */
+export function envelopeBytesMax(itemOffset: number): number {
+  return PREFIX.length + itemOffset + 6 + JSON_TRAILER.length;
+}
+
 /**
  * Writes the envelope of a JSON object whose kind and apiVersion are the first `itemOffset` bytes of `json`.
  * Returns where it ends in `target`.
@@ -47,10 +52,12 @@ export function unwrapEnvelope(envelope: Buffer): Buffer | undefined {
 }
 
 function typeMetaField(json: Uint8Array, itemOffset: number): Buffer {
-  const opening = Buffer.from(json.buffer, json.byteOffset, itemOffset).toString('latin1');
+  const bytes = Buffer.from(json.buffer, json.byteOffset, itemOffset);
+  const opening = bytes.toString('latin1');
   let field = typeMetaFields.get(opening);
   if (field === undefined) {
-    const { apiVersion, kind } = JSON.parse(`${opening.slice(0, -1)}}`) as { apiVersion: string; kind: string };
+    const text = bytes.toString('utf8', 0, itemOffset - 1);
+    const { apiVersion, kind } = JSON.parse(`${text}}`) as { apiVersion: string; kind: string };
     const message = Buffer.concat([stringField(0x0a, apiVersion), stringField(0x12, kind)]);
     field = Buffer.concat([Buffer.from([TYPE_META]), varint(message.length), message]);
     if (typeMetaFields.size < TYPE_META_FIELDS_MAX) typeMetaFields.set(opening, field);

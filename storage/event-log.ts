@@ -6,7 +6,7 @@
 //   0 u32 crc32 of bytes 4…   4 u32 crc32 of the previous record (its bytes 0-3)   8 f64 first revision  16 f64 last revision
 //  24 f64 wall time ms  32 u32 event count  36 u32 live objects  40 u32 digest of live objects  44 events
 // An event:
-//   0 f64 revision  8 u8 type  9 u8 0  10 u16 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
+//   0 f64 revision  8 u8 type  9 u24 key bytes  12 u32 previous value bytes  16 u32 checksum of the value written
 //  20 key, previous stored value (as storage/stored-value.ts wrote it)
 import { crc32 } from 'node:zlib';
 import type { RecordType } from './slab-record.ts';
@@ -39,9 +39,11 @@ export interface EventRecord {
 export function liveDigestOf(keyChecksum: number, revision: number): number {
   const low = revision % 4294967296;
   const high = Math.floor(revision / 4294967296);
-  let mixed = Math.imul(keyChecksum ^ low, 0x9e3779b1) ^ Math.imul(high + 0x7f4a7c15, 0x85ebca6b);
-  mixed ^= mixed >>> 15;
-  return Math.imul(mixed, 0xc2b2ae35) >>> 0;
+  // The key is multiplied before the revision joins it: two objects that exchange revisions must not look the same.
+  let mixed = (Math.imul(keyChecksum, 0x9e3779b1) + low) ^ Math.imul(high, 0x7f4a7c15);
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2ae35);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
 }
 
 /** Gathers the events of one batch into a growing buffer. Reused from batch to batch: the bytes are valid until `begin`. */
@@ -63,8 +65,7 @@ export class EventRecordWriter {
     const keyBytes = buffer.write(key, at + EVENT_HEAD_BYTES, 'utf8');
     buffer.writeDoubleLE(revision, at);
     buffer[at + 8] = type;
-    buffer[at + 9] = 0;
-    buffer.writeUInt16LE(keyBytes, at + 10);
+    buffer.writeUIntLE(keyBytes, at + 9, 3);
     buffer.writeUInt32LE(previousBytes, at + 12);
     buffer.writeUInt32LE(valueChecksum, at + 16);
     if (previous !== undefined) buffer.set(previous, at + EVENT_HEAD_BYTES + keyBytes);
@@ -112,7 +113,7 @@ export function readEventRecord(bytes: Uint8Array): EventRecord | undefined {
   let at = RECORD_HEAD_BYTES;
   for (let left = source.readUInt32LE(32); left > 0; left--) {
     if (at + EVENT_HEAD_BYTES > source.length) return undefined;
-    const keyEnd = at + EVENT_HEAD_BYTES + source.readUInt16LE(at + 10);
+    const keyEnd = at + EVENT_HEAD_BYTES + source.readUIntLE(at + 9, 3);
     const end = keyEnd + source.readUInt32LE(at + 12);
     if (end > source.length) return undefined;
     events.push({

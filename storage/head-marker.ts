@@ -11,6 +11,7 @@ const SLOT_BYTES = 16;
 export class HeadMarker {
   readonly #file: number;
   readonly #slot = Buffer.alloc(SLOT_BYTES);
+  /** The slot that does not hold the highest revision. */
   #next = 0;
   /** The highest revision found when opened; 0 for a new file. */
   readonly revision: number;
@@ -22,7 +23,9 @@ export class HeadMarker {
     let revision = 0;
     for (let at = 0; at + SLOT_BYTES <= bytes; at += SLOT_BYTES) {
       if (slots.readUInt32LE(at + 8) !== crc32(slots.subarray(at, at + 8))) continue;
-      revision = Math.max(revision, slots.readDoubleLE(at));
+      if (slots.readDoubleLE(at) < revision) continue;
+      revision = slots.readDoubleLE(at);
+      this.#next = at === 0 ? 1 : 0;
     }
     this.revision = revision;
   }

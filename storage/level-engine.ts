@@ -1,8 +1,10 @@
 // The default engine: one LevelDB directory, every batch synced. Owns the database handle and the head marker beside it.
-// Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory.
+// Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory, each
+// with a checksum of its own.
 import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import { ClassicLevel } from 'classic-level';
 import { OrchError } from '../runtime/errors.ts';
 import type { EngineBatch, EngineContents, StorageEngine } from './engine.ts';
@@ -21,9 +23,20 @@ const META_FORMAT = 'm/format';
 const META_TOKEN_KEY = 'm/token-key';
 const META_COMPACTED = 'm/compacted';
 const TOKEN_KEY_BYTES = 32;
+const CHECKSUM_BYTES = 4;
 /** Event records removed in one slice, between which commits run. */
 const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
+
+const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
+  'EACCES',
+  'EEXIST',
+  'EISDIR',
+  'ENOSPC',
+  'ENOTDIR',
+  'EPERM',
+  'EROFS',
+]);
 
 type Database = ClassicLevel<string, Uint8Array>;
 
@@ -55,14 +68,17 @@ export class LevelEngine implements StorageEngine {
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       await this.#database.open();
+      const tokenKey = await this.#identify();
+      this.#marker = new HeadMarker(join(directory, 'head'));
+      const compacted = await this.#meta(META_COMPACTED);
+      this.#compactedRevision = compacted === undefined ? 0 : compacted.readDoubleLE();
+      this.#lastRevision = await this.#newestRevision();
+      return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
     } catch (error) {
+      // Whoever refuses a directory does not keep it locked.
+      await this.close();
       throw openError(directory, error);
     }
-    const tokenKey = await this.#identify();
-    this.#marker = new HeadMarker(join(directory, 'head'));
-    const compacted = await this.#database.get(META_COMPACTED);
-    this.#compactedRevision = compacted === undefined ? 0 : readRevision(compacted);
-    return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
   }
 
   async loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
@@ -102,7 +118,10 @@ export class LevelEngine implements StorageEngine {
 
   async compact(upToRevision: number): Promise<boolean> {
     if (upToRevision > this.#compactedRevision) {
-      await this.#database.put(META_COMPACTED, writeRevision(upToRevision));
+      // On disk before any record is gone: a record missing after the compacted revision would be damage.
+      const revision = Buffer.alloc(8);
+      revision.writeDoubleLE(upToRevision);
+      await this.#database.put(META_COMPACTED, sealed(revision), { sync: true });
       this.#compactedRevision = upToRevision;
     }
     const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
@@ -124,20 +143,22 @@ export class LevelEngine implements StorageEngine {
   /** Checks whose directory this is, or writes it down in a new one. Returns the token key. */
   async #identify(): Promise<Uint8Array> {
     const { directory, dialect, prefix } = this.#options;
-    const known = await this.#database.get(META_FORMAT);
+    const known = await this.#meta(META_FORMAT);
     if (known === undefined) {
+      const [any] = await this.#database.keys({ limit: 1 }).all();
+      if (any !== undefined) throw damaged(directory, 'what it belongs to is missing');
       const tokenKey = randomBytes(TOKEN_KEY_BYTES);
       const format = Buffer.from(JSON.stringify({ format: FORMAT, dialect, prefix }));
       await this.#database.batch(
         [
-          { type: 'put', key: META_FORMAT, value: format },
-          { type: 'put', key: META_TOKEN_KEY, value: tokenKey },
+          { type: 'put', key: META_FORMAT, value: sealed(format) },
+          { type: 'put', key: META_TOKEN_KEY, value: sealed(tokenKey) },
         ],
         { sync: true },
       );
       return tokenKey;
     }
-    const stored = JSON.parse(Buffer.from(known).toString()) as { format: number; dialect: string; prefix: string };
+    const stored = JSON.parse(known.toString()) as { format: number; dialect: string; prefix: string };
     const mismatch =
       stored.format !== FORMAT
         ? `has format ${stored.format}, this release reads format ${FORMAT}`
@@ -146,19 +167,33 @@ export class LevelEngine implements StorageEngine {
           : stored.prefix !== prefix
             ? `was made with --store-prefix ${stored.prefix}, not ${prefix}`
             : undefined;
-    if (mismatch !== undefined) {
-      await this.#database.close();
-      throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
-    }
-    const tokenKey = await this.#database.get(META_TOKEN_KEY);
-    if (tokenKey === undefined)
-      throw new OrchError('StoreUnusable', `the store in ${directory} has lost its token key`);
+    if (mismatch !== undefined) throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
+    const tokenKey = await this.#meta(META_TOKEN_KEY);
+    if (tokenKey === undefined) throw damaged(directory, 'its key for continue tokens is missing');
     return tokenKey;
   }
 
+  /** Metadata without its checksum. */
+  async #meta(key: string): Promise<Buffer | undefined> {
+    const bytes = await this.#database.get(key);
+    if (bytes === undefined) return undefined;
+    const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const end = value.length - CHECKSUM_BYTES;
+    if (end < 0 || value.readUInt32LE(end) !== crc32(value.subarray(0, end))) {
+      throw damaged(this.#options.directory, `${key} does not match its checksum`);
+    }
+    return value.subarray(0, end);
+  }
+
+  /** The revision of the last event record, or what is compacted when there is none. */
+  async #newestRevision(): Promise<number> {
+    const range = { gt: this.#eventPrefix, lt: endOf(this.#eventPrefix) };
+    const [newest] = await this.#database.keys({ ...range, reverse: true, limit: 1 }).all();
+    return newest === undefined ? this.#compactedRevision : Number.parseInt(newest.slice(this.#eventPrefix.length), 16);
+  }
+
   async #scan(prefix: string, visit: (key: string, value: Uint8Array) => void): Promise<void> {
-    // '0' is the character after '/': the range is everything below the prefix.
-    const iterator = this.#database.iterator({ gte: prefix, lt: `${prefix.slice(0, -1)}0`, fillCache: false });
+    const iterator = this.#database.iterator({ gte: prefix, lt: endOf(prefix), fillCache: false });
     try {
       for (;;) {
         const entries = await iterator.nextv(LOAD_SLICE);
@@ -171,36 +206,36 @@ export class LevelEngine implements StorageEngine {
   }
 }
 
+/** The first key after all that begin with a prefix: '0' is the character after its closing '/'. */
+function endOf(prefix: string): string {
+  return `${prefix.slice(0, -1)}0`;
+}
+
 /** Fixed width, so that keys sort as revisions do. */
 function revisionKey(revision: number): string {
   return revision.toString(16).padStart(14, '0');
 }
 
-function writeRevision(revision: number): Uint8Array {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(revision);
-  return bytes;
+/** Metadata with the checksum of its bytes behind it. */
+function sealed(bytes: Uint8Array): Uint8Array {
+  const checksum = Buffer.alloc(CHECKSUM_BYTES);
+  checksum.writeUInt32LE(crc32(bytes));
+  return Buffer.concat([bytes, checksum]);
 }
 
-function readRevision(bytes: Uint8Array): number {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readDoubleLE();
+function damaged(directory: string, what: string): OrchError {
+  return new OrchError('StoreUnusable', `the store in ${directory} is damaged: ${what}`);
 }
 
 function openError(directory: string, error: unknown): OrchError {
+  if (error instanceof OrchError) return error;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: string }).code;
   const text = cause instanceof Error ? cause.message : String(cause);
   if (code === 'LEVEL_LOCKED') {
     return new OrchError('StoreUnusable', `the data directory ${directory} is in use by another process`);
   }
-  if (
-    code === 'EACCES' ||
-    code === 'EROFS' ||
-    code === 'EPERM' ||
-    code === 'ENOTDIR' ||
-    code === 'EEXIST' ||
-    /permission denied|not a directory/i.test(text)
-  ) {
+  if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
     return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
   }
   return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);

@@ -8,8 +8,12 @@ export interface ObjectKey {
   readonly name: string;
 }
 
+/** Half a surrogate pair: UTF-8 cannot carry it, and the disk would give back another key than it was given. */
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+/** A name's lone surrogates become U+FFFD, so that the key is the same in memory and on disk. */
 export function objectKey(storageKey: string, namespace: string, name: string): string {
-  return `${storageKey}/${namespace}/${name}`;
+  return `${storageKey}/${namespace}/${name.replace(LONE_SURROGATES, '\ufffd')}`;
 }
 
 /** The inverse of objectKey. */

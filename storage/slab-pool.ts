@@ -17,6 +17,8 @@ interface SlabUse {
   /** Where the next record goes. */
   end: number;
   state: 'open' | 'sealed' | 'retired' | 'free';
+  /** Was full already when `sparse` last looked. */
+  settled: boolean;
 }
 
 interface RetiredSlab {
@@ -63,7 +65,7 @@ export class SlabPool {
   allocate(length: number): SlabRoom {
     let use = this.#uses[this.#open];
     if (use === undefined || use.end + length > use.slab.memory.byteLength) {
-      this.#seal();
+      if (use !== undefined) use.state = 'sealed';
       this.#open = this.#take(length);
       use = this.#uses[this.#open]!;
     }
@@ -89,12 +91,16 @@ export class SlabPool {
     }
   }
 
-  /** Sealed slabs of which at most `share` (0..1) is live: worth moving the rest out of. */
+  /**
+   * Sealed slabs of which at most `share` (0..1) is live: worth moving the rest out of. One that was still being filled at
+   * the last look is left alone: an answer that names a record just written there may be on its way.
+   */
   sparse(share: number): number[] {
     const found: number[] = [];
     this.#uses.forEach((use, number) => {
-      if (use.state === 'sealed' && use.liveBytes > 0 && use.liveBytes <= use.slab.memory.byteLength * share)
-        found.push(number);
+      if (use.state !== 'sealed') return;
+      if (!use.settled) use.settled = true;
+      else if (use.liveBytes > 0 && use.liveBytes <= use.slab.memory.byteLength * share) found.push(number);
     });
     return found;
   }
@@ -104,26 +110,41 @@ export class SlabPool {
     return this.#uses[slab]!.end;
   }
 
-  #seal(): void {
-    const open = this.#uses[this.#open];
-    if (open !== undefined) open.state = 'sealed';
-  }
-
+  /** The smallest free slab that fits, so that large ones are left to large records; else a new one. */
   #take(length: number): number {
     this.#reclaim();
-    const fit = this.#free.findIndex((number) => this.#uses[number]!.slab.memory.byteLength >= length);
-    if (fit >= 0) {
-      const number = this.#free.splice(fit, 1)[0]!;
+    const number = this.#smallestFree(length);
+    if (number !== undefined) {
+      this.#free.splice(this.#free.indexOf(number), 1);
       const use = this.#uses[number]!;
       use.end = 0;
       use.liveBytes = 0;
       use.state = 'open';
+      use.settled = false;
       return number;
     }
     // An object larger than a slab gets one of its own, rounded up so that the next such object can reuse it.
     const bytes = length <= this.#slabBytes ? this.#slabBytes : 2 ** Math.ceil(Math.log2(length));
-    this.#uses.push({ slab: mapSlab(new SharedArrayBuffer(bytes)), liveBytes: 0, end: 0, state: 'open' });
+    this.#uses.push({
+      slab: mapSlab(new SharedArrayBuffer(bytes)),
+      liveBytes: 0,
+      end: 0,
+      state: 'open',
+      settled: false,
+    });
     return this.#uses.length - 1;
+  }
+
+  #smallestFree(length: number): number | undefined {
+    let smallest: number | undefined;
+    let smallestBytes = Number.POSITIVE_INFINITY;
+    for (const number of this.#free) {
+      const { byteLength } = this.#uses[number]!.slab.memory;
+      if (byteLength < length || byteLength >= smallestBytes) continue;
+      smallest = number;
+      smallestBytes = byteLength;
+    }
+    return smallest;
   }
 
   #reclaim(): void {

@@ -5,7 +5,7 @@
 //   8 f64 revision of the last change   16 f64 revision of the creation
 //  24 u32 schema generation  28 u32 attributes length  32 u32 revision offset  36 u32 item offset  40 attributes, value
 import { crc32 } from 'node:zlib';
-import { unwrapEnvelope, wrapEnvelope } from './envelope.ts';
+import { envelopeBytesMax, unwrapEnvelope, wrapEnvelope } from './envelope.ts';
 
 const FORMAT = 1;
 const HEADER_BYTES = 40;
@@ -29,8 +29,8 @@ export interface StoredValue extends StoredValueHead {
 }
 
 /** The most bytes `writeStoredValue` may need for such an object. */
-export function storedValueBytesMax(attributes: string, jsonBytes: number): number {
-  return HEADER_BYTES + attributes.length * 3 + jsonBytes + 256;
+export function storedValueBytesMax(attributes: string, jsonBytes: number, itemOffset: number): number {
+  return HEADER_BYTES + attributes.length * 3 + jsonBytes + envelopeBytesMax(itemOffset);
 }
 
 /** Writes an object's stored form into `target` and returns its length in bytes. */
@@ -88,6 +88,6 @@ export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | u
 }
 
 /** The checksum a stored form begins with: what an event record says of the value it led to. */
-export function storedValueChecksum(bytes: Buffer, at: number): number {
-  return bytes.readUInt32LE(at);
+export function storedValueChecksum(bytes: Uint8Array): number {
+  return (bytes[0]! | (bytes[1]! << 8) | (bytes[2]! << 16) | (bytes[3]! << 24)) >>> 0;
 }

@@ -1,61 +1,76 @@
-// Just enough DER (ITU-T X.690) to write one self-signed certificate: values in, bytes out. Reads nothing.
+// Writes the few ASN.1 types of a certificate in DER (ITU-T X.690). Pure; reads nothing.
 
 const TAG = {
   boolean: 0x01,
   integer: 0x02,
   bitString: 0x03,
   octetString: 0x04,
-  oid: 0x06,
-  utf8: 0x0c,
+  objectIdentifier: 0x06,
+  utf8String: 0x0c,
+  utcTime: 0x17,
   generalizedTime: 0x18,
   sequence: 0x30,
   set: 0x31,
 } as const;
 
-/** One value: its tag, its length, its content. */
-export function tagged(tag: number, ...parts: readonly Uint8Array[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
-  const bytes = length < 0x100 ? [length] : [length >>> 8, length & 0xff];
-  if (length > 0xffff) throw new RangeError('a certificate of ours is never this long');
-  return Buffer.concat([Buffer.from([tag, 0x80 | bytes.length, ...bytes]), content]);
+/** The first year that UTCTime, with its two digits, cannot say (RFC 5280 4.1.2.5). */
+const GENERALIZED_TIME_FROM = 2050;
+
+/** One value: its tag, the length of its content, the content. */
+export function derValue(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(contents);
+  if (content.length < 0x80) return Buffer.concat([Buffer.from([tag, content.length]), content]);
+  const length = bigEndian(content.length);
+  return Buffer.concat([Buffer.from([tag, 0x80 | length.length]), length, content]);
 }
 
-export const sequence = (...parts: readonly Uint8Array[]): Buffer => tagged(TAG.sequence, ...parts);
-export const setOf = (...parts: readonly Uint8Array[]): Buffer => tagged(TAG.set, ...parts);
-export const octetString = (content: Uint8Array): Buffer => tagged(TAG.octetString, content);
-export const utf8String = (text: string): Buffer => tagged(TAG.utf8, Buffer.from(text));
-export const booleanTrue = (): Buffer => tagged(TAG.boolean, Buffer.from([0xff]));
+export const derSequence = (...items: readonly Uint8Array[]): Buffer => derValue(TAG.sequence, ...items);
+export const derSet = (...items: readonly Uint8Array[]): Buffer => derValue(TAG.set, ...items);
+export const derOctets = (content: Uint8Array): Buffer => derValue(TAG.octetString, content);
+export const derText = (text: string): Buffer => derValue(TAG.utf8String, Buffer.from(text));
+export const derTrue = (): Buffer => derValue(TAG.boolean, Buffer.from([0xff]));
 
-/** A positive integer from its big-endian bytes. */
-export function integer(bytes: Uint8Array): Buffer {
-  const isNegative = (bytes[0] ?? 0) >= 0x80;
-  return tagged(TAG.integer, isNegative ? Buffer.from([0]) : Buffer.alloc(0), bytes);
+/** A tag of the surrounding type's own: `[number]`. */
+export function derTagged(number: number, isConstructed: boolean, ...contents: readonly Uint8Array[]): Buffer {
+  return derValue((isConstructed ? 0xa0 : 0x80) | number, ...contents);
 }
 
-/** Bits, the last `unused` of which do not count. */
-export function bitString(bytes: Uint8Array, unused = 0): Buffer {
-  return tagged(TAG.bitString, Buffer.from([unused]), bytes);
+/** A non-negative integer from its big-endian bytes. */
+export function derInteger(bytes: Uint8Array): Buffer {
+  const start = bytes.findIndex((byte) => byte !== 0);
+  const minimal = start < 0 ? Buffer.from([0]) : Buffer.from(bytes.subarray(start));
+  return derValue(TAG.integer, minimal[0]! >= 0x80 ? Buffer.concat([Buffer.from([0]), minimal]) : minimal);
 }
 
-/** `1.2.840.10045.4.3.2`. */
-export function objectIdentifier(dotted: string): Buffer {
+/** An object identifier from its dotted form. */
+export function derObjectId(dotted: string): Buffer {
   const [first = 0, second = 0, ...rest] = dotted.split('.').map(Number);
-  const bytes = [first * 40 + second];
-  for (const arc of rest) {
-    const groups = [arc & 0x7f];
-    for (let left = arc >>> 7; left > 0; left >>>= 7) groups.unshift((left & 0x7f) | 0x80);
-    bytes.push(...groups);
-  }
-  return tagged(TAG.oid, Buffer.from(bytes));
+  return derValue(TAG.objectIdentifier, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]));
 }
 
-/** A moment in UTC, whole seconds. */
-export function generalizedTime(atMs: number): Buffer {
-  const text = new Date(atMs)
+/** Bits, of which the last `unused` of the last byte do not count. */
+export function derBits(content: Uint8Array, unused = 0): Buffer {
+  return derValue(TAG.bitString, Buffer.from([unused]), content);
+}
+
+/** A point in time, to the second. */
+export function derTime(time: Date): Buffer {
+  const digits = time
     .toISOString()
-    .replace(/[-:T]/g, '')
-    .replace(/\.\d+Z$/, 'Z');
-  return tagged(TAG.generalizedTime, Buffer.from(text));
+    .replace(/\.\d+Z$/, 'Z')
+    .replaceAll(/[-:T]/g, '');
+  if (time.getUTCFullYear() >= GENERALIZED_TIME_FROM) return derValue(TAG.generalizedTime, Buffer.from(digits));
+  return derValue(TAG.utcTime, Buffer.from(digits.slice(2)));
+}
+
+function bigEndian(value: number): Buffer {
+  const bytes: number[] = [];
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) bytes.unshift(rest % 256);
+  return Buffer.from(bytes);
+}
+
+function base128(value: number): number[] {
+  const bytes = [value % 128];
+  for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift((rest % 128) | 0x80);
+  return bytes;
 }

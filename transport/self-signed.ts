@@ -1,19 +1,21 @@
-// A self-signed server certificate (RFC 5280): an EC P-256 key, its own authority, so that a client can be given the
-// certificate as the one to trust.
-import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { isIPv4, isIPv6 } from 'node:net';
+// Makes a certificate that is its own authority (X.509 v3, RFC 5280): ECDSA on P-256, valid for the names it is given.
+// A peer that trusts it needs nothing else.
+import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { isIP } from 'node:net';
+import { promisify } from 'node:util';
 import {
-  bitString,
-  booleanTrue,
-  generalizedTime,
-  integer,
-  objectIdentifier,
-  octetString,
-  sequence,
-  setOf,
-  tagged,
-  utf8String,
+  derBits,
+  derInteger,
+  derObjectId,
+  derOctets,
+  derSequence,
+  derSet,
+  derTagged,
+  derText,
+  derTime,
+  derTrue,
 } from './der.ts';
+import { addressBytes } from './peer-address.ts';
 
 const OID = {
   commonName: '2.5.4.3',
@@ -22,76 +24,87 @@ const OID = {
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
   basicConstraints: '2.5.29.19',
-  extendedKeyUsage: '2.5.29.37',
+  authorityKeyIdentifier: '2.5.29.35',
+  extKeyUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const;
 
-const DAY_MS = 86_400_000;
-const VALID_MS = 3650 * DAY_MS;
-/** Clients whose clock is a little behind accept it all the same. */
-const BACKDATED_MS = DAY_MS;
-/** digitalSignature, keyEncipherment, keyCertSign: bits 0, 2 and 5. */
-const KEY_USAGE = Buffer.from([0b1010_0100]);
+/** digitalSignature, to serve TLS, and keyCertSign, to be its own authority: bits 0 and 5. */
+const KEY_USAGE_BITS = Buffer.from([0b1000_0100]);
 const KEY_USAGE_UNUSED_BITS = 2;
 
-export interface SelfSignedPair {
-  readonly certPem: string;
-  readonly keyPem: string;
+const SERIAL_BYTES = 16;
+const COMMON_NAME_MAX = 64;
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  /** DNS names and IP addresses. */
+  readonly names: readonly string[];
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  /** What the key may prove: a server's identity when absent. */
+  readonly purpose?: 'serverAuth' | 'clientAuth';
 }
 
-/** Makes a pair for the given host names and addresses, valid for ten years from `nowMs`. */
-export function makeSelfSigned(commonName: string, names: readonly string[], nowMs: number): SelfSignedPair {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
-  const keyInfo = publicKey.export({ type: 'spki', format: 'der' });
-  const name = sequence(setOf(sequence(objectIdentifier(OID.commonName), utf8String(commonName))));
-  const algorithm = sequence(objectIdentifier(OID.ecdsaWithSha256));
-  const body = sequence(
-    tagged(0xa0, integer(Buffer.from([2]))),
-    integer(Buffer.concat([Buffer.from([1]), randomBytes(15)])),
-    algorithm,
-    name,
-    sequence(generalizedTime(nowMs - BACKDATED_MS), generalizedTime(nowMs + VALID_MS)),
-    name,
-    keyInfo,
-    tagged(0xa3, sequence(...extensions(names, keyInfo))),
-  );
-  const certificate = sequence(body, algorithm, bitString(sign('sha256', body, privateKey)));
-  const lines = certificate.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
+/** A new key and the certificate for it, as PEM. */
+export async function makeSelfSigned(request: CertificateRequest): Promise<{ certPem: string; keyPem: string }> {
+  const { publicKey, privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  const algorithm = derSequence(derObjectId(OID.ecdsaWithSha256));
+  const signed = toBeSigned(request, algorithm, publicKey);
+  const certificate = derSequence(signed, algorithm, derBits(sign('sha256', signed, privateKey)));
   return {
-    certPem: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
-    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
+    certPem: pem('CERTIFICATE', certificate),
+    keyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
 
-function extensions(names: readonly string[], keyInfo: Uint8Array): Buffer[] {
-  const keyId = createHash('sha1').update(keyInfo).digest();
-  return [
-    extension(OID.basicConstraints, sequence(booleanTrue()), true),
-    extension(OID.keyUsage, bitString(KEY_USAGE, KEY_USAGE_UNUSED_BITS), true),
-    extension(OID.extendedKeyUsage, sequence(objectIdentifier(OID.serverAuth)), false),
-    extension(OID.subjectKeyIdentifier, octetString(keyId), false),
-    extension(OID.subjectAltName, sequence(...names.map(alternativeName)), false),
-  ];
+/** The names as a SubjectAltName extension; a certificate that contains these bytes is for exactly these names. */
+export function subjectAltName(names: readonly string[]): Buffer {
+  const entries = names.map((name) =>
+    isIP(name) === 0 ? derTagged(2, false, Buffer.from(name, 'latin1')) : derTagged(7, false, addressBytes(name)),
+  );
+  return extension(OID.subjectAltName, false, derSequence(...entries));
 }
 
-function extension(oid: string, value: Uint8Array, isCritical: boolean): Buffer {
-  return sequence(objectIdentifier(oid), ...(isCritical ? [booleanTrue()] : []), octetString(value));
+function toBeSigned(request: CertificateRequest, algorithm: Buffer, publicKey: KeyObject): Buffer {
+  const spki = publicKey.export({ type: 'spki', format: 'der' });
+  const keyId = createHash('sha256').update(spki).digest().subarray(0, 20);
+  const name = derSequence(
+    derSet(derSequence(derObjectId(OID.commonName), derText(request.commonName.slice(0, COMMON_NAME_MAX)))),
+  );
+  const extensions = derSequence(
+    extension(OID.basicConstraints, true, derSequence(derTrue())),
+    extension(OID.keyUsage, true, derBits(KEY_USAGE_BITS, KEY_USAGE_UNUSED_BITS)),
+    extension(OID.extKeyUsage, false, derSequence(derObjectId(OID[request.purpose ?? 'serverAuth']))),
+    extension(OID.subjectKeyIdentifier, false, derOctets(keyId)),
+    extension(OID.authorityKeyIdentifier, false, derSequence(derTagged(0, false, keyId))),
+    subjectAltName(request.names),
+  );
+  return derSequence(
+    derTagged(0, true, derInteger(Buffer.from([2]))),
+    derInteger(serialNumber()),
+    algorithm,
+    name,
+    derSequence(derTime(request.notBefore), derTime(request.notAfter)),
+    name,
+    spki,
+    derTagged(3, true, extensions),
+  );
 }
 
-function alternativeName(name: string): Buffer {
-  if (isIPv4(name)) return tagged(0x87, Buffer.from(name.split('.').map(Number)));
-  if (isIPv6(name)) return tagged(0x87, ipv6Bytes(name));
-  return tagged(0x82, Buffer.from(name, 'ascii'));
+function extension(id: string, isCritical: boolean, value: Buffer): Buffer {
+  return derSequence(derObjectId(id), ...(isCritical ? [derTrue()] : []), derOctets(value));
 }
 
-function ipv6Bytes(address: string): Buffer {
-  // The URL parser writes the canonical form, without an embedded IPv4 part.
-  const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const [head = '', tail = ''] = canonical.split('::');
-  const groupsOf = (part: string): number[] =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const before = groupsOf(head);
-  const after = canonical.includes('::') ? groupsOf(tail) : [];
-  const groups = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
-  return Buffer.from(groups.flatMap((group) => [group >>> 8, group & 0xff]));
+/** Positive and never zero (RFC 5280 4.1.2.2). */
+function serialNumber(): Buffer {
+  const bytes = randomBytes(SERIAL_BYTES);
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  return bytes;
+}
+
+function pem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
 }

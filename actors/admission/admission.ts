@@ -56,10 +56,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'write':
-        this.#perform(message).then(
-          (answer) => reply.send(answer),
-          (error: unknown) => this.#refuse(reply, error),
-        );
+        this.#answer(message, reply);
         return;
       case 'bind':
         bind(this.#write, message.bindings).then(
@@ -67,6 +64,15 @@ export class Admission implements Actor<AdmissionProtocol> {
           (error: unknown) => reply.fail(error),
         );
         return;
+    }
+  }
+
+  #answer(request: WriteRequest, reply: Reply): void {
+    const refuse = (error: unknown): void => this.#refuse(reply, error);
+    try {
+      this.#perform(request).then((answer) => reply.send(answer), refuse);
+    } catch (error) {
+      refuse(error);
     }
   }
 
@@ -79,6 +85,7 @@ export class Admission implements Actor<AdmissionProtocol> {
     else reply.fail(error);
   }
 
+  /** Throws, or rejects with, what refuses the write. */
   #perform(request: WriteRequest): Promise<WriteReply> {
     const type = this.#typeOf(request);
     const { subresource } = request.target;

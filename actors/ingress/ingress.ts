@@ -25,7 +25,7 @@ import { EXTRA_PATHS, Paths } from './paths.ts';
 import { Pipeline } from './pipeline.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads.ts';
-import { Representations } from './representation.ts';
+import { type AnswerClass, Representations } from './representation.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { Watches } from './watches.ts';
 import { isWriteVerb, Writes } from './writes.ts';
@@ -54,6 +54,12 @@ export interface IngressOptions {
 
 const HEADER_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 120;
+/** What verbs answer with, where it is not one object. */
+const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
+  list: 'list',
+  watch: 'watch',
+  deletecollection: 'document',
+};
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -83,8 +89,17 @@ export class Ingress implements Actor<IngressProtocol> {
       readsMax: Math.ceil(options.readsInFlightMax / instances),
       writesMax: Math.ceil(options.writesInFlightMax / instances),
     });
-    this.#representations = new Representations(dialect);
-    this.#reads = new Reads({ hub, slabs, requestTimeoutMs, metaGroup: dialect.metaGroup });
+    this.#representations = new Representations(dialect, context.clock);
+    this.#reads = new Reads({
+      hub,
+      slabs,
+      requestTimeoutMs,
+      metaGroup: dialect.metaGroup,
+      pause: () =>
+        new Promise((resolve) => {
+          context.timers.soon(resolve);
+        }),
+    });
     this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
     this.#watches = new Watches({
       context,
@@ -188,7 +203,8 @@ export class Ingress implements Actor<IngressProtocol> {
     const verbs: ReadonlySet<string> =
       subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
     if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
-    const representation = this.#representations.of(exchange, verb === 'watch');
+    const bodyType = type.subresources.get(subresource) ?? type;
+    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);

@@ -17,17 +17,20 @@ import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
-import { headersFor, sendObject, sendStored } from './answers.ts';
+import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
 import type { Exchange } from './exchange.ts';
-import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import type { Representation } from './representation.ts';
+import { sendShapedList } from './shaped-list.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
+  /** Lets the thread serve others in the middle of long work. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Subresources whose GET answers the object itself. */
@@ -115,33 +118,24 @@ export class Reads {
       remaining,
     };
     const items = { places, slabs };
+    const { shaping } = representation;
+    if (shaping !== undefined) {
+      await sendShapedList(exchange, envelope, items, representation, shaping, this.#parts.pause);
+      return;
+    }
+    if (!takesStoredBytes(representation)) {
+      sendValue(exchange, 200, decodedList(envelope, items), representation);
+      return;
+    }
     const whole = wholeList(envelope, items);
     if (whole !== undefined) {
       sendStored(exchange, 200, whole, representation);
-    } else if (representation.format === 'json' && !representation.pretty) {
-      exchange.code = 200;
-      exchange.response.start(200, headersFor(representation.contentType));
-      await streamList(envelope, items, exchange.response);
-    } else {
-      sendObject(exchange, 200, decodedList(envelope, items), representation);
+      return;
     }
+    exchange.code = 200;
+    exchange.response.start(200, headersFor(representation.contentType));
+    await streamList(envelope, items, exchange.response);
   }
-}
-
-/** A list as objects, for representations that are not its stored bytes. */
-function decodedList(
-  envelope: ListEnvelope,
-  items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] },
-): object {
-  const objects: unknown[] = [];
-  for (let i = 0; i < items.places.length; i += 2) {
-    const text = valueView(items.slabs[items.places[i]!]!, items.places[i + 1]!).toString('utf8');
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = JSON.parse(text) as Record<string, unknown>;
-    objects.push(item);
-  }
-  const metadata: Record<string, unknown> = { resourceVersion: String(envelope.revision) };
-  if (envelope.continueToken !== '') metadata.continue = envelope.continueToken;
-  return { kind: envelope.listKind, apiVersion: envelope.apiVersion, metadata, items: objects };
 }
 
 /** What a client is told when the hub cannot answer. */

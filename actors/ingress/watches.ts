@@ -53,7 +53,7 @@ export class Watches {
     type: KnownType,
     representation: Representation,
   ): Promise<void> {
-    const query = this.#query(exchange, info, type);
+    const query = this.#query(exchange, info, type, representation);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
       const { contentType } = representation;
@@ -123,7 +123,7 @@ export class Watches {
     }
   }
 
-  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): WatchQuery {
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { shaping }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
     const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
     return {
@@ -132,6 +132,7 @@ export class Watches {
       watcher: this.#nextId++,
       apiVersion: type.apiVersion,
       kind: type.kind,
+      ...(shaping === undefined ? {} : { shape: shaping.shape }),
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }

@@ -39,7 +39,10 @@ export interface Guard {
   readonly expect: number;
 }
 
-/** Operations that commit together under one revision, if every guard and expectation holds; else none does. */
+/**
+ * Operations that commit together under one revision, if every guard and expectation holds; else none does. A key may be
+ * named once: a second operation on it is refused as `changed`.
+ */
 export interface Transaction {
   readonly operations: readonly Operation[];
   readonly guards?: readonly Guard[];

@@ -16,7 +16,7 @@ import {
   UPDATED,
   writeRecordHead,
 } from '../../storage/slab-record.ts';
-import { readStoredValue, type StoredValue } from '../../storage/stored-value.ts';
+import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
 import type { Place } from './protocol.ts';
 import type { CurrentRecord, HistoryEvent, RevisionLog } from './revision-log.ts';
 
@@ -37,9 +37,14 @@ export async function recover(
   contents: EngineContents,
 ): Promise<CommitTime[]> {
   const records = await readChain(engine, contents);
+  const writes = lastWrites(records);
   await engine.loadValues((key, bytes) => {
     const value = readStoredValue(key, bytes);
     if (value === undefined) throw damaged(`the value of ${key} does not match its checksum`);
+    const write = writes.get(key);
+    if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
+      throw damaged(`the value of ${key} is not the one written at revision ${value.revision}`);
+    }
     const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
@@ -78,9 +83,18 @@ async function readChain(engine: StorageEngine, contents: EngineContents): Promi
   return records;
 }
 
+/** The last event of every key that the history window has one of. */
+function lastWrites(records: readonly EventRecord[]): ReadonlyMap<string, LoggedEvent> {
+  const writes = new Map<string, LoggedEvent>();
+  for (const { events } of records) for (const event of events) writes.set(event.key, event);
+  return writes;
+}
+
 function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): void {
   if (last === undefined) {
     if (log.current.size > 0) throw damaged('there are objects but no event record');
+    // Compaction leaves the newest record.
+    if (log.compactedRevision > 0) throw damaged(`no event record is left after revision ${log.compactedRevision}`);
     return;
   }
   if (log.current.size !== last.liveObjects) {

@@ -30,7 +30,15 @@ import {
   storedValueChecksum,
   writeStoredValue,
 } from '../../storage/stored-value.ts';
-import { EXPECT_ANY, type Place, type PutOperation, type Transaction, type TransactionResult } from './protocol.ts';
+import {
+  EXPECT_ABSENT,
+  EXPECT_ANY,
+  type Operation,
+  type Place,
+  type PutOperation,
+  type Transaction,
+  type TransactionResult,
+} from './protocol.ts';
 
 /** The current state of one key. */
 export interface CurrentRecord extends Place {
@@ -181,13 +189,14 @@ export class RevisionLog {
       if (expect !== EXPECT_ANY && expect !== revision)
         return { ok: false, reason: 'guard', key, currentRevision: revision };
     }
-    for (const operation of transaction.operations) {
-      const revision = this.current.get(operation.key)?.revision ?? 0;
-      const { key, expect } = operation;
-      if (expect === revision) continue;
-      if (expect === EXPECT_ANY && !('delete' in operation && revision === 0)) continue;
-      const reason = expect === 0 ? 'exists' : revision === 0 ? 'missing' : 'changed';
-      return { ok: false, reason, key, currentRevision: revision };
+    const { operations } = transaction;
+    const named = operations.length > 1 ? new Set<string>() : undefined;
+    for (const operation of operations) {
+      const { key } = operation;
+      const revision = this.current.get(key)?.revision ?? 0;
+      const reason = named?.has(key) ? 'changed' : refusalReason(operation, revision);
+      if (reason !== undefined) return { ok: false, reason, key, currentRevision: revision };
+      named?.add(key);
     }
     return undefined;
   }
@@ -232,7 +241,7 @@ export class RevisionLog {
       bornRevision,
       keyChecksum: before?.keyChecksum ?? crc32(key),
     });
-    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored, 0));
+    this.#log(key, head.type, before, { revision, ...room }, storedValueChecksum(stored));
     return { revision, slab: room.slab, offset: room.offset };
   }
 
@@ -298,7 +307,7 @@ export class RevisionLog {
     attributes: string,
     json: Uint8Array,
   ): Buffer {
-    const bytesMax = storedValueBytesMax(attributes, json.byteLength);
+    const bytesMax = storedValueBytesMax(attributes, json.byteLength, head.itemOffset);
     if (this.#scratchEnd + bytesMax > this.#scratch.length) {
       // Values already handed out keep the old buffer alive until the batch is written.
       this.#scratch = Buffer.allocUnsafeSlow(Math.max(this.#scratch.length, bytesMax * 2));
@@ -341,6 +350,14 @@ export class RevisionLog {
     }
     return undefined;
   }
+}
+
+/** Why an operation does not hold for a key that is at `revision` (0: absent); undefined when it does. */
+function refusalReason(operation: Operation, revision: number): 'exists' | 'missing' | 'changed' | undefined {
+  const { expect } = operation;
+  if ('delete' in operation && revision === 0) return 'missing';
+  if (expect === EXPECT_ANY || expect === revision) return undefined;
+  return expect === EXPECT_ABSENT ? 'exists' : revision === 0 ? 'missing' : 'changed';
 }
 
 /** Appends a record to the last run when it lies in the same slab (records of a batch are written back to back). */

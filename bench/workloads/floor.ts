@@ -31,13 +31,14 @@ export const floor: Workload = {
 
 /** A floor as a record of its own. */
 function figures(workload: string, parameters: Figures['parameters'], unit: string, of: FloorFigures): Figures {
-  const { perSecond, cpuSecondsPer1000, p50Ms, p99Ms, generatorCores } = of;
+  const { perSecond, cpuSecondsPer1000, p50Ms, p99Ms, generatorCores, otherCores } = of;
   const nothing = { operations: 0, writes: 0, seconds: 0, latency: { p50Ms, p99Ms, maxMs: p99Ms }, bodyBytes: 0 };
-  const result = { ...nothing, errors: 0, generatorCpuSeconds: 0 };
+  const result = { ...nothing, errors: 0 };
   return {
     ...figuresOf({ workload, parameters, unit, result, floor: undefined }),
     perSecond,
     cpuSecondsPer1000,
     generatorCores,
+    otherCores,
   };
 }

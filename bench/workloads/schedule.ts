@@ -3,7 +3,7 @@ import { type Bench, currentVersion, type Target, type Workload } from '../bench
 import { writeFloor } from '../floors.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, node, PATHS, pod } from '../objects.ts';
-import { figuresOf } from '../report.ts';
+import { eventDetails, figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
 import { repeat } from './populate.ts';
 
@@ -28,7 +28,7 @@ export const schedule: Workload = {
       ? await writeFloor(bench, { batchOperations: batch, valueBytes: objectBytes, writesEach: WRITES_A_POD })
       : undefined;
     const parameters = { nodes, pods, connections: bench.connections };
-    const details = { averageBatch: batch };
+    const details = { averageBatch: batch, ...eventDetails(result) };
     report(figuresOf({ workload: 'schedule', parameters, unit: 'pods', result, floor, details }));
   },
 };

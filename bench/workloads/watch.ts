@@ -4,7 +4,7 @@ import { type Bench, currentVersion, type Workload } from '../bench.ts';
 import { watchFloor } from '../floors.ts';
 import type { LoadBounds, LoadResult } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
-import { figuresOf } from '../report.ts';
+import { eventDetails, figuresOf } from '../report.ts';
 import { repeat } from './populate.ts';
 
 const WATCHERS = 1000;
@@ -41,7 +41,7 @@ export const watch: Workload = {
         watchers: shape.watchers,
         ...(phase.writesPerSecond === undefined ? { window: shape.windowWrites } : { rate: phase.writesPerSecond }),
       };
-      const details = { frameBytes, writesPerSecond: result.writes / result.seconds };
+      const details = { frameBytes, writesPerSecond: result.writes / result.seconds, ...eventDetails(result) };
       report(figuresOf({ workload: phase.name, parameters, unit: 'events', result, floor, details }));
     }
   },

@@ -1,0 +1,216 @@
+// Runs the engine contract over the engines there are, and what only an engine with a directory must refuse.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import { ClassicLevel } from 'classic-level';
+import type { OrchError } from '../../runtime/errors.ts';
+import { LevelEngine, type LevelEngineOptions } from '../../storage/level-engine.ts';
+import { MemoryEngine } from '../../storage/memory-engine.ts';
+import { batchOf, engineContract, load } from './engine-contract.ts';
+
+engineContract('memory', async () => {
+  const engine = new MemoryEngine(new Uint8Array(32).fill(7));
+  return { make: () => engine, dispose: async () => {} };
+});
+
+engineContract('level', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'engine-'));
+  return {
+    make: () => new LevelEngine(optionsFor(directory)),
+    dispose: () => rm(directory, { recursive: true }),
+  };
+});
+
+function optionsFor(directory: string, overrides: Partial<LevelEngineOptions> = {}): LevelEngineOptions {
+  return { directory, prefix: '/registry', dialect: 'orch', ...overrides };
+}
+
+function freshDirectory(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'engine-'));
+  t.teardown(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** A directory that holds one committed batch. */
+async function usedDirectory(t: ExecutionContext): Promise<string> {
+  const directory = freshDirectory(t);
+  const engine = new LevelEngine(optionsFor(directory));
+  await engine.open();
+  await engine.commit(batchOf(1, 1, [['g/r//a', 'x']]));
+  await engine.close();
+  return directory;
+}
+
+async function change<T>(
+  directory: string,
+  work: (database: ClassicLevel<string, Uint8Array>) => Promise<T>,
+): Promise<T> {
+  const database = new ClassicLevel<string, Uint8Array>(join(directory, 'store'), {
+    keyEncoding: 'utf8',
+    valueEncoding: 'view',
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Opening fails with one line that names the directory; afterwards nothing keeps the directory locked. */
+async function refused(
+  t: ExecutionContext,
+  options: LevelEngineOptions,
+  code: OrchError['code'],
+  message: RegExp,
+): Promise<void> {
+  const error = await t.throwsAsync(new LevelEngine(options).open());
+  t.is((error as OrchError).code, code);
+  t.regex(error!.message, message);
+  t.true(error!.message.includes(options.directory));
+  t.false(error!.message.includes('\n'));
+}
+
+test('a directory of another dialect is refused, and still opens under its own', async (t) => {
+  const directory = await usedDirectory(t);
+  const other = optionsFor(directory, { dialect: 'kubernetes' });
+  await refused(t, other, 'StoreUnusable', /belongs to the API dialect orch, not kubernetes$/);
+  const engine = new LevelEngine(optionsFor(directory));
+  t.is((await load(engine)).values.size, 1);
+  await engine.close();
+});
+
+test('a directory made with another prefix is refused', async (t) => {
+  const directory = await usedDirectory(t);
+  const other = optionsFor(directory, { prefix: '/elsewhere' });
+  await refused(t, other, 'StoreUnusable', /was made with --store-prefix \/registry, not \/elsewhere$/);
+});
+
+test('a directory of a later format is refused', async (t) => {
+  const directory = await usedDirectory(t);
+  const format = Buffer.from(JSON.stringify({ format: 99, dialect: 'orch', prefix: '/registry' }));
+  const checksum = Buffer.alloc(4);
+  checksum.writeUInt32LE(crc32(format));
+  await change(directory, (database) => database.put('m/format', Buffer.concat([format, checksum])));
+  await refused(t, optionsFor(directory), 'StoreUnusable', /has format 99, this release reads format \d+$/);
+});
+
+const LOST_METADATA: readonly (readonly [what: string, key: string])[] = [
+  ['its description', 'm/format'],
+  ['the key for tokens', 'm/token-key'],
+];
+
+for (const [what, key] of LOST_METADATA) {
+  test(`a directory that has lost ${what} is damaged, not new`, async (t) => {
+    const directory = await usedDirectory(t);
+    await change(directory, (database) => database.del(key));
+    await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
+    await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
+  });
+}
+
+for (const key of ['m/format', 'm/token-key', 'm/compacted']) {
+  test(`any changed byte of ${key} is damage`, async (t) => {
+    const directory = await usedDirectory(t);
+    const engine = new LevelEngine(optionsFor(directory));
+    await engine.open();
+    await engine.commit(batchOf(2, 2));
+    await engine.compact(1);
+    await engine.close();
+    let bytes = 1;
+    for (let at = 0; at < bytes; at++) {
+      const flip = (database: ClassicLevel<string, Uint8Array>) => flipByte(database, key, at);
+      bytes = await change(directory, flip);
+      await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
+      await change(directory, flip);
+    }
+    t.true(bytes > 8);
+  });
+}
+
+/** Changes one byte of a value, or changes it back. Returns the length of the value. */
+async function flipByte(database: ClassicLevel<string, Uint8Array>, key: string, at: number): Promise<number> {
+  const value = Buffer.from((await database.get(key))!);
+  value[at]! ^= 0x20;
+  await database.put(key, value);
+  return value.length;
+}
+
+test('a directory in use by another process is refused', async (t) => {
+  const directory = freshDirectory(t);
+  const engineUrl = new URL('../../storage/level-engine.js', import.meta.url).href;
+  const script = `
+    const { LevelEngine } = await import(${JSON.stringify(engineUrl)});
+    const engine = new LevelEngine(${JSON.stringify(optionsFor(directory))});
+    await engine.open();
+    process.stdout.write('open');
+    process.stdin.resume();`;
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.teardown(() => holder.kill('SIGKILL'));
+  await once(holder.stdout, 'data');
+  await refused(t, optionsFor(directory), 'StoreUnusable', /is in use by another process$/);
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+  const engine = new LevelEngine(optionsFor(directory));
+  await t.notThrowsAsync(engine.open());
+  await engine.close();
+});
+
+test('a directory in use by this process is refused as well', async (t) => {
+  const directory = freshDirectory(t);
+  const engine = new LevelEngine(optionsFor(directory));
+  await engine.open();
+  await refused(t, optionsFor(directory), 'StoreUnusable', /is in use/);
+  await engine.commit(batchOf(1, 1, [['g/r//a', 'still open']]));
+  await engine.close();
+});
+
+test('a file in place of the directory, of its parent or of the store in it is refused', async (t) => {
+  const directory = freshDirectory(t);
+  const file = join(directory, 'file');
+  writeFileSync(file, '');
+  await refused(t, optionsFor(file), 'BadConfiguration', /is not writable: /);
+  await refused(t, optionsFor(join(file, 'below')), 'BadConfiguration', /is not writable: /);
+  writeFileSync(join(directory, 'store'), '');
+  await refused(t, optionsFor(directory), 'BadConfiguration', /is not writable: /);
+});
+
+test('a directory whose head marker cannot be opened is refused and left unlocked', async (t) => {
+  const directory = freshDirectory(t);
+  mkdirSync(join(directory, 'head'));
+  await refused(t, optionsFor(directory), 'BadConfiguration', /is not writable: /);
+  await rm(join(directory, 'head'), { recursive: true });
+  const engine = new LevelEngine(optionsFor(directory));
+  await t.notThrowsAsync(engine.open());
+  await engine.close();
+});
+
+test('a directory that does not exist yet is made, for its owner alone', async (t) => {
+  const directory = join(freshDirectory(t), 'a', 'b');
+  const engine = new LevelEngine(optionsFor(directory));
+  await engine.open();
+  await engine.close();
+  t.is(statSync(directory).mode & 0o777, 0o700);
+  t.is(statSync(join(directory, 'head')).mode & 0o777, 0o600);
+});
+
+test('closing an engine that never opened, or twice, does nothing', async (t) => {
+  const engine = new LevelEngine(optionsFor(freshDirectory(t)));
+  await t.notThrowsAsync(engine.close());
+  const opened = new LevelEngine(optionsFor(freshDirectory(t)));
+  await opened.open();
+  await opened.close();
+  await t.notThrowsAsync(opened.close());
+});
+
+test('a closed engine commits nothing and answers no probe', async (t) => {
+  const engine = new LevelEngine(optionsFor(freshDirectory(t)));
+  await engine.open();
+  await engine.close();
+  await t.throwsAsync(engine.commit(batchOf(1, 1)));
+  await t.throwsAsync(engine.probe());
+});
