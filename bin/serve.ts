@@ -19,8 +19,10 @@ import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { probeAddress } from '../transport/address-probe.ts';
+import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
+import { prepareUws } from '../transport/uws-binary.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { planFor } from './placement.ts';
 import { buildInfo, versionText } from './version.ts';
@@ -62,12 +64,14 @@ export async function serve(
   registryFor({ dialect: options.apiDialect, options });
   const plan = planFor(options.placement);
   for (const warning of plan.warnings) process.stderr.write(`warning: ${warning}\n`);
+  refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
   try {
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(program, options, directory);
+    prepareUws(HEADER_BYTES_MAX);
     const supervisor = await startSupervisor({
       plan,
       rosterUrl,
@@ -86,6 +90,16 @@ export async function serve(
     release();
     throw error;
   }
+}
+
+/** Node's own listener cannot listen on one port from several threads. */
+function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ kind }) => kind === 'ingress').length;
+  if (ingress !== 'node' || ingresses < 2) return;
+  throw new OrchError(
+    'BadConfiguration',
+    `the placement ${plan.name} has ${ingresses} ingresses, and --ingress node can serve a port from one thread only`,
+  );
 }
 
 /** Until then the namespaces every client counts on may not be there. */

@@ -73,6 +73,9 @@ export interface TlsMaterial {
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
 }
 
+/** Bytes of all headers of one request together: many times what any client of the API sends. */
+export const HEADER_BYTES_MAX = 64 * 1024;
+
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;

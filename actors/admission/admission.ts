@@ -13,23 +13,31 @@ import {
   serviceUnavailable,
 } from '../../api/status/failures.ts';
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
+import { objectValidation } from '../../api/validation/object-validation.ts';
+import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
 import { deleteCollection, deleteOne } from './delete.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
+import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
 import type { WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
+  /** Feature gate ServerSideApply. */
+  readonly serverSideApply: boolean;
+  readonly validation: ValidationSettings;
+  readonly network: ServiceNetwork;
 }
 
 export class Admission implements Actor<AdmissionProtocol> {
@@ -37,18 +45,24 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs } = options;
+    const { registry, requestTimeoutMs, serverSideApply, validation, network } = options;
     const schema = schemaOf(registry.dialect);
-    this.#write = {
+    const reader = {
       context,
+      hub: context.ref<HubProtocol>('hub'),
+      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+    };
+    this.#write = {
+      ...reader,
       registry,
       dialect: registry.dialect,
       schema,
-      hub: context.ref<HubProtocol>('hub'),
       store: context.ref<StoreProtocol>('store'),
-      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
-      requestTimeoutMs,
       preparation: objectPreparation(schema),
+      serverSideApply,
+      validation: objectValidation(schema, validation),
+      services: new ServiceAllocation(reader, network, validation.gate),
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
@@ -98,7 +112,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       case 'update':
         return update(write, this.#namespaces, request, type);
       case 'patch':
-        return patch(write, request, type);
+        return isApply(write, request) ? apply(write, this.#namespaces, request, type) : patch(write, request, type);
       case 'delete':
         return deleteOne(write, request, type);
       case 'deletecollection':

@@ -5,35 +5,36 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
 import { metadataOf } from '../../api/object-meta.ts';
-import { applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
+import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
-import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne, draftDelete, draftPut } from './commit.ts';
+import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { ownedByUpdater, type Tracking, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import {
   canonical,
   decodeObject,
   type ExpectedKind,
   kindOf,
+  patchOptions,
   requireKind,
   schemaTypeOf,
   writeOptions,
 } from './request-body.ts';
+import { requireValidScale, requireValidUpdate } from './validity.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 const TRIES_MAX = 32;
 
 /** One way of changing an object: from the stored one to the wanted one. */
-interface Change {
+export interface Change {
   /** Of the body, and of what a patch is applied to. */
   readonly expected: ExpectedKind;
   /** What the client sees and sends: the object itself, or its Scale. */
@@ -41,6 +42,8 @@ interface Change {
   /** The whole object that a view, changed by the client, stands for. */
   readonly merge: (view: JsonObject, stored: JsonObject) => JsonObject;
   readonly subresource: string;
+  /** Who owns what it changes; undefined where what is wanted says so itself. */
+  readonly tracking: Tracking | undefined;
 }
 
 export async function update(
@@ -50,9 +53,10 @@ export async function update(
   type: KnownType,
 ): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
-  const change = changeFor(request, type);
+  const change = changeFor(request, type, trackingOf(write, request, type));
   const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
+  requireNameOfPath(wanted, name);
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
   const reply = await modify(
     write,
@@ -63,19 +67,22 @@ export async function update(
     () => wanted,
     async () => {
       if (!createWhenMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun, change.tracking);
     },
   );
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
-  const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
+  const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
   const { contentType } = request;
-  const change = changeFor(request, type);
+  const change = changeFor(request, type, trackingOf(write, request, type));
   const schemaType = schemaTypeOf(write.schema, change.expected.apiVersion, change.expected.kind);
   const accepted = patchMediaTypesOf(schemaType);
-  if (!accepted.includes(contentType)) throw new StatusError(unsupportedMediaType(accepted));
+  const isApplied = write.serverSideApply && change.subresource !== 'scale';
+  if (!accepted.includes(contentType)) {
+    throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
+  }
   const document = decodeBody(request.payload, 'application/json');
   const patched = (view: JsonObject): JsonObject => {
     const result = applyPatch(contentType, view, document, schemaType);
@@ -88,34 +95,48 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   });
 }
 
-/** Reads, changes and stores until nobody came in between. */
-async function modify(
+/** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
+function requireNameOfPath(object: JsonObject, name: string): void {
+  const { name: given = '' } = metadataOf(object);
+  if (given === '' || given === name) return;
+  throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
+}
+
+/** Reads, changes and stores until nobody came in between. `whenMissing` answers undefined when it was there after all. */
+export async function modify(
   write: WriteContext,
   type: KnownType,
   request: WriteRequest,
   change: Change,
   dryRun: boolean,
   wanted: (view: JsonObject) => JsonObject,
-  whenMissing: () => Promise<WriteReply>,
+  whenMissing: () => Promise<WriteReply | undefined>,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, type, namespace, name);
-    if (stored === null) return whenMissing();
+    if (stored === null) {
+      const reply = await whenMissing();
+      if (reply !== undefined) return reply;
+      continue;
+    }
     const view = wanted(change.view(stored.object));
-    const next = nextObject(write, type, request, change, view, stored);
+    const valid = nextObject(write, type, request, change, view, stored);
+    const isInformed = tries > 0 || dryRun;
+    const { object: next, also } = await write.services.allocate(type, valid, stored.object, isInformed);
     const answer = answerFor(type, change);
     if (dryRun) return { code: 200, body: answer(next) };
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const removed = await commitOne(write, draftDelete(type, namespace, name, revision));
+      const given = await write.services.release(type, next);
+      const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
     } else if (isUnchanged(next, stored.object)) {
       return change.subresource === 'scale'
         ? { code: 200, body: answer(stored.object) }
         : { code: 200, place: stored.place };
     } else {
-      const result = await commitOne(write, draftPut(type, next, revision));
+      const result = await commitOne(write, withAlso(draftPut(type, next, revision), also));
       if (result.ok) {
         const place = result.places[0]!;
         if (change.subresource !== 'scale') return { code: 200, place };
@@ -123,7 +144,8 @@ async function modify(
         return { code: 200, body: answer({ ...next, metadata }) };
       }
     }
-    if (versionOf(view) !== '' && request.verb === 'update') break;
+    // What was lost may be a free address and not the race for the object: then it is the caller's version still.
+    if (versionOf(view) !== '' && request.verb === 'update' && also.length === 0) break;
   }
   throw new StatusError(conflictModified(type, name));
 }
@@ -137,12 +159,12 @@ function nextObject(
   stored: StoredObject,
 ): JsonObject {
   const { namespace, name } = request.target;
+  if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
   const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.preparation.onUpdate(prepared, stored.object, type);
-  const errors = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored.object), type, write.dialect);
-  if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
-  return next;
+  const next = write.services.complete(type, write.preparation.onUpdate(prepared, stored.object, type), stored.object);
+  requireValidUpdate(write, type, next, stored.object, change.subresource);
+  return ownedByUpdater(write, change, next, stored.object);
 }
 
 /** The object's own finalizers aside, a namespace waits for those of its spec. */
@@ -152,15 +174,17 @@ function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
   return (spec?.finalizers?.length ?? 0) > 0;
 }
 
-function changeFor(request: WriteRequest, type: KnownType): Change {
+/** The change a request asks for. */
+export function changeFor(request: WriteRequest, type: KnownType, tracking: Tracking | undefined): Change {
   const { subresource } = request.target;
-  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource };
+  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource, tracking };
   if (subresource === 'scale') {
     return {
       expected: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
       view: (stored) => scaleOf(stored) as unknown as JsonObject,
       merge: (view, stored) => applyScale(stored, view, type),
       subresource,
+      tracking,
     };
   }
   if (type.storageKey === 'core/namespaces') {

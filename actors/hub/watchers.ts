@@ -9,7 +9,7 @@ import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
 import { frameExpired } from './frames.ts';
 import { Framing } from './framing.ts';
-import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
+import type { WatchDeliveryProtocol, WatchDeliveryTells, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 
@@ -58,6 +58,13 @@ export class Watchers {
     return this.#watchers.size;
   }
 
+  /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
+  get liveCount(): number {
+    let live = 0;
+    for (const index of this.#indexes.values()) for (const cohort of index.values()) live += cohort.live.size;
+    return live;
+  }
+
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     const watcher: Watcher = {
@@ -65,6 +72,8 @@ export class Watchers {
       cohort: this.#cohortFor(query, cache),
       position: query.afterRevision ?? initial?.revision ?? 0,
       state: 'waiting',
+      parks: 0,
+      parksAnswered: true,
       initial,
       initialEventsEnd: query.sendInitialEventsEnd,
       cancelTimeout: () => {},
@@ -105,6 +114,8 @@ export class Watchers {
     watcher.cohort.live.delete(id);
     watcher.state = 'waiting';
     watcher.position = deliveredRevision;
+    watcher.parks++;
+    watcher.parksAnswered = false;
   }
 
   /** One event of the batch being applied; `flush` sends what it means to whom. */
@@ -216,14 +227,11 @@ export class Watchers {
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#send(
-        [watcher.id],
-        this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)),
-        through,
-        true,
-      );
+      this.#sendCatchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
       return;
     }
+    if (!watcher.parksAnswered) this.#sendCatchUp(watcher, NO_CHUNK);
+    if (!this.#watchers.has(watcher.id)) return;
     watcher.state = 'live';
     cohort.live.add(watcher.id);
   }
@@ -244,39 +252,40 @@ export class Watchers {
         chunk = Buffer.concat([chunk, end]);
       }
     }
-    if (chunk.length > 0) this.#send([watcher.id], chunk, watcher.position, true);
+    if (chunk.length > 0) this.#sendCatchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
   /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. */
   #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
     const { columnsDue, live } = cohort;
+    const send = (watchers: readonly number[], withColumns: boolean): void =>
+      this.#send({ watchers, chunk: frame(withColumns), throughRevision, catchUp: false, parks: 0 });
     if (columnsDue.size === 0) {
-      this.#send([...live], frame(false), throughRevision, false);
+      send([...live], false);
       return;
     }
     const due: number[] = [];
     const others: number[] = [];
     for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
-    if (due.length > 0) this.#send(due, frame(true), throughRevision, false);
-    if (others.length > 0) this.#send(others, frame(false), throughRevision, false);
+    if (due.length > 0) send(due, true);
+    if (others.length > 0) send(others, false);
   }
 
-  #send(watchers: readonly number[], chunk: Uint8Array, throughRevision: number, catchUp: boolean): void {
-    const sent = this.#options.ingress.tell<'watchFrames'>({
-      type: 'watchFrames',
-      watchers,
-      chunk,
-      throughRevision,
-      catchUp,
-    });
-    if (sent === 'queued') return;
+  #sendCatchUp(watcher: Watcher, chunk: Uint8Array): void {
+    const { id, position, parks } = watcher;
+    watcher.parksAnswered = true;
+    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
+  }
+
+  #send(frames: WatchDeliveryTells['watchFrames']): void {
+    if (this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
     // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
-    for (const id of watchers) {
+    for (const id of frames.watchers) {
       const watcher = this.#watchers.get(id);
       if (watcher !== undefined) this.#drop(watcher);
     }
-    this.#tellEnded(watchers, NO_CHUNK);
+    this.#tellEnded(frames.watchers, NO_CHUNK);
   }
 
   /** Tried until the ingress takes it: a client that is not told would wait for ever. */

@@ -15,6 +15,7 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
 import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
@@ -61,7 +62,7 @@ export class Reads {
     if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
       sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
     } else if (subresource === 'scale') {
-      const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
+      const object = decodeStored(valueView(slabs.slab(slab), offset));
       sendObject(exchange, 200, scaleOf(object), representation);
     } else {
       throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));

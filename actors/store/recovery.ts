@@ -17,14 +17,9 @@ import {
   writeRecordHead,
 } from '../../storage/slab-record.ts';
 import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
+import type { CommitTime } from './commit-times.ts';
 import type { Place } from './protocol.ts';
 import type { CurrentRecord, HistoryEvent, RevisionLog } from './revision-log.ts';
-
-/** When the batch that ended at a revision was committed, for compaction by age. */
-export interface CommitTime {
-  readonly revision: number;
-  readonly wallMs: number;
-}
 
 /**
  * Fills `log` from an opened engine. Returns the commit times of the history window.

@@ -30,15 +30,8 @@ import {
   storedValueChecksum,
   writeStoredValue,
 } from '../../storage/stored-value.ts';
-import {
-  EXPECT_ABSENT,
-  EXPECT_ANY,
-  type Operation,
-  type Place,
-  type PutOperation,
-  type Transaction,
-  type TransactionResult,
-} from './protocol.ts';
+import type { Place, PutOperation, Transaction, TransactionResult } from './protocol.ts';
+import { refusalOf } from './transaction-check.ts';
 
 /** The current state of one key. */
 export interface CurrentRecord extends Place {
@@ -84,6 +77,8 @@ export class RevisionLog {
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
 
+  readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
+
   constructor(pool: SlabPool, media: StorageMedia) {
     this.#pool = pool;
     this.#media = media;
@@ -99,7 +94,7 @@ export class RevisionLog {
 
   /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
   apply(transaction: Transaction, payload: Uint8Array): TransactionResult {
-    const refusal = this.#refusal(transaction);
+    const refusal = refusalOf(transaction, this.#revisionOf);
     if (refusal !== undefined) return refusal;
     if (transaction.operations.length === 0) return { ok: true, revision: this.revision, places: [] };
     const revision = ++this.revision;
@@ -181,24 +176,6 @@ export class RevisionLog {
   remember(event: HistoryEvent): void {
     this.history.push(event);
     this.historyBytes += this.#keptBytes(event);
-  }
-
-  #refusal(transaction: Transaction): TransactionResult | undefined {
-    for (const { key, expect } of transaction.guards ?? []) {
-      const revision = this.current.get(key)?.revision ?? 0;
-      if (expect !== EXPECT_ANY && expect !== revision)
-        return { ok: false, reason: 'guard', key, currentRevision: revision };
-    }
-    const { operations } = transaction;
-    const named = operations.length > 1 ? new Set<string>() : undefined;
-    for (const operation of operations) {
-      const { key } = operation;
-      const revision = this.current.get(key)?.revision ?? 0;
-      const reason = named?.has(key) ? 'changed' : refusalReason(operation, revision);
-      if (reason !== undefined) return { ok: false, reason, key, currentRevision: revision };
-      named?.add(key);
-    }
-    return undefined;
   }
 
   #put(operation: PutOperation, payload: Uint8Array, revision: number): Place {
@@ -350,14 +327,6 @@ export class RevisionLog {
     }
     return undefined;
   }
-}
-
-/** Why an operation does not hold for a key that is at `revision` (0: absent); undefined when it does. */
-function refusalReason(operation: Operation, revision: number): 'exists' | 'missing' | 'changed' | undefined {
-  const { expect } = operation;
-  if ('delete' in operation && revision === 0) return 'missing';
-  if (expect === EXPECT_ANY || expect === revision) return undefined;
-  return expect === EXPECT_ABSENT ? 'exists' : revision === 0 ? 'missing' : 'changed';
 }
 
 /** Appends a record to the last run when it lies in the same slab (records of a batch are written back to back). */

@@ -2,6 +2,7 @@
 // managedFields, and what an apply makes of the object. Pure: the time comes in, the objects given are not changed.
 import type { Dialect } from '../../config/dialect.ts';
 import { decode } from '../codec/decode.ts';
+import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../object-meta.ts';
 import { applyConflict, badRequest, type ManagerConflict } from '../status/failures.ts';
@@ -100,7 +101,7 @@ export function entriesOfUpdate(
 ): Entries {
   const before = metadataOf(stored).managedFields;
   const given = metadataOf(next).managedFields;
-  const isEdited = mayEdit && given !== undefined && given !== before;
+  const isEdited = mayEdit && given !== undefined && given !== before && !deepEqual(given, before);
   if (isEdited && asksForReset(given)) return undefined;
   const edited = isEdited ? givenManagers(given) : undefined;
   const managers = edited === undefined || edited.length === 0 ? storedManagers(before) : edited;
@@ -154,7 +155,8 @@ export function applyConfiguration(
   const { writer, type, dialect, reset } = application;
   requireNoManagers(config);
   const asserted = assertedFields(config, type.rule);
-  const base = live ?? type.empty;
+  // A new object is made complete in place later on, which the shared empty one must not be.
+  const base = live ?? canonical({}, type);
   const managers = liveManagers(live, application);
   const self: Manager = {
     name: writer.manager,
@@ -168,7 +170,8 @@ export function applyConfiguration(
   const last = without(former?.fields ?? NO_FIELDS, reset);
   const managed = others.reduce((all, { fields }) => union(all, fields), self.fields);
   const merged = canonical(mergeConfiguration(base, config, type.rule), type);
-  const pruned = canonical(withoutGivenUp(merged, last, managed, type.rule), type);
+  const kept = withoutGivenUp(merged, last, managed, type.rule);
+  const pruned = kept === merged ? merged : canonical(kept, type);
   const { added, modified, removed } = excluding(compareObjects(base, pruned, type.rule), reset);
   // A zero that canonical form leaves out is asserted all the same.
   const changed = union(union(added, modified), intersection(removed, self.fields));

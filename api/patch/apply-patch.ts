@@ -14,6 +14,8 @@ import { applyStrategicMergePatch } from './strategic-merge-patch.ts';
  */
 export type PatchFunction = (document: JsonObject, patch: unknown, type: TypeSchema | undefined) => JsonObject;
 
+/** Server-side apply. Its bodies are YAML, and so may be JSON. */
+export const APPLY_PATCH = 'application/apply-patch+yaml';
 export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 
 /** The function of each kind of patch, by media type. */
