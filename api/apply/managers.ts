@@ -27,6 +27,8 @@ export interface Manager {
   /** Empty when unknown. */
   readonly time: string;
   readonly fields: FieldSet;
+  /** What is stored for exactly this manager, so that it need not be made again. */
+  readonly entry?: ManagedFieldsEntry;
 }
 
 export const FIELDS_TYPE = 'FieldsV1';
@@ -45,13 +47,17 @@ export function isSameManager(left: Manager, right: Manager): boolean {
 
 /** The managers of a stored object, whose entries this server has written. */
 export function storedManagers(entries: readonly ManagedFieldsEntry[] | undefined): Manager[] {
-  return (entries ?? []).map(({ manager = '', operation, apiVersion = '', time = '', fieldsV1 }) => ({
-    name: manager,
-    operation: operation === 'Apply' ? 'Apply' : 'Update',
-    apiVersion,
-    time,
-    fields: isJsonObject(fieldsV1) ? (fieldsV1 as FieldSet) : NO_FIELDS,
-  }));
+  return (entries ?? []).map((entry) => {
+    const { manager = '', operation, apiVersion = '', time = '', fieldsV1 } = entry;
+    return {
+      name: manager,
+      operation: operation === 'Apply' ? 'Apply' : 'Update',
+      apiVersion,
+      time,
+      fields: isJsonObject(fieldsV1) ? (fieldsV1 as FieldSet) : NO_FIELDS,
+      entry,
+    };
+  });
 }
 
 /** The managers that entries of a client name, equal ones merged; undefined when an entry is none. */
@@ -78,7 +84,7 @@ export function readFields(value: unknown): FieldSet | undefined {
 }
 
 function readNode(value: unknown, levelsLeft: number): FieldSet | undefined {
-  if (!isJsonObject(value) || levelsLeft === 0) return undefined;
+  if (!isJsonObject(value) || levelsLeft < 0) return undefined;
   const read: Record<string, FieldSet> = {};
   let isIn = false;
   for (const step of Object.keys(value)) {
@@ -102,13 +108,17 @@ export function asksForReset(entries: readonly ManagedFieldsEntry[]): boolean {
   );
 }
 
+function withFields({ name, operation, apiVersion, time }: Manager, fields: FieldSet): Manager {
+  return { name, operation, apiVersion, time, fields };
+}
+
 /** What managers keep when others have taken some fields over. Managers with nothing left are gone. */
 export function withoutFields(managers: readonly Manager[], taken: FieldSet): Manager[] {
   const kept: Manager[] = [];
   for (const manager of managers) {
     const fields = difference(manager.fields, taken);
     if (isEmpty(fields)) continue;
-    kept.push(fields === manager.fields ? manager : { ...manager, fields });
+    kept.push(fields === manager.fields ? manager : withFields(manager, fields));
   }
   return kept;
 }
@@ -124,10 +134,14 @@ export function withinLimit(managers: readonly Manager[]): readonly Manager[] {
   for (const updater of updaters) {
     if (surplus <= 0) break;
     const bucket = merged.get(updater.apiVersion);
-    if (bucket !== undefined) surplus -= 1;
-    const fields = bucket === undefined ? updater.fields : union(bucket.fields, updater.fields);
-    merged.set(updater.apiVersion, { ...updater, fields, name: bucket === undefined ? updater.name : ANCIENT_CHANGES });
     gone.add(updater);
+    if (bucket === undefined) {
+      merged.set(updater.apiVersion, updater);
+      continue;
+    }
+    surplus -= 1;
+    const fields = union(bucket.fields, updater.fields);
+    merged.set(updater.apiVersion, { ...withFields(updater, fields), name: ANCIENT_CHANGES });
   }
   return mergedEqual([...managers.filter((manager) => !gone.has(manager)), ...merged.values()]);
 }
@@ -140,7 +154,7 @@ function mergedEqual(managers: readonly Manager[]): readonly Manager[] {
     else {
       const other = distinct[known]!;
       const time = compareTexts(other.time, manager.time) > 0 ? other.time : manager.time;
-      distinct[known] = { ...manager, time, fields: union(other.fields, manager.fields) };
+      distinct[known] = { ...withFields(manager, union(other.fields, manager.fields)), time };
     }
   }
   return distinct;
@@ -149,14 +163,13 @@ function mergedEqual(managers: readonly Manager[]): readonly Manager[] {
 /** The entries of an object: appliers first, then by time, name and version. Undefined for no managers. */
 export function entriesOf(managers: readonly Manager[]): readonly ManagedFieldsEntry[] | undefined {
   if (managers.length === 0) return undefined;
-  return [...managers].sort(byPlace).map(({ name, operation, apiVersion, time, fields }) => ({
-    ...(name === '' ? undefined : { manager: name }),
-    operation,
-    ...(apiVersion === '' ? undefined : { apiVersion }),
-    ...(time === '' ? undefined : { time }),
-    fieldsType: FIELDS_TYPE,
-    fieldsV1: fields,
-  }));
+  return [...managers].sort(byPlace).map((manager) => manager.entry ?? entryOf(manager));
+}
+
+function entryOf({ name, operation, apiVersion, time, fields }: Manager): ManagedFieldsEntry {
+  const entry = { manager: name, operation, apiVersion, time, fieldsType: FIELDS_TYPE, fieldsV1: fields };
+  if (name !== '' && apiVersion !== '' && time !== '') return entry;
+  return Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== ''));
 }
 
 function byPlace(left: Manager, right: Manager): number {

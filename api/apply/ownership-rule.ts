@@ -190,9 +190,14 @@ function newRule(type: TypeSchema): OwnershipRule {
 }
 
 function memberOf(field: FieldSchema): Member {
-  const { name, emitEmpty, cardinality, kind, type } = field;
+  const { name, emitEmpty, optional, cardinality, kind, type } = field;
   const rule = ruleOfField(field);
-  return { ...plain(name), rule, isAlways: emitEmpty, zero: cardinality === 'one' ? zeroOf(kind, type, rule) : null };
+  return {
+    ...plain(name),
+    rule,
+    isAlways: emitEmpty && !optional,
+    zero: cardinality === 'one' ? zeroOf(kind, type, rule) : null,
+  };
 }
 
 function zeroOf(kind: FieldSchema['kind'], type: TypeSchema | undefined, rule: OwnershipRule): unknown {
