@@ -81,7 +81,11 @@ export class Store implements Actor<StoreProtocol> {
     try {
       const contents = await this.#engine.open();
       this.#tokenKey = contents.tokenKey;
-      for (const time of await recover(this.#log, this.#pool, this.#engine, contents)) this.#commitTimes.add(time);
+      const nowMs = this.#context.clock.nowMs();
+      for (const { revision, wallMs } of await recover(this.#log, this.#pool, this.#engine, contents)) {
+        // A clock that was ahead then and is right now must not keep history for ever.
+        this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
+      }
     } catch (error) {
       await this.#engine.close();
       throw error;

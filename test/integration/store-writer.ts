@@ -31,7 +31,6 @@ const running = await startInProcess({
   environment: realEnvironment,
 });
 const store = running.ref<StoreProtocol>('store');
-say('open');
 await Promise.all(Array.from({ length: Number(writers) }, () => write()));
 await running.stop();
 
