@@ -2,6 +2,7 @@
 // this module and creates the kinds its placement names.
 
 import { DIALECTS } from '../config/dialect.ts';
+import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
@@ -69,7 +70,14 @@ function authOptions({ options, tokens }: ServerSettings): AuthOptions {
 }
 
 function admissionOptions(settings: ServerSettings, context: ActorContext): AdmissionOptions {
-  return { registry: threadRegistry(context, settings), requestTimeoutMs: settings.options.requestTimeoutMs };
+  const { options } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
+  return {
+    registry: threadRegistry(context, settings),
+    requestTimeoutMs: options.requestTimeoutMs,
+    network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
+    validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
+  };
 }
 
 function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {

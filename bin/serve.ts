@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/auth.ts';
+import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -13,27 +15,42 @@ import type { ServerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { LogOptions } from '../runtime/log.ts';
+import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
+import { probeAddress } from '../transport/address-probe.ts';
+import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
-import { loadTlsMaterial, type ServingPair } from '../transport/tls-material.ts';
+import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
+import { prepareUws } from '../transport/uws-binary.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { planFor } from './placement.ts';
 import { buildInfo, versionText } from './version.ts';
 
+/** The actors that the threads host, as the threads find it. */
+const ROSTER_URL = new URL('../actors/roster.js', import.meta.url).href;
+const READY_CHECK_MS = 10;
 const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
 
 /** `orch up`: everything in one process, closed to all but the admin. */
 export function up(argv: readonly string[]): Promise<void> {
-  return run('up', argv);
+  return serve('up', argv);
 }
 
 /** `orch apiserver`: the same server under SPEC.md's own flags and defaults. */
 export function apiserver(argv: readonly string[]): Promise<void> {
-  return run('apiserver', argv);
+  return serve('apiserver', argv);
 }
 
-async function run(program: 'up' | 'apiserver', argv: readonly string[]): Promise<void> {
+/**
+ * Runs a server until a signal ends it. `rosterUrl`: a module that exports `roster`, for a server with other actors.
+ * Throws UsageError, and OrchError for what keeps it from starting.
+ */
+export async function serve(
+  program: 'up' | 'apiserver',
+  argv: readonly string[],
+  rosterUrl: string = ROSTER_URL,
+): Promise<void> {
   const parsed = parseArguments(program, argv);
   if (parsed.action !== 'run') {
     process.stdout.write(`${parsed.action === 'help' ? helpText(program) : versionText()}\n`);
@@ -47,19 +64,26 @@ async function run(program: 'up' | 'apiserver', argv: readonly string[]): Promis
   registryFor({ dialect: options.apiDialect, options });
   const plan = planFor(options.placement);
   for (const warning of plan.warnings) process.stderr.write(`warning: ${warning}\n`);
+  refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
   try {
-    const { settings, kubeconfigPath, url } = prepare(program, options, directory);
+    // Before anything is made: the threads would find it taken when the store is open already.
+    if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
+    const { settings, kubeconfig, url } = await prepare(program, options, directory);
+    prepareUws(HEADER_BYTES_MAX);
     const supervisor = await startSupervisor({
       plan,
-      rosterUrl: new URL('../actors/roster.js', import.meta.url).href,
+      rosterUrl,
       options: settings,
       log: logOptions(options),
     });
     const stopped = stopOnSignal(supervisor, options.shutdownDelayDurationMs, release);
     await supervisor.ready;
+    // Not sooner: a start that fails leaves the file of the server that was here before as it is.
+    const kubeconfigPath = writeKubeconfig(directory, kubeconfig);
     process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
+    await startHooksDone(supervisor, plan);
     process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
     await stopped;
   } catch (error) {
@@ -68,49 +92,64 @@ async function run(program: 'up' | 'apiserver', argv: readonly string[]): Promis
   }
 }
 
+/** Node's own listener cannot listen on one port from several threads. */
+function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ kind }) => kind === 'ingress').length;
+  if (ingress !== 'node' || ingresses < 2) return;
+  throw new OrchError(
+    'BadConfiguration',
+    `the placement ${plan.name} has ${ingresses} ingresses, and --ingress node can serve a port from one thread only`,
+  );
+}
+
+/** Until then the namespaces every client counts on may not be there. */
+async function startHooksDone(supervisor: Supervisor, plan: Plan): Promise<void> {
+  if (!plan.threads.some(({ actors }) => actors.some(({ kind }) => kind === 'controllers'))) return;
+  for (;;) {
+    const families = (await supervisor.metrics()).flat();
+    if (families.some(({ name, series }) => name === PENDING_HOOKS_METRIC && series[0]?.value === 0)) return;
+    await sleep(READY_CHECK_MS);
+  }
+}
+
 interface Prepared {
   readonly settings: ServerSettings;
-  readonly kubeconfigPath: string;
+  /** The admin's, as text. */
+  readonly kubeconfig: string;
   readonly url: string;
 }
 
-function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Prepared {
+async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
-  const pair = servingPair(options, directory, advertiseAddress);
+  const pair = await servingPair(options, directory, advertiseAddress);
   const token = adminToken(directory);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
-  const kubeconfigPath = writeKubeconfig(
-    directory,
-    kubeconfigText({ server: url, caPem: pair.caPem, token, user: ADMIN.name, cluster: 'orch', context: 'orch' }),
-  );
+  const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
+  const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
   const settings: ServerSettings = {
     dialect: options.apiDialect,
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
-    caPem: pair.caPem,
+    caPem: pair.certPem,
     tokens,
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName: schedulerNameOf(program, options),
   };
-  return { settings, kubeconfigPath, url };
+  return { settings, kubeconfig, url };
 }
 
-function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): ServingPair {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir } = options;
-  return loadTlsMaterial({
-    certFile: tlsCertFile,
-    keyFile: tlsPrivateKeyFile,
-    directory: certDir === '' ? join(directory, 'pki') : resolve(certDir),
-    names: [options.externalHostname, options.bindAddress, advertiseAddress].filter(
-      (name) => name !== '' && !isUnspecified(name),
-    ),
-  });
+/** The operator's pair, or one of our own. Clients trust the certificate itself. */
+function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): Promise<KeyPair> {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, externalHostname, bindAddress } = options;
+  if (tlsCertFile !== '') return loadKeyPair(tlsCertFile, tlsPrivateKeyFile);
+  const names = [externalHostname, bindAddress, advertiseAddress].filter((name) => !isUnspecified(name));
+  return selfSignedKeyPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names);
 }
 
 function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {

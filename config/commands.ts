@@ -15,7 +15,7 @@ export const COMMANDS: readonly Command[] = [
   {
     usage: 'placement check FILE',
     description: 'Print which actors a placement puts on which threads.',
-    inForce: false,
+    inForce: true,
   },
   { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: false },
   { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: false },

@@ -1,6 +1,6 @@
 // A thread's view of the store's slabs: shared memory by slab number. The actors of one thread share one view
 // (`context.threadLocal`); whichever of them hears of a new slab adds it.
-import { mapSlab, type Slab } from './slab-record.ts';
+import { mapSlab, recordRevision, type Slab } from './slab-record.ts';
 
 export class SlabView {
   #slabs: (Slab | undefined)[] = [];
@@ -21,6 +21,23 @@ export class SlabView {
     const slab = this.#slabs[number];
     if (slab === undefined) throw new Error(`slab ${number} was never published to this thread`);
     return slab;
+  }
+
+  /**
+   * True when the record that was written at a place is the one this view shows there: false for a slab that is not known
+   * yet, and for one that a restarted store has given a new meaning.
+   */
+  holds({
+    slab: number,
+    offset,
+    revision,
+  }: {
+    readonly slab: number;
+    readonly offset: number;
+    readonly revision: number;
+  }): boolean {
+    const slab = this.#slabs[number];
+    return slab !== undefined && offset < slab.memory.byteLength && recordRevision(slab, offset) === revision;
   }
 
   /** The slabs as they are now, for an answer that goes on over several turns. */

@@ -73,6 +73,9 @@ export interface TlsMaterial {
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
 }
 
+/** Bytes of all headers of one request together: many times what any client of the API sends. */
+export const HEADER_BYTES_MAX = 64 * 1024;
+
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
@@ -80,10 +83,12 @@ export interface ListenerOptions {
   readonly tls?: TlsMaterial;
   /** Bytes of all headers of one request together; more is answered 431. */
   readonly headerBytesMax: number;
-  /** Idle keep-alive connections are closed after this. */
+  /** Idle keep-alive connections are closed after this (`node`; the `uws` binary closes them after ten seconds). */
   readonly idleTimeoutSeconds: number;
   /** Several threads listen on the same port (SO_REUSEPORT). */
   readonly sharedPort: boolean;
+  /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */
+  readonly streamsPerConnectionMax?: number;
   readonly handler: ExchangeHandler;
   /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
   readonly onError?: (error: unknown) => void;

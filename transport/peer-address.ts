@@ -1,5 +1,5 @@
-// Textual peer addresses, the same from every listener: IPv4 dotted, also where a dual-stack socket maps it into IPv6,
-// and IPv6 in its canonical form (RFC 5952).
+// IP addresses as text and as bytes, the same from every listener: IPv4 dotted, also where a dual-stack socket maps it
+// into IPv6, and IPv6 in its canonical form (RFC 5952).
 
 const MAPPED_PREFIX = '::ffff:';
 
@@ -20,6 +20,25 @@ export function addressText(bytes: Uint8Array): string {
 export function unmappedAddress(text: string | undefined): string {
   if (text === undefined) return '';
   return text.startsWith(MAPPED_PREFIX) && text.includes('.') ? text.slice(MAPPED_PREFIX.length) : text;
+}
+
+/** The 4 or 16 bytes of a textual address that `isIP` of node:net has accepted. */
+export function addressBytes(text: string): Uint8Array {
+  if (!text.includes(':')) return Uint8Array.from(text.split('.').map(Number));
+  const [address = ''] = text.split('%');
+  const [head = '', tail] = address.split('::');
+  const front = groupBytes(head);
+  const back = tail === undefined ? [] : groupBytes(tail);
+  return Uint8Array.from([...front, ...Array<number>(16 - front.length - back.length).fill(0), ...back]);
+}
+
+function groupBytes(text: string): number[] {
+  if (text === '') return [];
+  return text.split(':').flatMap((group) => {
+    if (group.includes('.')) return group.split('.').map(Number);
+    const value = Number.parseInt(group, 16);
+    return [value >> 8, value & 0xff];
+  });
 }
 
 function longestZeroRun(groups: readonly number[]): { start: number; length: number } {

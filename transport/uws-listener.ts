@@ -65,8 +65,10 @@ function serve(
   native: NativeResponse,
   nativeRequest: NativeRequest,
 ): void {
-  const response = new UwsResponse(native, scope, nativeRequest.getMethod() === 'head');
-  const request = new UwsRequest(nativeRequest, native, response);
+  // Only this way of asking leaves the method as it was sent: the other lowers it in place.
+  const method = nativeRequest.getCaseSensitiveMethod();
+  const response = new UwsResponse(native, scope, method === 'HEAD');
+  const request = new UwsRequest(method, nativeRequest, native, response);
   runHandler(handler, request, response, scope.onError);
   if (response.isAnswered) return;
   native.onAborted(() => response.onNativeAborted());

@@ -31,8 +31,8 @@ export class UwsRequest implements HttpRequest {
   #remoteAddress: string | undefined;
   #bodyState: 'unread' | 'read' | 'missed' = 'unread';
 
-  constructor(native: NativeRequest, nativeResponse: NativeResponse, response: UwsResponse) {
-    this.method = native.getMethod().toUpperCase();
+  constructor(method: string, native: NativeRequest, nativeResponse: NativeResponse, response: UwsResponse) {
+    this.method = method;
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);

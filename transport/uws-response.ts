@@ -77,14 +77,9 @@ export class UwsResponse implements TrackedResponse {
     this.#finish();
     this.#native.cork(() => {
       writeHead(this.#native, status, headers);
-      if (isBodiless(status)) {
-        this.#native.endWithoutBody(0, this.#scope.isStopping);
-      } else if (this.#isHeadRequest) {
-        this.#native.writeHeader('Content-Length', String(Buffer.byteLength(body)));
-        this.#native.endWithoutBody(undefined, this.#scope.isStopping);
-      } else {
-        this.#native.end(body, this.#scope.isStopping);
-      }
+      if (isBodiless(status)) this.#endBodiless(undefined);
+      else if (this.#isHeadRequest) this.#endBodiless(Buffer.byteLength(body));
+      else this.#native.end(body, this.#scope.isStopping);
     });
   }
 
@@ -94,7 +89,7 @@ export class UwsResponse implements TrackedResponse {
       this.#finish();
       this.#native.cork(() => {
         writeHead(this.#native, status, headers);
-        this.#native.endWithoutBody(undefined, this.#scope.isStopping);
+        this.#endBodiless(undefined);
       });
       return;
     }
@@ -161,6 +156,16 @@ export class UwsResponse implements TrackedResponse {
       this.#native.end(undefined, this.#scope.isStopping);
     });
     this.#finish();
+  }
+
+  /**
+   * Ends an answer that has no body. The length is written as a header like any other: given to the binary, it waits for
+   * as many bytes, which never come. The connection is left for the client to close.
+   */
+  #endBodiless(contentLength: number | undefined): void {
+    if (contentLength !== undefined) this.#native.writeHeader('Content-Length', String(contentLength));
+    if (this.#scope.isStopping) this.#native.writeHeader('Connection', 'close');
+    this.#native.endWithoutBody();
   }
 
   #finish(): void {

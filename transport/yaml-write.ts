@@ -2,6 +2,9 @@
 // as their key, texts of several lines as literal blocks. Whatever reads YAML 1.1 or 1.2 reads the same value back.
 import { resolvePlain } from './yaml-scalars.ts';
 
+/** Deeper levels are written as JSON on one line: indented, what a client nests a thousandfold would grow as much. */
+const BLOCK_INDENT_MAX = 64;
+
 /** The text, with a line end. `value` is plain JSON data, nested no deeper than a body may be. */
 export function yamlText(value: unknown): string {
   const lines: string[] = [];
@@ -11,6 +14,10 @@ export function yamlText(value: unknown): string {
 
 /** Adds the lines of a value: the first behind `lead` (`key:`, `-` or nothing), the others at `indent`. */
 function writeNode(lines: string[], value: unknown, lead: string, indent: string): void {
+  if (indent.length > BLOCK_INDENT_MAX && typeof value === 'object' && value !== null) {
+    lines.push(`${lead} ${JSON.stringify(value)}`);
+    return;
+  }
   if (Array.isArray(value) && value.length > 0) {
     if (lead.endsWith(':')) lines.push(lead);
     writeSequence(lines, value, lead.endsWith('-') ? `${lead} ` : indent, indent);

@@ -13,6 +13,8 @@ import {
   serviceUnavailable,
 } from '../../api/status/failures.ts';
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
+import { objectValidation } from '../../api/validation/object-validation.ts';
+import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
@@ -24,12 +26,15 @@ import { deleteCollection, deleteOne } from './delete.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
+import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
 import type { WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
+  readonly validation: ValidationSettings;
+  readonly network: ServiceNetwork;
 }
 
 export class Admission implements Actor<AdmissionProtocol> {
@@ -37,18 +42,23 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs } = options;
+    const { registry, requestTimeoutMs, validation, network } = options;
     const schema = schemaOf(registry.dialect);
-    this.#write = {
+    const reader = {
       context,
+      hub: context.ref<HubProtocol>('hub'),
+      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+    };
+    this.#write = {
+      ...reader,
       registry,
       dialect: registry.dialect,
       schema,
-      hub: context.ref<HubProtocol>('hub'),
       store: context.ref<StoreProtocol>('store'),
-      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
-      requestTimeoutMs,
       preparation: objectPreparation(schema),
+      validation: objectValidation(schema, validation),
+      services: new ServiceAllocation(reader, network, validation.gate),
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
@@ -56,10 +66,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'write':
-        this.#perform(message).then(
-          (answer) => reply.send(answer),
-          (error: unknown) => this.#refuse(reply, error),
-        );
+        this.#answer(message, reply);
         return;
       case 'bind':
         bind(this.#write, message.bindings).then(
@@ -67,6 +74,15 @@ export class Admission implements Actor<AdmissionProtocol> {
           (error: unknown) => reply.fail(error),
         );
         return;
+    }
+  }
+
+  #answer(request: WriteRequest, reply: Reply): void {
+    const refuse = (error: unknown): void => this.#refuse(reply, error);
+    try {
+      this.#perform(request).then((answer) => reply.send(answer), refuse);
+    } catch (error) {
+      refuse(error);
     }
   }
 
@@ -79,6 +95,7 @@ export class Admission implements Actor<AdmissionProtocol> {
     else reply.fail(error);
   }
 
+  /** Throws, or rejects with, what refuses the write. */
   #perform(request: WriteRequest): Promise<WriteReply> {
     const type = this.#typeOf(request);
     const { subresource } = request.target;

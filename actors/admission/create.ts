@@ -5,15 +5,14 @@ import { nameSuffix, prepareCreate } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
-import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { validateObjectMeta } from '../../api/validation/object-meta.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne, draftPut } from './commit.ts';
+import { commitOne, draftPut, withAlso } from './commit.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { requireValidNew } from './validity.ts';
 import { findPlace, type WriteContext } from './write-context.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
@@ -50,24 +49,23 @@ export async function createObject(
       uid: random.uuid(),
       randomSuffix: generated ? nameSuffix(() => random.next()) : '',
     };
-    const object = write.preparation.onCreate(prepareCreate(body, type, creation), type);
-    const metadata = metadataOf(object);
-    const name = metadata.name ?? '';
-    const errors = validateObjectMeta(metadata, type, write.dialect);
-    if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+    const prepared = write.preparation.onCreate(prepareCreate(body, type, creation), type);
+    const complete = write.services.complete(type, prepared, undefined);
+    const name = metadataOf(complete).name ?? '';
+    requireValidNew(write, type, complete);
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
+    const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
         throw new StatusError(alreadyExists(type, name));
       return { code: 201, body: asAnswer(type, object) };
     }
-    const result = await commitOne(
-      write,
-      draftPut(type, object, EXPECT_ABSENT),
-      guard === undefined ? undefined : [guard],
-    );
+    const draft = withAlso(draftPut(type, object, EXPECT_ABSENT), also);
+    const result = await commitOne(write, draft, guard === undefined ? undefined : [guard]);
     if (result.ok) return { code: 201, place: result.places[0]! };
-    if (result.reason === 'exists' && !generated) throw new StatusError(alreadyExists(type, name));
+    if (result.reason === 'exists' && result.key === draft.key && !generated) {
+      throw new StatusError(alreadyExists(type, name));
+    }
   }
   if (generated) throw new StatusError(serverTimeout('POST', type, 0));
   throw new StatusError(conflict(type, metadataOf(body).name ?? '', 'its namespace kept changing, try again'));

@@ -11,7 +11,7 @@ import { StatusError } from '../../api/status/status.ts';
 import { deleted } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { asAnswer } from './answer.ts';
-import { commitEach, commitOne, type Draft, draftDelete, draftPut } from './commit.ts';
+import { commitEach, commitOne, type Draft, draftDelete, draftPut, withAlso } from './commit.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
 import { decodePlace, readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
@@ -32,7 +32,7 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     if (isDryRun(options))
       return { code: 200, body: action === 'remove' ? removedAnswer(type, object) : asAnswer(type, object) };
     if (action === 'pending') return { code: 200, place: stored.place };
-    const result = await commitOne(write, draftFor(type, stored, outcome));
+    const result = await commitOne(write, await draftFor(write, type, stored, outcome));
     if (result.ok)
       return action === 'remove'
         ? { code: 200, body: removedAnswer(type, object) }
@@ -88,7 +88,7 @@ async function deleteSome(
   places: Uint32Array,
   options: DeleteOptions,
 ): Promise<JsonObject[]> {
-  const drafts: Draft[] = [];
+  const outcomes: DeletionOutcome[] = [];
   const stored: StoredObject[] = [];
   for (let i = 0; i < places.length; i += 2) {
     const place = { slab: places[i]!, offset: places[i + 1]!, revision: 0 };
@@ -96,9 +96,10 @@ async function deleteSome(
     const current = { object, place: { ...place, revision: Number(metadataOf(object).resourceVersion) } };
     const outcome = outcomeFor(write, type, object, options);
     if (outcome.action === 'pending' || isDryRun(options)) continue;
-    drafts.push(draftFor(type, current, outcome));
+    outcomes.push(outcome);
     stored.push(current);
   }
+  const drafts = await Promise.all(outcomes.map((outcome, at) => draftFor(write, type, stored[at]!, outcome)));
   const results = drafts.length === 0 ? [] : await commitEach(write, drafts);
   for (const [index, result] of results.entries()) {
     if (!result.ok && result.reason !== 'missing') await deleteAgain(write, type, stored[index]!.object, options);
@@ -119,14 +120,20 @@ async function deleteAgain(
     if (stored === null) return;
     const outcome = outcomeFor(write, type, stored.object, options);
     if (outcome.action === 'pending') return;
-    if ((await commitOne(write, draftFor(type, stored, outcome))).ok) return;
+    if ((await commitOne(write, await draftFor(write, type, stored, outcome))).ok) return;
   }
 }
 
-function draftFor(type: KnownType, stored: StoredObject, { action, object }: DeletionOutcome): Draft {
+async function draftFor(
+  write: WriteContext,
+  type: KnownType,
+  stored: StoredObject,
+  { action, object }: DeletionOutcome,
+): Promise<Draft> {
   const { namespace = '', name = '' } = metadataOf(object);
   const { revision } = stored.place;
-  return action === 'remove' ? draftDelete(type, namespace, name, revision) : draftPut(type, object, revision);
+  if (action !== 'remove') return draftPut(type, object, revision);
+  return withAlso(draftDelete(type, namespace, name, revision), await write.services.release(type, object));
 }
 
 function outcomeFor(write: WriteContext, type: KnownType, object: JsonObject, options: DeleteOptions): DeletionOutcome {

@@ -9,16 +9,15 @@ import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
-import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne, draftDelete, draftPut } from './commit.ts';
+import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import { requireValidScale, requireValidUpdate } from './validity.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
@@ -45,6 +44,7 @@ export async function update(
   const change = changeFor(request, type);
   const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
+  requireNameOfPath(wanted, name);
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
   const reply = await modify(
     write,
@@ -78,6 +78,13 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   });
 }
 
+/** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
+function requireNameOfPath(object: JsonObject, name: string): void {
+  const { name: given = '' } = metadataOf(object);
+  if (given === '' || given === name) return;
+  throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
+}
+
 /** Reads, changes and stores until nobody came in between. */
 async function modify(
   write: WriteContext,
@@ -93,19 +100,22 @@ async function modify(
     const stored = await readCurrent(write, type, namespace, name);
     if (stored === null) return whenMissing();
     const view = wanted(change.view(stored.object));
-    const next = nextObject(write, type, request, change, view, stored);
+    const valid = nextObject(write, type, request, change, view, stored);
+    const isInformed = tries > 0 || dryRun;
+    const { object: next, also } = await write.services.allocate(type, valid, stored.object, isInformed);
     const answer = answerFor(type, change);
     if (dryRun) return { code: 200, body: answer(next) };
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const removed = await commitOne(write, draftDelete(type, namespace, name, revision));
+      const given = await write.services.release(type, next);
+      const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
     } else if (isUnchanged(next, stored.object)) {
       return change.subresource === 'scale'
         ? { code: 200, body: answer(stored.object) }
         : { code: 200, place: stored.place };
     } else {
-      const result = await commitOne(write, draftPut(type, next, revision));
+      const result = await commitOne(write, withAlso(draftPut(type, next, revision), also));
       if (result.ok) {
         const place = result.places[0]!;
         if (change.subresource !== 'scale') return { code: 200, place };
@@ -113,7 +123,8 @@ async function modify(
         return { code: 200, body: answer({ ...next, metadata }) };
       }
     }
-    if (versionOf(view) !== '' && request.verb === 'update') break;
+    // What was lost may be a free address and not the race for the object: then it is the caller's version still.
+    if (versionOf(view) !== '' && request.verb === 'update' && also.length === 0) break;
   }
   throw new StatusError(conflictModified(type, name));
 }
@@ -127,11 +138,11 @@ function nextObject(
   stored: StoredObject,
 ): JsonObject {
   const { namespace, name } = request.target;
+  if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
   const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.preparation.onUpdate(prepared, stored.object, type);
-  const errors = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored.object), type, write.dialect);
-  if (errors.length > 0) throw new StatusError(invalidFrom(type.kind, type.group, name, errors));
+  const next = write.services.complete(type, write.preparation.onUpdate(prepared, stored.object, type), stored.object);
+  requireValidUpdate(write, type, next, stored.object, change.subresource);
   return next;
 }
 

@@ -6,25 +6,34 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import { serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { ObjectValidation } from '../../api/validation/object-validation.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { Place, StoreProtocol } from '../store/protocol.ts';
 import type { ObjectPreparation } from './preparation.ts';
+import type { ServiceAllocation } from './service-allocation.ts';
 
-export interface WriteContext {
+/** What reading the present takes. */
+export interface StoreReader {
   readonly context: ActorContext;
+  readonly hub: Ref<HubProtocol>;
+  readonly slabs: SlabView;
+  readonly requestTimeoutMs: number;
+}
+
+export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly schema: Schema;
-  readonly hub: Ref<HubProtocol>;
   readonly store: Ref<StoreProtocol>;
-  readonly slabs: SlabView;
-  readonly requestTimeoutMs: number;
   readonly preparation: ObjectPreparation;
+  readonly validation: ObjectValidation;
+  readonly services: ServiceAllocation;
 }
 
 /** An object as it is stored now. */
@@ -36,16 +45,27 @@ export interface StoredObject {
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
 
 /** Where an object's record lies; null when there is no such object. */
-export async function findPlace(
-  write: WriteContext,
+export function findPlace(
+  reader: StoreReader,
   type: KnownType,
   namespace: string,
   name: string,
   freshness: Freshness = MOST_RECENT,
 ): Promise<Place | null> {
-  const answer = await write.hub.ask(
-    { type: 'get', storageKey: type.storageKey, namespace, name, freshness },
-    { deadlineMs: write.requestTimeoutMs },
+  return findRecord(reader, type.storageKey, namespace, name, freshness);
+}
+
+/** Where the record of a storage key, namespace and name lies; null when there is none. */
+export async function findRecord(
+  { hub, requestTimeoutMs }: StoreReader,
+  storageKey: string,
+  namespace: string,
+  name: string,
+  freshness: Freshness = MOST_RECENT,
+): Promise<Place | null> {
+  const answer = await hub.ask(
+    { type: 'get', storageKey, namespace, name, freshness },
+    { deadlineMs: requestTimeoutMs },
   );
   if (answer.refused !== undefined)
     throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
@@ -65,7 +85,7 @@ export async function readCurrent(
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {
-  return JSON.parse(valueView(write.slabs.slab(slab), offset).toString('utf8')) as JsonObject;
+  return decodeStored(valueView(write.slabs.slab(slab), offset));
 }
 
 /** The store's key of an object. */

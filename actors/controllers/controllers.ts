@@ -12,7 +12,7 @@ import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
-import type { ControllersProtocol } from './protocol.ts';
+import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
@@ -98,6 +98,11 @@ export class Controllers implements Actor<ControllersProtocol>, FeedListener {
       }
     }
     this.#feed = new FeedFollower(context, [...this.#followers.keys()], feedFactory, this);
+    const { metrics } = context;
+    metrics.beforeSnapshot(() => {
+      const pending = this.#bootstrap.hooks(this.#synced).filter(({ done }) => !done).length;
+      metrics.gauge(PENDING_HOOKS_METRIC, 'Start hooks that are not through yet.').set(pending);
+    });
   }
 
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */

@@ -1,5 +1,6 @@
-// Watchers that see the same bytes: same type, namespace, selectors and bookmarks. What a batch means for them is decided
-// and framed once; each member then costs one socket write and nothing else.
+// Watchers that see the same bytes: same type, namespace, selectors, bookmarks and shape. What a batch means for them is
+// decided and framed once; each member then costs one socket write and nothing else.
+import type { Shape } from '../../api/table/shape.ts';
 import type { Attributes } from '../../storage/attributes.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { FramedEvent } from './frames.ts';
@@ -16,8 +17,14 @@ export interface Watcher {
     | 'live'
     /** Waits for `watchReady`: its socket is full, or its last catch-up chunk is on the way. */
     | 'waiting'
+    /** The store was lost: goes on when it has been read again. */
+    | 'suspended'
     /** Asked for a revision that has not been reached. */
     | 'future';
+  /** How often its socket was reported full. */
+  parks: number;
+  /** Has been sent something since the last such report: the ingress knows that it was heard. */
+  parksAnswered: boolean;
   /** The initial state still to be sent; undefined when there is none left. */
   initial: InitialState | undefined;
   readonly initialEventsEnd: boolean;
@@ -40,7 +47,11 @@ export interface Cohort {
   readonly bookmarks: boolean;
   readonly apiVersion: string;
   readonly kind: string;
+  /** undefined: objects go out as they are stored. */
+  readonly shape: Shape | undefined;
   readonly live: Set<number>;
+  /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
+  readonly columnsDue: Set<number>;
   members: number;
   /** Events of the batch being applied. */
   pending: FramedEvent[];

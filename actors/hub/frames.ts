@@ -1,5 +1,6 @@
 // Watch events as bytes. A frame is built once for all watchers that see the same thing, by copying the object's bytes
 // between two constants: nothing is parsed, nothing encoded.
+import type { JsonObject } from '../../api/json-value.ts';
 import { revisionOffset, stampRevision, valueLength, valueStart } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { Entry } from './resource-cache.ts';
@@ -47,16 +48,21 @@ export function frameBytes(type: WatchEventType, entry: Entry, slabs: SlabView):
   return OPENINGS[type].length + valueLength(slabs.slab(entry.slab), entry.offset) + CLOSING.length;
 }
 
-/** A bookmark: everything up to the revision was sent. `initialEventsEnd` marks the end of the initial ADDED events. */
-export function frameBookmark(
+/** What a bookmark holds. `initialEventsEnd` is the annotation that marks the end of the initial ADDED events. */
+export function bookmarkObject(
   apiVersion: string,
   kind: string,
   revision: number,
   initialEventsEnd: string | undefined,
-): Buffer {
+): JsonObject {
   const metadata: Record<string, unknown> = { resourceVersion: String(revision), creationTimestamp: null };
   if (initialEventsEnd !== undefined) metadata.annotations = { [initialEventsEnd]: 'true' };
-  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { kind, apiVersion, metadata } })}\n`);
+  return { kind, apiVersion, metadata };
+}
+
+/** A bookmark: everything up to its object's resourceVersion was sent. */
+export function frameBookmark(object: object): Buffer {
+  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
 }
 
 /** The event a watch ends with when its revision is no longer in the window. */

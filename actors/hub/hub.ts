@@ -1,12 +1,14 @@
 // The watch hub: every stored object as this thread reads it, and everyone who watches. Decider: follows the store's
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
-import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { parseKey } from '../../storage/object-key.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { decodedCount } from '../../storage/stored-json.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
+import { StoreSubscription } from '../store-subscription.ts';
 import type { InitialState } from './cohort.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { gather } from './lists.ts';
@@ -23,14 +25,12 @@ export interface HubOptions {
   readonly initialEventsEndAnnotation: string;
 }
 
-const SUBSCRIBE_DEADLINE_MS = 30_000;
-const SUBSCRIBE_RETRY_MS = 100;
 const BOOKMARK_CHECK_MS = 1000;
 
 export class Hub implements Actor<HubProtocol> {
   readonly #context: ActorContext;
   readonly #options: HubOptions;
-  readonly #store: Ref<StoreProtocol>;
+  readonly #subscription: StoreSubscription;
   readonly #slabs: SlabView;
   readonly #caches = new Map<string, ResourceCache>();
   readonly #gate: ReadGate;
@@ -38,7 +38,6 @@ export class Hub implements Actor<HubProtocol> {
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
   #nextPin = 1;
-  #sequence = 0;
   #readerSlot = 0;
   #shared: SharedState | undefined;
   #epochDue = false;
@@ -47,7 +46,15 @@ export class Hub implements Actor<HubProtocol> {
   constructor(context: ActorContext, options: HubOptions) {
     this.#context = context;
     this.#options = options;
-    this.#store = context.ref<StoreProtocol>('store');
+    this.#subscription = new StoreSubscription({
+      store: context.ref<StoreProtocol>('store'),
+      subscriber: context.name,
+      timers: context.timers,
+      onSnapshot: (snapshot) => this.#begin(snapshot),
+      onBatch: (batch) => this.#apply(batch),
+      onLost: (reason) => this.#lost(reason),
+      crash: (error) => context.crash(error),
+    });
     this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
     this.#gate = new ReadGate(context);
     this.#watchers = new Watchers({
@@ -62,12 +69,14 @@ export class Hub implements Actor<HubProtocol> {
     const { metrics } = context;
     metrics.beforeSnapshot(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
+      metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
+      metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
       metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
     });
   }
 
   async start(): Promise<void> {
-    await this.#subscribe();
+    await this.#subscription.start();
     this.#context.timers.every(BOOKMARK_CHECK_MS, () => this.#watchers.bookmark());
   }
 
@@ -82,14 +91,19 @@ export class Hub implements Actor<HubProtocol> {
       case 'watch':
         this.#watch(message, reply);
         return;
+      case 'reach':
+        this.#gate.pass({ kind: 'notOlderThan', revision: message.revision }, (refusal) => {
+          reply.send(refusal ?? { revision: this.#gate.applied });
+        });
+        return;
       case 'status':
         reply.send(this.#status());
         return;
       case 'storeBatch':
-        this.#apply(message);
+        this.#subscription.receive(message);
         return;
       case 'storeLost':
-        this.#resync();
+        this.#subscription.restart('the hub fell behind');
         return;
       case 'release':
         this.#release(message.pin);
@@ -107,7 +121,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   peerRestarted(name: string): void {
-    if (name === 'store') this.#resync();
+    if (name === 'store') this.#subscription.restart('the store restarted');
   }
 
   #get(query: AskMessage<HubProtocol, 'get'>, reply: Reply): void {
@@ -186,27 +200,18 @@ export class Hub implements Actor<HubProtocol> {
     return { ready: this.#gate.ready, revision: this.#gate.applied, watchers: this.#watchers.count, objects };
   }
 
-  async #subscribe(): Promise<void> {
-    const subscriber = this.#context.name;
-    const snapshot = await this.#store.ask({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS });
-    this.#begin(snapshot);
-  }
-
-  /** Starts over from the store's present state; watchers go on from where they were. */
-  #resync(): void {
+  /** Nothing can be told from the present any more; watchers wait where they are. */
+  #lost(reason: string): void {
+    this.#context.log.warn({ reason }, 'hub begins again');
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
-    this.#subscribe().catch((error: unknown) => {
-      this.#context.log.warn({ err: error }, 'subscribing to the store failed');
-      this.#context.timers.after(SUBSCRIBE_RETRY_MS, () => this.#resync());
-    });
+    // The epoch slot is no longer ours to write to.
+    this.#shared = undefined;
   }
 
   #begin(snapshot: Snapshot): void {
     this.#slabs.learn(snapshot.slabs);
     this.#caches.clear();
-    this.#pins.clear();
-    this.#sequence = snapshot.sequence;
     this.#readerSlot = snapshot.readerSlot;
     this.#tokenKey = snapshot.tokenKey;
     this.#shared = new SharedState(snapshot.sharedState);
@@ -240,18 +245,13 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.open(this.#shared, snapshot.revision, snapshot.compactedRevision);
     this.#watchers.resume((storageKey) => this.#cache(storageKey));
+    // Only now: a watch that waited to be opened must find the others attached.
+    this.#gate.release();
     this.#raiseEpoch();
   }
 
   #apply(batch: StoreBatch): void {
-    if (!this.#gate.ready || batch.sequence <= this.#sequence) return;
-    if (batch.sequence !== this.#sequence + 1) {
-      this.#context.log.error({ expected: this.#sequence + 1, got: batch.sequence }, 'publication missing');
-      this.#resync();
-      return;
-    }
     this.#slabs.learn(batch.newSlabs);
-    this.#sequence = batch.sequence;
     forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
       const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
       const cache = this.#cache(storageKey);
@@ -266,6 +266,8 @@ export class Hub implements Actor<HubProtocol> {
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#watchers.flush();
+    // After the flush: a watch that waited to be opened begins with this batch applied, and must not get it again.
+    this.#gate.release();
     this.#raiseEpoch();
   }
 
@@ -287,7 +289,7 @@ export class Hub implements Actor<HubProtocol> {
 
   #pin(): number {
     const pin = this.#nextPin++;
-    this.#pins.set(pin, this.#sequence);
+    this.#pins.set(pin, this.#subscription.sequence);
     return pin;
   }
 
@@ -301,7 +303,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#epochDue = true;
     this.#context.timers.soon(() => {
       this.#epochDue = false;
-      let epoch = this.#sequence;
+      let epoch = this.#subscription.sequence;
       for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
       this.#shared?.setReaderEpoch(this.#readerSlot, epoch);
     });

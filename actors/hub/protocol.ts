@@ -1,5 +1,6 @@
 // What the hub understands: reads and watches of stored objects. Asked by the ingress and admission of its own thread;
 // the records that replies point at are read from the thread's slabs (storage/slab-view.ts).
+import type { Shape } from '../../api/table/shape.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { Place, StoreFeedTells } from '../store/protocol.ts';
 
@@ -73,6 +74,8 @@ export interface WatchQuery extends Selection {
   /** `v1`/`Pod` of the watched type, for bookmarks and rewriting. */
   readonly apiVersion: string;
   readonly kind: string;
+  /** What each event's object is brought into; absent: objects go out as they are stored. */
+  readonly shape?: Shape;
 }
 
 export interface HubProtocol extends Protocol {
@@ -95,6 +98,11 @@ export interface HubProtocol extends Protocol {
       readonly message: WatchQuery;
       readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
     };
+    /** Answers when this hub has applied a revision, and so its thread knows the slabs of everything up to it. */
+    readonly reach: {
+      readonly message: { readonly revision: number };
+      readonly reply: { readonly refused?: undefined; readonly revision: number } | ReadRefusal;
+    };
     readonly status: {
       readonly message: Record<never, never>;
       readonly reply: {
@@ -107,7 +115,10 @@ export interface HubProtocol extends Protocol {
   };
   readonly tells: StoreFeedTells & {
     readonly release: { readonly pin: number };
-    /** The socket refused bytes; everything after `deliveredRevision` was dropped and is replayed on `watchReady`. */
+    /**
+     * The socket was full after bytes up to `deliveredRevision`. Whatever comes after them is dropped, and replayed after
+     * `watchReady`, until a catch-up chunk that takes this message into account.
+     */
     readonly watchParked: { readonly watcher: number; readonly deliveredRevision: number };
     /** The socket takes bytes again, or the last catch-up chunk was written. */
     readonly watchReady: { readonly watcher: number };
@@ -117,12 +128,17 @@ export interface HubProtocol extends Protocol {
 
 /** What a hub sends to the ingress of its thread. */
 export type WatchDeliveryTells = {
-  /** One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`. */
+  /**
+   * One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`; an empty one only says
+   * that the watcher is live again.
+   */
   readonly watchFrames: {
     readonly watchers: readonly number[];
     readonly chunk: Uint8Array;
     readonly throughRevision: number;
     readonly catchUp: boolean;
+    /** Of a catch-up chunk: how many `watchParked` of its watcher the hub had heard when it sent it. */
+    readonly parks: number;
   };
   /** The watch ends after this last chunk (an ERROR event), which may be empty. */
   readonly watchEnded: { readonly watchers: readonly number[]; readonly chunk: Uint8Array };

@@ -10,6 +10,8 @@ const CATCH_UP_WAIT_MS = 10_000;
 
 interface WaitingRead {
   readonly revision: number;
+  /** The state at this very revision is wanted, and may be compacted by the time it has been reached. */
+  readonly exact: boolean;
   readonly go: (refusal: ReadRefusal | undefined) => void;
   readonly cancel: () => void;
 }
@@ -37,7 +39,7 @@ export class ReadGate {
     return this.#compacted;
   }
 
-  /** The store's snapshot was taken over. */
+  /** The store's snapshot was taken over. `release` follows. */
   open(shared: SharedState, applied: number, compacted: number): void {
     this.#shared = shared;
     this.advance(applied, compacted);
@@ -48,14 +50,19 @@ export class ReadGate {
     this.#shared = undefined;
   }
 
+  /** The hub has applied more. `release` follows when everyone else has been told. */
   advance(applied: number, compacted: number): void {
     this.#applied = applied;
     this.#compacted = compacted;
+  }
+
+  /** Lets the reads go on that waited for what has been applied. */
+  release(): void {
     for (const read of this.#waiting) {
-      if (read.revision > applied) continue;
+      if (read.revision > this.#applied) continue;
       this.#waiting.delete(read);
       read.cancel();
-      read.go(undefined);
+      read.go(read.exact ? this.#expiry(read.revision) : undefined);
     }
   }
 
@@ -70,28 +77,35 @@ export class ReadGate {
         go(undefined);
         return;
       case 'mostRecent':
-        this.#reach(this.#shared.committedRevision, CATCH_UP_WAIT_MS, go);
+        this.#reach(this.#shared.committedRevision, freshness, CATCH_UP_WAIT_MS, go);
         return;
       case 'notOlderThan':
-        this.#reach(freshness.revision, FUTURE_WAIT_MS, go);
+        this.#reach(freshness.revision, freshness, FUTURE_WAIT_MS, go);
         return;
-      case 'exact':
-        if (freshness.revision < this.#compacted) go({ refused: 'expired', oldestRevision: this.#compacted });
-        else this.#reach(freshness.revision, FUTURE_WAIT_MS, go);
+      case 'exact': {
+        const expiry = this.#expiry(freshness.revision);
+        if (expiry !== undefined) go(expiry);
+        else this.#reach(freshness.revision, freshness, FUTURE_WAIT_MS, go);
         return;
+      }
     }
   }
 
-  #reach(revision: number, waitMs: number, go: (refusal: ReadRefusal | undefined) => void): void {
+  #expiry(revision: number): ReadRefusal | undefined {
+    return revision < this.#compacted ? { refused: 'expired', oldestRevision: this.#compacted } : undefined;
+  }
+
+  #reach(revision: number, { kind }: Freshness, waitMs: number, go: (refusal: ReadRefusal | undefined) => void): void {
     if (this.#applied >= revision) {
       go(undefined);
       return;
     }
     const timer = this.#context.timers.after(waitMs, () => {
       this.#waiting.delete(read);
-      go({ refused: 'tooLarge', currentRevision: this.#applied });
+      // Nobody asked a consistent read for a revision: it is this hub that is behind.
+      go(kind === 'mostRecent' ? { refused: 'notReady' } : { refused: 'tooLarge', currentRevision: this.#applied });
     });
-    const read: WaitingRead = { revision, go, cancel: () => timer.cancel() };
+    const read: WaitingRead = { revision, exact: kind === 'exact', go, cancel: () => timer.cancel() };
     this.#waiting.add(read);
   }
 }

@@ -43,9 +43,12 @@ export class ResourceCache {
   #checkpoints: Checkpoint[] = [];
   #recent: Checkpoint[] = [];
   #eventsSinceCheckpoint = 0;
+  readonly #checkpointEvents: number;
 
-  constructor(storageKey: string) {
+  /** `checkpointEvents`: events between two checkpoints. */
+  constructor(storageKey: string, checkpointEvents: number = CHECKPOINT_EVENTS) {
     this.storageKey = storageKey;
+    this.#checkpointEvents = checkpointEvents;
   }
 
   /** Takes a live object of a snapshot. */
@@ -62,7 +65,7 @@ export class ResourceCache {
   apply(entry: Entry, deleted: boolean): CacheEvent {
     const last = this.events.at(-1)?.revision ?? 0;
     // Between revisions only: a revision's events belong together.
-    if (this.#eventsSinceCheckpoint >= CHECKPOINT_EVENTS && entry.revision > last) {
+    if (this.#eventsSinceCheckpoint >= this.#checkpointEvents && entry.revision > last) {
       this.#checkpoints.push({ revision: last, tree: this.tree.clone() });
       this.#eventsSinceCheckpoint = 0;
     }

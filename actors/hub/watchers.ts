@@ -1,21 +1,23 @@
 // All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
 // socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
 // but its position.
+import { shapeKey } from '../../api/table/shape.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
-import { type FramedEvent, frameBookmark, frameBytes, frameEvents, frameExpired } from './frames.ts';
-import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
-import type { CacheEvent, Entry, ResourceCache } from './resource-cache.ts';
+import { frameExpired } from './frames.ts';
+import { Framing } from './framing.ts';
+import type { WatchDeliveryProtocol, WatchDeliveryTells, WatchQuery } from './protocol.ts';
+import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 
-/** Bytes of one catch-up chunk: more would sit in the socket's buffer. */
-const CATCH_UP_BYTES = 128 * 1024;
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
 /** Until a message to a full ingress is tried again. */
 const RETRY_MS = 50;
+const NO_CHUNK = new Uint8Array();
 
 export interface WatchersOptions {
   readonly context: ActorContext;
@@ -35,12 +37,16 @@ export class Watchers {
   readonly #indexes = new Map<ResourceCache, CohortIndex>();
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
+  readonly #framing: Framing;
+  /** The caches are not to be read. */
+  #suspended = false;
   readonly #framings: Series;
   readonly #deliveries: Series;
 
   constructor(options: WatchersOptions) {
     this.#options = options;
-    const { metrics } = options.context;
+    const { clock, metrics } = options.context;
+    this.#framing = new Framing(options.slabs, clock);
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built, one per cohort and batch.',
@@ -52,6 +58,13 @@ export class Watchers {
     return this.#watchers.size;
   }
 
+  /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
+  get liveCount(): number {
+    let live = 0;
+    for (const index of this.#indexes.values()) for (const cohort of index.values()) live += cohort.live.size;
+    return live;
+  }
+
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     const watcher: Watcher = {
@@ -59,11 +72,14 @@ export class Watchers {
       cohort: this.#cohortFor(query, cache),
       position: query.afterRevision ?? initial?.revision ?? 0,
       state: 'waiting',
+      parks: 0,
+      parksAnswered: true,
       initial,
       initialEventsEnd: query.sendInitialEventsEnd,
       cancelTimeout: () => {},
     };
     watcher.cohort.members++;
+    if (query.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     watcher.cancelTimeout = () => timeout.cancel();
@@ -83,15 +99,23 @@ export class Watchers {
   /** The socket took the last chunk, or takes bytes again. */
   ready(id: number): void {
     const watcher = this.#watchers.get(id);
-    if (watcher?.state === 'waiting') this.#advance(watcher);
+    if (watcher?.state !== 'waiting') return;
+    if (this.#suspended) watcher.state = 'suspended';
+    else this.#advance(watcher);
   }
 
+  /**
+   * The socket is full: whatever was sent after `deliveredRevision`, in whatever state, was dropped there, and `ready`
+   * follows.
+   */
   park(id: number, deliveredRevision: number): void {
     const watcher = this.#watchers.get(id);
-    if (watcher === undefined || watcher.state !== 'live') return;
+    if (watcher === undefined) return;
     watcher.cohort.live.delete(id);
     watcher.state = 'waiting';
     watcher.position = deliveredRevision;
+    watcher.parks++;
+    watcher.parksAnswered = false;
   }
 
   /** One event of the batch being applied; `flush` sends what it means to whom. */
@@ -115,18 +139,22 @@ export class Watchers {
     const { applied } = this.#options.position();
     const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
     for (const cohort of this.#dirty) {
-      const chunk = frameEvents(cohort.pending, this.#options.slabs);
-      this.#framings.add(1);
-      this.#deliveries.add(cohort.pending.length * cohort.live.size);
+      const { pending } = cohort;
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#send([...cohort.live], chunk, applied, false);
+      this.#framings.add(1);
+      this.#deliveries.add(pending.length * cohort.live.size);
+      this.#sendLive(cohort, applied, (withColumns) => this.#framing.events(cohort, pending, withColumns));
     }
     this.#dirty = [];
+    this.#beginFuture(applied);
+  }
+
+  /** Watchers whose revision has been reached. */
+  #beginFuture(applied: number): void {
     for (const watcher of this.#future) {
       if (watcher.position > applied) continue;
       this.#future.delete(watcher);
-      watcher.state = 'waiting';
       this.#advance(watcher);
     }
   }
@@ -139,25 +167,28 @@ export class Watchers {
       for (const cohort of index.values()) {
         if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
         cohort.lastSentMs = nowMs;
-        const chunk = frameBookmark(cohort.apiVersion, cohort.kind, applied, undefined);
-        this.#send([...cohort.live], chunk, applied, false);
+        this.#sendLive(cohort, applied, (withColumns) =>
+          this.#framing.bookmark(cohort, applied, undefined, withColumns),
+        );
       }
     }
   }
 
-  /** Takes every watcher out of its cohort before the caches are rebuilt; `resume` brings them back. */
+  /** The store is lost: nothing is sent until `resume`, when everyone goes on from where they were. */
   suspend(): void {
+    this.#suspended = true;
     const { applied } = this.#options.position();
     for (const watcher of this.#watchers.values()) {
       if (watcher.state !== 'live') continue;
       watcher.cohort.live.delete(watcher.id);
-      watcher.state = 'waiting';
+      watcher.state = 'suspended';
       watcher.position = applied;
     }
   }
 
-  /** Attaches suspended watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
+  /** Attaches all watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
   resume(cacheFor: (storageKey: string) => ResourceCache): void {
+    this.#suspended = false;
     const watchers = [...this.#watchers.values()];
     const cohorts = new Map<Cohort, Cohort>();
     this.#indexes.clear();
@@ -170,17 +201,17 @@ export class Watchers {
         this.#indexFor(renewed.cache).add(renewed);
       }
       Object.assign(watcher, { cohort: renewed });
-      if (watcher.initial !== undefined) {
-        watcher.initial = undefined;
-        this.#expire(watcher);
-      } else if (watcher.state === 'waiting') {
-        this.#advance(watcher);
-      }
     }
+    for (const watcher of watchers) {
+      if (watcher.initial !== undefined) this.#expire(watcher);
+      else if (watcher.state === 'suspended') this.#advance(watcher);
+    }
+    this.#beginFuture(this.#options.position().applied);
   }
 
   /** Sends the next chunk of what the watcher has not seen, or makes it live when there is none. */
   #advance(watcher: Watcher): void {
+    watcher.state = 'waiting';
     if (watcher.initial !== undefined) {
       this.#sendInitial(watcher, watcher.initial);
       return;
@@ -191,106 +222,94 @@ export class Watchers {
       this.#expire(watcher);
       return;
     }
-    const { framed, through } = this.#eventsAfter(cohort, watcher.position, applied);
+    const { slabs } = this.#options;
+    const { framed, through } = eventsAfter(cohort, watcher.position, applied, slabs);
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#send([watcher.id], frameEvents(framed, this.#options.slabs), through, true);
+      this.#sendCatchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
       return;
     }
+    if (!watcher.parksAnswered) this.#sendCatchUp(watcher, NO_CHUNK);
+    if (!this.#watchers.has(watcher.id)) return;
     watcher.state = 'live';
     cohort.live.add(watcher.id);
   }
 
-  /** At most a chunk's worth of events, and the revision up to which they are complete. */
-  #eventsAfter(cohort: Cohort, after: number, applied: number): { framed: FramedEvent[]; through: number } {
-    const { slabs } = this.#options;
-    const { events } = cohort.cache;
-    const framed: FramedEvent[] = [];
-    let bytes = 0;
-    for (let i = cohort.cache.eventsAfter(after); i < events.length; i++) {
-      const event = events[i]!;
-      // Only between revisions: what changed together is delivered together.
-      if (bytes >= CATCH_UP_BYTES && event.revision !== events[i - 1]?.revision) {
-        return { framed, through: events[i - 1]!.revision };
-      }
-      const seen = seenThrough(cohort.selection, event, new EventAttributes(event, slabs));
-      if (seen === undefined) continue;
-      framed.push(seen);
-      bytes += frameBytes(seen.type, seen.entry, slabs);
-    }
-    return { framed, through: applied };
-  }
-
   #sendInitial(watcher: Watcher, initial: InitialState): void {
     const { slabs, release, initialEventsEndAnnotation } = this.#options;
-    const framed: FramedEvent[] = [];
-    let bytes = 0;
-    while (initial.next < initial.places.length && bytes < CATCH_UP_BYTES) {
-      const entry: Entry = {
-        key: '',
-        revision: 0,
-        slab: initial.places[initial.next]!,
-        offset: initial.places[initial.next + 1]!,
-      };
-      framed.push({ type: 'ADDED', entry, shownRevision: undefined });
-      bytes += frameBytes('ADDED', entry, slabs);
-      initial.next += 2;
-    }
-    let chunk = frameEvents(framed, slabs);
+    const { cohort } = watcher;
+    const framed = takeInitial(initial, slabs);
+    let chunk = this.#framing.events(cohort, framed, framed.length > 0 && cohort.columnsDue.delete(watcher.id));
     this.#deliveries.add(framed.length);
     if (initial.next >= initial.places.length) {
       release(initial.pin);
       watcher.initial = undefined;
       watcher.position = initial.revision;
       if (watcher.initialEventsEnd) {
-        const { apiVersion, kind } = watcher.cohort;
-        chunk = Buffer.concat([chunk, frameBookmark(apiVersion, kind, initial.revision, initialEventsEndAnnotation)]);
+        const withColumns = cohort.columnsDue.delete(watcher.id);
+        const end = this.#framing.bookmark(cohort, initial.revision, initialEventsEndAnnotation, withColumns);
+        chunk = Buffer.concat([chunk, end]);
       }
     }
-    if (chunk.length > 0) this.#send([watcher.id], chunk, watcher.position, true);
+    if (chunk.length > 0) this.#sendCatchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
-  #send(watchers: readonly number[], chunk: Uint8Array, throughRevision: number, catchUp: boolean): void {
-    const sent = this.#options.ingress.tell<'watchFrames'>({
-      type: 'watchFrames',
-      watchers,
-      chunk,
-      throughRevision,
-      catchUp,
-    });
-    if (sent === 'queued') return;
+  /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. */
+  #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
+    const { columnsDue, live } = cohort;
+    const send = (watchers: readonly number[], withColumns: boolean): void =>
+      this.#send({ watchers, chunk: frame(withColumns), throughRevision, catchUp: false, parks: 0 });
+    if (columnsDue.size === 0) {
+      send([...live], false);
+      return;
+    }
+    const due: number[] = [];
+    const others: number[] = [];
+    for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
+    if (due.length > 0) send(due, true);
+    if (others.length > 0) send(others, false);
+  }
+
+  #sendCatchUp(watcher: Watcher, chunk: Uint8Array): void {
+    const { id, position, parks } = watcher;
+    watcher.parksAnswered = true;
+    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
+  }
+
+  #send(frames: WatchDeliveryTells['watchFrames']): void {
+    if (this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
     // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
-    for (const id of watchers) {
+    for (const id of frames.watchers) {
       const watcher = this.#watchers.get(id);
       if (watcher !== undefined) this.#drop(watcher);
     }
-    this.#endLater(watchers);
+    this.#tellEnded(frames.watchers, NO_CHUNK);
   }
 
-  #endLater(watchers: readonly number[]): void {
-    const ended = { type: 'watchEnded', watchers, chunk: new Uint8Array() } as const;
-    if (this.#options.ingress.tell<'watchEnded'>(ended) === 'queued') return;
-    this.#options.context.timers.after(RETRY_MS, () => this.#endLater(watchers));
+  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
+  #tellEnded(watchers: readonly number[], chunk: Uint8Array): void {
+    if (this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
+    this.#options.context.timers.after(RETRY_MS, () => this.#tellEnded(watchers, chunk));
   }
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
     const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
     this.#drop(watcher);
-    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+    this.#tellEnded([watcher.id], chunk);
   }
 
   #end(watcher: Watcher): void {
-    const { apiVersion, kind, bookmarks } = watcher.cohort;
+    const { cohort } = watcher;
     const caughtUp = watcher.state === 'live';
     const chunk =
-      bookmarks && caughtUp
-        ? frameBookmark(apiVersion, kind, this.#options.position().applied, undefined)
-        : new Uint8Array();
+      cohort.bookmarks && caughtUp
+        ? this.#framing.bookmark(cohort, this.#options.position().applied, undefined, cohort.columnsDue.has(watcher.id))
+        : NO_CHUNK;
     this.#drop(watcher);
-    this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers: [watcher.id], chunk });
+    this.#tellEnded([watcher.id], chunk);
   }
 
   #drop(watcher: Watcher): void {
@@ -299,6 +318,7 @@ export class Watchers {
     this.#watchers.delete(watcher.id);
     this.#future.delete(watcher);
     cohort.live.delete(watcher.id);
+    cohort.columnsDue.delete(watcher.id);
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
     if (--cohort.members > 0) return;
     const index = this.#indexes.get(cohort.cache);
@@ -307,8 +327,9 @@ export class Watchers {
   }
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
-    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks } = query;
-    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks].join('\u0000');
+    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shape } = query;
+    const shapeText = shape === undefined ? '' : shapeKey(shape);
+    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shapeText].join('\u0000');
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
@@ -319,7 +340,9 @@ export class Watchers {
       bookmarks,
       apiVersion,
       kind,
+      shape,
       live: new Set(),
+      columnsDue: new Set(),
       members: 0,
       pending: [],
       lastSentMs: this.#options.context.clock.monotonicMs(),

@@ -1,7 +1,9 @@
 // How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
 // the bytes they are stored as whenever that is what the client takes.
+import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
 import { isPrettyRequest } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
@@ -30,7 +32,7 @@ export function sendStatus(exchange: Exchange, status: Status): void {
     retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
   const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
   exchange.code = code;
-  exchange.response.respond(code, headers, pretty ? prettyJson(status) : `${JSON.stringify(status)}\n`);
+  exchange.response.respond(code, headers, pretty ? prettyText(status) : `${JSON.stringify(status)}\n`);
 }
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
@@ -50,15 +52,16 @@ export function sendStored(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
-  if (representation.format === 'json' && !representation.pretty) {
+  if (representation.format === 'json' && representation.shaping === undefined) {
     exchange.code = code;
-    exchange.response.respond(code, headersFor(representation.contentType, warnings), body);
+    const bytes = representation.pretty ? prettyJson(body) : body;
+    exchange.response.respond(code, headersFor(representation.contentType, warnings), bytes);
     return;
   }
-  sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
+  sendObject(exchange, code, decodeStored(body), representation, warnings);
 }
 
-/** Any object, encoded for this answer alone. */
+/** Any object, shaped and encoded for this answer alone. */
 export function sendObject(
   exchange: Exchange,
   code: number,
@@ -66,12 +69,35 @@ export function sendObject(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
+  const { shaping } = representation;
+  const shaped = shaping === undefined ? object : shaping.object(object as JsonObject);
+  sendValue(exchange, code, shaped, representation, warnings);
+}
+
+/** A value that already has the shape it was asked for in, encoded for this answer alone. */
+export function sendValue(
+  exchange: Exchange,
+  code: number,
+  value: object,
+  representation: Representation,
+  warnings?: readonly string[],
+): void {
   const text =
     representation.format === 'yaml'
-      ? yamlText(object)
+      ? yamlText(value)
       : representation.pretty
-        ? prettyJson(object)
-        : `${JSON.stringify(object)}\n`;
+        ? prettyText(value)
+        : `${JSON.stringify(value)}\n`;
   exchange.code = code;
   exchange.response.respond(code, headersFor(representation.contentType, warnings), text);
+}
+
+/** Indented text of a value that is no stored object. */
+function prettyText(value: object): Uint8Array {
+  return prettyJson(Buffer.from(JSON.stringify(value)));
+}
+
+/** True when what is stored can be sent as it lies. */
+export function takesStoredBytes({ format, pretty, shaping }: Representation): boolean {
+  return format === 'json' && !pretty && shaping === undefined;
 }

@@ -4,11 +4,11 @@
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../api/discovery/discovery.ts';
 import type { Registry } from '../../api/resources/registry.ts';
-import { methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
+import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
-import type { Listener, TlsMaterial } from '../../transport/exchange.ts';
+import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { openListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
@@ -25,8 +25,9 @@ import { EXTRA_PATHS, Paths } from './paths.ts';
 import { Pipeline } from './pipeline.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads.ts';
-import { Representations } from './representation.ts';
+import { type AnswerClass, Representations } from './representation.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { refusalOfPath } from './served-paths.ts';
 import { Watches } from './watches.ts';
 import { isWriteVerb, Writes } from './writes.ts';
 
@@ -52,8 +53,13 @@ export interface IngressOptions {
   readonly startedWallMs: number;
 }
 
-const HEADER_BYTES_MAX = 64 * 1024;
 const IDLE_TIMEOUT_SECONDS = 120;
+/** What verbs answer with, where it is not one object. */
+const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
+  list: 'list',
+  watch: 'watch',
+  deletecollection: 'document',
+};
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -83,8 +89,17 @@ export class Ingress implements Actor<IngressProtocol> {
       readsMax: Math.ceil(options.readsInFlightMax / instances),
       writesMax: Math.ceil(options.writesInFlightMax / instances),
     });
-    this.#representations = new Representations(dialect);
-    this.#reads = new Reads({ hub, slabs, requestTimeoutMs, metaGroup: dialect.metaGroup });
+    this.#representations = new Representations(dialect, context.clock);
+    this.#reads = new Reads({
+      hub,
+      slabs,
+      requestTimeoutMs,
+      metaGroup: dialect.metaGroup,
+      pause: () =>
+        new Promise((resolve) => {
+          context.timers.soon(resolve);
+        }),
+    });
     this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
     this.#watches = new Watches({
       context,
@@ -183,12 +198,11 @@ export class Ingress implements Actor<IngressProtocol> {
     if (!info.isResource) return this.#paths.serve(exchange, info);
     const type = this.#options.registry.byPath(info.group, info.version, info.resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
+    const refusal = refusalOfPath(type, info, exchange.request.method);
+    if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
-    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-    const verbs: ReadonlySet<string> =
-      subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
-    if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
-    const representation = this.#representations.of(exchange, verb === 'watch');
+    const bodyType = type.subresources.get(subresource) ?? type;
+    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);

@@ -1,7 +1,10 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
-// large ones go out in pieces as the socket takes them. No item is parsed.
-import { itemOffset, type Slab, valueLength, valueStart } from '../../storage/slab-record.ts';
+// large ones go out in pieces as the socket takes them. Nothing is parsed unless another representation asks for it.
+import type { JsonObject } from '../../api/json-value.ts';
+import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../storage/slab-record.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
+import { pacedWriter } from './paced-writer.ts';
 
 /** Up to this a list is built and written at once. */
 const WHOLE_BYTES_MAX = 256 * 1024;
@@ -25,16 +28,41 @@ export interface ListItems {
   readonly slabs: readonly (Slab | undefined)[];
 }
 
-/** Everything before the first item (SPEC.md "List envelope"). */
+/** What a list says of itself (SPEC.md "List envelope"). */
+export function listMetadata({ revision, continueToken, remaining }: ListEnvelope): object {
+  const metadata: Record<string, unknown> = { resourceVersion: String(revision) };
+  if (continueToken !== '') metadata.continue = continueToken;
+  if (continueToken !== '' && remaining !== undefined) metadata.remainingItemCount = remaining;
+  return metadata;
+}
+
+/** Everything before the first item. */
 export function listOpening(envelope: ListEnvelope): Buffer {
-  const metadata: Record<string, unknown> = { resourceVersion: String(envelope.revision) };
-  if (envelope.continueToken !== '') metadata.continue = envelope.continueToken;
-  if (envelope.continueToken !== '' && envelope.remaining !== undefined)
-    metadata.remainingItemCount = envelope.remaining;
   const { listKind, apiVersion } = envelope;
+  const metadata = JSON.stringify(listMetadata(envelope));
   return Buffer.from(
-    `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(metadata)},"items":[`,
+    `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${metadata},"items":[`,
   );
+}
+
+/** The item at an index, decoded, with its kind and apiVersion. */
+export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
+  return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
+}
+
+/** A list as objects, for representations that are not its stored bytes. */
+export function decodedList(envelope: ListEnvelope, items: ListItems): object {
+  const objects: JsonObject[] = [];
+  for (let i = 0; i < items.places.length >>> 1; i++) {
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = decodedItem(items, i);
+    objects.push(item);
+  }
+  return {
+    kind: envelope.listKind,
+    apiVersion: envelope.apiVersion,
+    metadata: listMetadata(envelope),
+    items: objects,
+  };
 }
 
 /** The whole list, when it is small enough for one write. */
@@ -51,16 +79,7 @@ export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | un
 
 /** Writes the list piece by piece; resolves when it is out, or when the client is gone. The response was started. */
 export async function streamList(envelope: ListEnvelope, items: ListItems, response: HttpResponse): Promise<void> {
-  let resume = (): void => {};
-  response.onDrained(() => resume());
-  response.onAborted(() => resume());
-  const write = async (piece: Uint8Array): Promise<void> => {
-    if (!response.write(piece) && !response.aborted) {
-      await new Promise<void>((resolve) => {
-        resume = resolve;
-      });
-    }
-  };
+  const write = pacedWriter(response);
   let pending = listOpening(envelope);
   for (let i = 0; i < items.places.length && !response.aborted; ) {
     const from = i;

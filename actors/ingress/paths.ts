@@ -45,7 +45,7 @@ export class Paths {
   #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
     const document = discovery.document(path);
-    const representation = representations.of(exchange, false);
+    const representation = representations.ofDocument(exchange);
     // An unknown path gets the list of known ones, and the code that says it is none of them.
     const code = document === undefined ? 404 : 200;
     const known = document === undefined ? '/' : path;
@@ -74,8 +74,8 @@ export class Paths {
   }
 
   async #metrics(exchange: Exchange): Promise<void> {
-    const { metricsText, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
-    const text = await metricsText(await this.#parts.metrics());
+    const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../transport/metrics-text.ts');
+    const text = await renderMetrics(await this.#parts.metrics());
     exchange.code = 200;
     exchange.response.respond(200, headersFor(METRICS_CONTENT_TYPE), text);
   }

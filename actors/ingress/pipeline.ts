@@ -10,7 +10,6 @@ import {
   internalError,
   serviceUnavailable,
   timeout,
-  tooManyRequests,
   unauthorized,
 } from '../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
@@ -116,23 +115,18 @@ export class Pipeline {
       exchange.response.abort();
       return;
     }
-    const status = statusOf(error);
-    if (status === undefined) {
-      this.#parts.context.log.error(
-        { err: error, requestId: exchange.requestId, path: exchange.request.path },
-        'request failed',
-      );
-      sendStatus(exchange, internalError('the request could not be handled'));
-    } else if (
-      status.code === 429 &&
-      status.reason === 'TooManyRequests' &&
-      exchange.longRunning === false &&
-      isOrchError(error)
-    ) {
+    if (isOrchError(error, 'Overloaded')) {
       sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
-    } else {
-      sendStatus(exchange, status);
+      return;
     }
+    const status = statusOf(error);
+    if (status !== undefined) {
+      sendStatus(exchange, status);
+      return;
+    }
+    const { requestId, request } = exchange;
+    this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
+    sendStatus(exchange, internalError('the request could not be handled'));
   }
 
   #finish(exchange: Exchange): void {
@@ -191,8 +185,6 @@ function statusOf(error: unknown): Status | undefined {
   if (isStatusError(error)) return error.status;
   if (!isOrchError(error)) return undefined;
   switch (error.code) {
-    case 'Overloaded':
-      return tooManyRequests(1);
     case 'ActorDown':
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':

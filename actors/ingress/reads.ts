@@ -15,19 +15,23 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import type { Place } from '../store/protocol.ts';
-import { headersFor, sendObject, sendStored } from './answers.ts';
+import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
 import type { Exchange } from './exchange.ts';
-import { type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import type { Representation } from './representation.ts';
+import { sendShapedList } from './shaped-list.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
+  /** Lets the thread serve others in the middle of long work. */
+  readonly pause: () => Promise<void>;
 }
 
 /** Subresources whose GET answers the object itself. */
@@ -58,7 +62,7 @@ export class Reads {
     if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
       sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
     } else if (subresource === 'scale') {
-      const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
+      const object = decodeStored(valueView(slabs.slab(slab), offset));
       sendObject(exchange, 200, scaleOf(object), representation);
     } else {
       throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
@@ -66,14 +70,20 @@ export class Reads {
   }
 
   /** Answers with an object that was just written. */
-  sendWritten(
+  async sendWritten(
     exchange: Exchange,
     code: number,
     place: Place,
     representation: Representation,
     warnings?: readonly string[],
-  ): void {
-    sendStored(exchange, code, bodyView(this.#parts.slabs.slab(place.slab), place.offset), representation, warnings);
+  ): Promise<void> {
+    const { hub, requestTimeoutMs, slabs } = this.#parts;
+    if (!slabs.holds(place)) {
+      // The store's answer came before its publication, which brings the slab.
+      const reached = await hub.ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs });
+      if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
+    }
+    sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
   }
 
   async list(
@@ -109,33 +119,24 @@ export class Reads {
       remaining,
     };
     const items = { places, slabs };
+    const { shaping } = representation;
+    if (shaping !== undefined) {
+      await sendShapedList(exchange, envelope, items, representation, shaping, this.#parts.pause);
+      return;
+    }
+    if (!takesStoredBytes(representation)) {
+      sendValue(exchange, 200, decodedList(envelope, items), representation);
+      return;
+    }
     const whole = wholeList(envelope, items);
     if (whole !== undefined) {
       sendStored(exchange, 200, whole, representation);
-    } else if (representation.format === 'json' && !representation.pretty) {
-      exchange.code = 200;
-      exchange.response.start(200, headersFor(representation.contentType));
-      await streamList(envelope, items, exchange.response);
-    } else {
-      sendObject(exchange, 200, decodedList(envelope, items), representation);
+      return;
     }
+    exchange.code = 200;
+    exchange.response.start(200, headersFor(representation.contentType));
+    await streamList(envelope, items, exchange.response);
   }
-}
-
-/** A list as objects, for representations that are not its stored bytes. */
-function decodedList(
-  envelope: ListEnvelope,
-  items: { readonly places: Uint32Array; readonly slabs: readonly (Slab | undefined)[] },
-): object {
-  const objects: unknown[] = [];
-  for (let i = 0; i < items.places.length; i += 2) {
-    const text = valueView(items.slabs[items.places[i]!]!, items.places[i + 1]!).toString('utf8');
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = JSON.parse(text) as Record<string, unknown>;
-    objects.push(item);
-  }
-  const metadata: Record<string, unknown> = { resourceVersion: String(envelope.revision) };
-  if (envelope.continueToken !== '') metadata.continue = envelope.continueToken;
-  return { kind: envelope.listKind, apiVersion: envelope.apiVersion, metadata, items: objects };
 }
 
 /** What a client is told when the hub cannot answer. */

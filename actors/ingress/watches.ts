@@ -2,7 +2,7 @@
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
@@ -18,10 +18,12 @@ interface OpenWatch {
   readonly response: HttpResponse;
   readonly contentType: string;
   started: boolean;
-  /** The socket is full: chunks are dropped until it drains, and the hub replays them from where it stopped. */
-  parked: boolean;
-  /** The chunk that filled the socket was one of a catch-up: the hub waits for it, not for a parked report. */
-  catchUp: boolean;
+  /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
+  full: boolean;
+  /** How often the hub was told that the socket is full. */
+  parks: number;
+  /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
+  parksHeard: number;
   readonly ended: () => void;
 }
 
@@ -53,7 +55,7 @@ export class Watches {
     type: KnownType,
     representation: Representation,
   ): Promise<void> {
-    const query = this.#query(exchange, info, type);
+    const query = this.#query(exchange, info, type, representation);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
       const { contentType } = representation;
@@ -63,8 +65,9 @@ export class Watches {
         response,
         contentType,
         started: false,
-        parked: false,
-        catchUp: false,
+        full: false,
+        parks: 0,
+        parksHeard: 0,
         ended: resolve,
       };
       this.#open.set(watch.id, watch);
@@ -75,7 +78,9 @@ export class Watches {
         { type: 'watch', ...query },
         { deadlineMs: this.#parts.requestTimeoutMs },
       );
-      if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+      // Clients of watches look for this one among the events.
+      if (answer.refused === 'expired') this.#endWith(query.watcher, refusalStatus(answer, exchange));
+      else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
       throw error;
@@ -86,20 +91,24 @@ export class Watches {
   }
 
   /** One chunk for many watchers. */
-  frames({ watchers, chunk, throughRevision, catchUp }: WatchDeliveryTells['watchFrames']): void {
+  frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
+    const { hub } = this.#parts;
     for (const id of watchers) {
       const watch = this.#open.get(id);
-      if (watch === undefined || watch.parked) continue;
+      if (watch === undefined || watch.full) continue;
+      if (catchUp) watch.parksHeard = parks;
+      // Sent before the hub heard of the full socket: it will be replayed.
+      if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       this.#start(watch);
-      const drained = watch.response.write(chunk);
-      if (drained) {
-        if (catchUp) this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: id });
+      if (watch.response.write(chunk)) {
+        if (catchUp) hub.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
-      watch.parked = true;
-      watch.catchUp = catchUp;
-      if (!catchUp)
-        this.#parts.hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+      watch.full = true;
+      // After a catch-up chunk the hub waits for `watchReady` anyway.
+      if (catchUp) continue;
+      watch.parks++;
+      hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
     }
   }
 
@@ -123,7 +132,7 @@ export class Watches {
     }
   }
 
-  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): WatchQuery {
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { shaping }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
     const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
     return {
@@ -132,6 +141,7 @@ export class Watches {
       watcher: this.#nextId++,
       apiVersion: type.apiVersion,
       kind: type.kind,
+      ...(shaping === undefined ? {} : { shape: shaping.shape }),
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }
@@ -150,9 +160,14 @@ export class Watches {
     watch.response.onDrained(() => this.#drained(watch));
   }
 
+  /** A watch that is over before its first event. */
+  #endWith(id: number, status: Status): void {
+    this.end({ watchers: [id], chunk: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) });
+  }
+
   #drained(watch: OpenWatch): void {
-    if (!watch.parked) return;
-    watch.parked = false;
+    if (!watch.full) return;
+    watch.full = false;
     this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 

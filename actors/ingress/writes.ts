@@ -61,7 +61,8 @@ export class Writes {
       },
       { deadlineMs: this.#requestTimeoutMs },
     );
-    if ('place' in reply) this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
+    if ('place' in reply)
+      await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
     else if (isStatus(reply.body)) sendStatus(exchange, reply.body);
     else sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }

@@ -134,7 +134,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       },
       onEvent: (event) => applyEvent(core, event, clock.monotonicMs()),
       onBatchEnd: () => this.#loop.wake(),
-      onTrouble: (err) => log.warn({ err }, 'scheduler cannot follow the store yet'),
+      onTrouble: (reason) => log.warn({ reason }, 'scheduler begins again'),
       crash: (error) => context.crash(error),
     };
   }

@@ -5,11 +5,7 @@ import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
 import type { FeedEvent, StoreFeed } from '../../storage/store-feed.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
-
-const SUBSCRIBE_DEADLINE_MS = 30_000;
-const RETRY_MS = 1_000;
-/** Batches kept that arrive before the snapshot does; more than that means starting over. */
-const EARLY_BATCHES_MAX = 1_024;
+import { StoreSubscription } from '../store-subscription.ts';
 
 /** What is told of the store's changes. */
 export interface StoreListener {
@@ -19,8 +15,8 @@ export interface StoreListener {
   readonly onEvent: (event: FeedEvent) => void;
   /** After each batch. */
   readonly onBatchEnd: () => void;
-  /** The subscription failed and is tried again. */
-  readonly onTrouble: (error: unknown) => void;
+  /** The feed broke off, or could not be had, and is tried again. */
+  readonly onTrouble: (reason: string) => void;
   /** An invariant is broken. */
   readonly crash: (error: Error) => void;
 }
@@ -35,79 +31,52 @@ export interface StoreFollowerParts {
 }
 
 export class StoreFollower {
-  private readonly parts: StoreFollowerParts;
-  private feed: StoreFeed | undefined;
-  /** The last batch applied; undefined while waiting for a snapshot. */
-  private sequence: number | undefined;
-  private early: StoreBatch[] = [];
-  /** Which subscription is the newest; answers to older ones are ignored. */
-  private subscription = 0;
-  private stopped = false;
+  readonly #parts: StoreFollowerParts;
+  readonly #subscription: StoreSubscription;
+  #feed: StoreFeed | undefined;
+  #begun = false;
 
   constructor(parts: StoreFollowerParts) {
-    this.parts = parts;
+    this.#parts = parts;
+    const { store, subscriber, timers, listener } = parts;
+    this.#subscription = new StoreSubscription({
+      store,
+      subscriber,
+      timers,
+      onSnapshot: (snapshot) => this.#list(snapshot),
+      onBatch: (batch) => {
+        this.#feed?.apply(batch);
+        listener.onBatchEnd();
+      },
+      onLost: (reason) => listener.onTrouble(reason),
+      crash: listener.crash,
+    });
   }
 
   get following(): boolean {
-    return this.sequence !== undefined;
+    return this.#subscription.following;
   }
 
   /** Subscribes, for the first time or again. */
-  begin(): void {
-    if (this.stopped) return;
-    const subscription = ++this.subscription;
-    const { store, subscriber, timers, listener } = this.parts;
-    this.sequence = undefined;
-    this.early = [];
-    store
-      .ask<'subscribe'>({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
-      .then(
-        (snapshot) => {
-          if (subscription === this.subscription && !this.stopped) this.list(snapshot);
-        },
-        (error: unknown) => {
-          if (subscription !== this.subscription || this.stopped) return;
-          listener.onTrouble(error);
-          timers.after(RETRY_MS, () => {
-            if (subscription === this.subscription) this.begin();
-          });
-        },
-      )
-      .catch((error: unknown) => listener.crash(error instanceof Error ? error : new Error(String(error))));
+  begin(reason = 'the store was lost'): void {
+    if (this.#begun) this.#subscription.restart(reason);
+    else void this.#subscription.start();
+    this.#begun = true;
   }
 
   apply(batch: StoreBatch): void {
-    if (this.stopped) return;
-    if (this.sequence === undefined) {
-      if (this.early.length >= EARLY_BATCHES_MAX) this.begin();
-      else this.early.push(batch);
-      return;
-    }
-    if (batch.sequence <= this.sequence) return;
-    if (batch.sequence !== this.sequence + 1) {
-      this.begin();
-      return;
-    }
-    this.sequence = batch.sequence;
-    this.feed?.apply(batch);
-    this.parts.listener.onBatchEnd();
+    this.#subscription.receive(batch);
   }
 
   stop(): void {
-    if (this.stopped) return;
-    this.stopped = true;
-    this.parts.store.tell<'unsubscribe'>({ type: 'unsubscribe', subscriber: this.parts.subscriber });
+    this.#subscription.stop();
   }
 
-  private list(snapshot: Snapshot): void {
-    const { listener, createFeed } = this.parts;
-    this.feed ??= createFeed(listener.onEvent);
+  #list(snapshot: Snapshot): void {
+    const { listener, createFeed } = this.#parts;
+    this.#feed ??= createFeed(listener.onEvent);
     listener.onList();
-    this.feed.begin(snapshot);
-    this.sequence = snapshot.sequence;
+    this.#feed.begin(snapshot);
     listener.onListed();
-    const early = this.early;
-    this.early = [];
-    for (const batch of early) this.apply(batch);
   }
 }

@@ -100,6 +100,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     type: 'bool',
     default: 'false',
     description: 'Let pods run privileged containers.',
+    inForce: true,
   },
   {
     name: 'default-not-ready-toleration-seconds',

@@ -15,9 +15,12 @@ import { frozen, sampleType } from './sample-type.ts';
 const deployment = sampleType();
 const configMap = sampleType(
   { group: '', plural: 'configmaps', kind: 'ConfigMap' },
-  { hasStatus: false, generationParts: [] },
+  { hasStatus: false, initialGeneration: 0, generationParts: [] },
 );
-const node = sampleType({ group: '', plural: 'nodes', kind: 'Node', namespaced: false }, { generationParts: [] });
+const node = sampleType(
+  { group: '', plural: 'nodes', kind: 'Node', namespaced: false },
+  { initialGeneration: 0, generationParts: [] },
+);
 
 const creation = {
   namespace: 'default',

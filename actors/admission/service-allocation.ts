@@ -1,0 +1,308 @@
+// Gives services their cluster addresses and node ports, each to one service only. An address in use is a record of its
+// own in the store, under a key no request can name (an API group of built-in types has no such name, one of custom types
+// has a dot in it). The record is put, absent before, in the transaction that writes the service, and deleted in the one
+// that removes it: two admission threads that choose the same address cannot both commit, services never wait for each
+// other as they would for one record of a whole range, and a crash can lose neither half.
+import type { JsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { addressPool, type Pool, pickFree, portPool } from '../../api/services/address-pool.ts';
+import {
+  completedSpec,
+  type IpFamily,
+  isHeadless,
+  needsClusterIp,
+  needsHealthPort,
+  needsNodePort,
+  type ServiceFields,
+  type ServicePortFields,
+  updatedSpec,
+  withFamilies,
+} from '../../api/services/service-fields.ts';
+import { internalError, serviceUnavailable } from '../../api/status/failures.ts';
+import * as wrong from '../../api/status/field-error.ts';
+import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { ValidationSettings } from '../../api/validation/report.ts';
+import type { IpRange } from '../../config/options/ip-range.ts';
+import { parseKey } from '../../storage/object-key.ts';
+import { recordKey } from '../../storage/slab-record.ts';
+import { EXPECT_ABSENT } from '../store/protocol.ts';
+import { type Draft, draftRecord, draftRemoval } from './commit.ts';
+import { findRecord, type StoreReader } from './write-context.ts';
+
+export interface ServiceNetwork {
+  /** `--service-cluster-ip-range`: one range, or one of each family, the default family's first. */
+  readonly clusterIpRanges: readonly IpRange[];
+  /** `--service-node-port-range`, inclusive. */
+  readonly nodePorts: { readonly first: number; readonly last: number };
+}
+
+/** An object as it is to be stored, and what is committed with it. */
+export interface Allocated {
+  readonly object: JsonObject;
+  readonly also: readonly Draft[];
+}
+
+const SERVICES = 'core/services';
+const NOTHING_MORE: readonly Draft[] = [];
+
+/** A pool, and where the store keeps what is taken of it. */
+interface Register {
+  readonly storageKey: string;
+  readonly pool: Pool;
+}
+
+const ADDRESSES = 'internal/clusteraddresses';
+const PORTS = 'internal/nodeports';
+
+/** What one service takes, by store key. */
+type Claims = ReadonlyMap<string, { readonly storageKey: string; readonly text: string }>;
+
+export class ServiceAllocation {
+  readonly #reader: StoreReader;
+  readonly #gate: ValidationSettings['gate'];
+  readonly #families: readonly IpFamily[];
+  readonly #addresses = new Map<string, Register>();
+  readonly #ports: Register;
+
+  constructor(reader: StoreReader, network: ServiceNetwork, gate: ValidationSettings['gate']) {
+    this.#reader = reader;
+    this.#gate = gate;
+    this.#families = network.clusterIpRanges.map(({ family }): IpFamily => `IPv${family}`);
+    for (const range of network.clusterIpRanges) {
+      this.#addresses.set(`IPv${range.family}`, { storageKey: ADDRESSES, pool: addressPool(range) });
+    }
+    this.#ports = { storageKey: PORTS, pool: portPool(network.nodePorts.first, network.nodePorts.last) };
+  }
+
+  /** The object with the address fields that follow from others; objects of other types as they are. Throws 422. */
+  complete(type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
+    if (type.storageKey !== SERVICES || object.spec === stored?.spec) return object;
+    const spec = specOf(object);
+    const linked = stored === undefined ? completedSpec(spec) : updatedSpec(spec, specOf(stored));
+    const { spec: complete, errors } = withFamilies(linked, this.#families);
+    if (errors.length > 0) throw invalid(type, object, errors);
+    return complete === spec ? object : { ...object, spec: complete };
+  }
+
+  /**
+   * Chooses what the service still needs, and says what must be committed with it. The first choice is blind, since it is
+   * nearly always free; `informed` reads what is taken first, and refuses what others have. Throws 422, and 500 when
+   * nothing is left.
+   */
+  async allocate(
+    type: KnownType,
+    object: JsonObject,
+    stored: JsonObject | undefined,
+    informed: boolean,
+  ): Promise<Allocated> {
+    if (type.storageKey !== SERVICES || object.spec === stored?.spec) return { object, also: NOTHING_MORE };
+    const held = stored === undefined ? NO_CLAIMS : this.#claims(specOf(stored));
+    const choice = new Choice(type, object, held, this.#reader, informed);
+    let spec = await this.#withAddresses(specOf(object), choice);
+    spec = await this.#withNodePorts(spec, choice);
+    spec = await this.#withHealthPort(spec, choice);
+    const claims = this.#claims(spec);
+    const also: Draft[] = [];
+    for (const [key, { storageKey, text }] of claims) {
+      if (!held.has(key)) also.push(this.#taking(storageKey, text, object));
+    }
+    for (const [key, claim] of held) {
+      if (!claims.has(key)) also.push(...(await this.#giving(claim.storageKey, claim.text)));
+    }
+    return { object: { ...object, spec }, also };
+  }
+
+  /** What is given back when the object goes. */
+  async release(type: KnownType, object: JsonObject): Promise<readonly Draft[]> {
+    if (type.storageKey !== SERVICES) return NOTHING_MORE;
+    const also: Draft[] = [];
+    for (const { storageKey, text } of this.#claims(specOf(object)).values()) {
+      also.push(...(await this.#giving(storageKey, text)));
+    }
+    return also;
+  }
+
+  async #withAddresses(spec: ServiceFields, choice: Choice): Promise<ServiceFields> {
+    if (!needsClusterIp(spec) || isHeadless(spec)) return spec;
+    const given = spec.clusterIPs ?? [];
+    const addresses: string[] = [];
+    for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
+      const register = this.#addresses.get(family);
+      if (register === undefined) continue;
+      const address = given[index];
+      if (address === undefined) addresses.push(await choice.pick(register));
+      else {
+        const problem = await choice.problemWith(register, address, 'IP');
+        if (problem !== undefined) {
+          choice.refuse('spec.clusterIPs', given, `failed to allocate IP ${address}: ${problem}`);
+        }
+        addresses.push(address);
+      }
+    }
+    return { ...spec, clusterIP: addresses[0] ?? '', clusterIPs: addresses };
+  }
+
+  async #withNodePorts(spec: ServiceFields, choice: Choice): Promise<ServiceFields> {
+    const { ports = [], allocateLoadBalancerNodePorts } = spec;
+    if (!needsNodePort(spec) || ports.length === 0) return spec;
+    const optsOut = spec.type === 'LoadBalancer' && this.#gate('ServiceLBNodePortControl');
+    const isWanted = !(optsOut && allocateLoadBalancerNodePorts === false);
+    /** One port of the service, whatever the protocol, is one port of the node. */
+    const chosen = new Map<number, number>();
+    for (const [index, { port = 0, nodePort = 0 }] of ports.entries()) {
+      if (nodePort === 0) continue;
+      await this.#requirePort(`spec.ports[${index}].nodePort`, nodePort, choice);
+      if (!chosen.has(port)) chosen.set(port, nodePort);
+    }
+    const complete: ServicePortFields[] = [];
+    for (const port of ports) {
+      if (port.nodePort || !isWanted) {
+        complete.push(port);
+        continue;
+      }
+      const number = port.port ?? 0;
+      const nodePort = chosen.get(number) ?? Number(await choice.pick(this.#ports));
+      chosen.set(number, nodePort);
+      complete.push({ ...port, nodePort });
+    }
+    return { ...spec, ports: complete };
+  }
+
+  async #withHealthPort(spec: ServiceFields, choice: Choice): Promise<ServiceFields> {
+    if (!needsHealthPort(spec)) return spec;
+    const { healthCheckNodePort = 0 } = spec;
+    if (healthCheckNodePort === 0) return { ...spec, healthCheckNodePort: Number(await choice.pick(this.#ports)) };
+    await this.#requirePort('spec.healthCheckNodePort', healthCheckNodePort, choice);
+    return spec;
+  }
+
+  async #requirePort(path: string, port: number, choice: Choice): Promise<void> {
+    const problem = await choice.problemWith(this.#ports, String(port), 'port');
+    if (problem !== undefined) choice.refuse(path, port, problem);
+  }
+
+  #claims(spec: ServiceFields): Claims {
+    const claims = new Map<string, { storageKey: string; text: string }>();
+    const add = ({ storageKey, pool }: Register, text: string): void => {
+      const index = pool.index(text);
+      // Written in one way only, since it is part of a key.
+      if (index >= 0) claims.set(`${storageKey} ${pool.text(index)}`, { storageKey, text: pool.text(index) });
+    };
+    if (needsClusterIp(spec) && !isHeadless(spec)) {
+      for (const address of spec.clusterIPs ?? [])
+        for (const register of this.#addresses.values()) add(register, address);
+    }
+    if (needsNodePort(spec)) {
+      for (const { nodePort = 0 } of spec.ports ?? []) if (nodePort !== 0) add(this.#ports, String(nodePort));
+    }
+    const { healthCheckNodePort = 0 } = spec;
+    if (needsHealthPort(spec) && healthCheckNodePort !== 0) add(this.#ports, String(healthCheckNodePort));
+    return claims;
+  }
+
+  #taking(storageKey: string, text: string, service: JsonObject): Draft {
+    const { namespace = '', name = '', uid = '' } = metadataOf(service);
+    const record = { metadata: { name: text }, owner: { namespace, name, uid } };
+    return draftRecord(storageKey, text, record, EXPECT_ABSENT);
+  }
+
+  /** The removal of a record, when there is one. */
+  async #giving(storageKey: string, text: string): Promise<readonly Draft[]> {
+    const place = await findRecord(this.#reader, storageKey, '', text);
+    return place === null ? NOTHING_MORE : [draftRemoval(storageKey, text, place.revision)];
+  }
+}
+
+const NO_CLAIMS: Claims = new Map();
+
+/** The choices made for one service in one try. */
+class Choice {
+  readonly #type: KnownType;
+  readonly #object: JsonObject;
+  readonly #held: Claims;
+  readonly #reader: StoreReader;
+  readonly #informed: boolean;
+  readonly #taken = new Map<string, Set<string>>();
+  /** What others have, as far as it was read. */
+  readonly #others = new Set<string>();
+
+  constructor(type: KnownType, object: JsonObject, held: Claims, reader: StoreReader, informed: boolean) {
+    this.#type = type;
+    this.#object = object;
+    this.#held = held;
+    this.#reader = reader;
+    this.#informed = informed;
+  }
+
+  async pick({ storageKey, pool }: Register): Promise<string> {
+    const taken = await this.#takenOf(storageKey);
+    const text = pickFree(pool, taken, () => this.#reader.context.random.next());
+    if (text === undefined) {
+      throw new StatusError(internalError(`nothing is left of ${pool.shown}: range is full`));
+    }
+    taken.add(text);
+    return text;
+  }
+
+  /** Why a service may not have what it asks for; undefined when it may, as far as is known. */
+  async problemWith({ storageKey, pool }: Register, text: string, what: 'IP' | 'port'): Promise<string | undefined> {
+    const index = pool.index(text);
+    if (this.#held.has(`${storageKey} ${index < 0 ? text : pool.text(index)}`)) return undefined;
+    if (index < 0) return `provided ${what} is not in the valid range. The range of valid ${what}s is ${pool.shown}`;
+    const taken = await this.#takenOf(storageKey);
+    if (this.#others.has(`${storageKey} ${pool.text(index)}`)) return `provided ${what} is already allocated`;
+    taken.add(pool.text(index));
+    return undefined;
+  }
+
+  refuse(path: string, value: unknown, detail: string): never {
+    throw invalid(this.#type, this.#object, [wrong.invalid(path, value, detail)]);
+  }
+
+  /** What is taken, by others and by this service so far. */
+  async #takenOf(storageKey: string): Promise<Set<string>> {
+    let taken = this.#taken.get(storageKey);
+    if (taken === undefined) {
+      taken = new Set(this.#informed ? await takenNames(this.#reader, storageKey) : undefined);
+      for (const text of taken) this.#others.add(`${storageKey} ${text}`);
+      this.#taken.set(storageKey, taken);
+    }
+    return taken;
+  }
+}
+
+async function takenNames(reader: StoreReader, storageKey: string): Promise<string[]> {
+  const answer = await reader.hub.ask(
+    {
+      type: 'list',
+      storageKey,
+      namespace: '',
+      labelSelector: '',
+      fieldSelector: '',
+      limit: 0,
+      continueToken: '',
+      freshness: { kind: 'mostRecent' },
+    },
+    { deadlineMs: reader.requestTimeoutMs },
+  );
+  if (answer.refused !== undefined) {
+    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  }
+  const names: string[] = [];
+  const { places, pin } = answer;
+  for (let i = 0; i < places.length; i += 2) {
+    names.push(parseKey(recordKey(reader.slabs.slab(places[i]!), places[i + 1]!)).name);
+  }
+  reader.hub.tell<'release'>({ type: 'release', pin });
+  return names;
+}
+
+function specOf(service: JsonObject): ServiceFields {
+  return (service.spec ?? {}) as ServiceFields;
+}
+
+function invalid(type: KnownType, object: JsonObject, errors: readonly FieldError[]): StatusError {
+  return new StatusError(invalidFrom(type.kind, type.group, metadataOf(object).name ?? '', errors));
+}

@@ -1,0 +1,30 @@
+// Watch events whose objects are brought into another shape (Table, partial metadata): the only frames for which objects
+// are decoded, once per event and cohort. Plain frames are frames.ts.
+import type { JsonObject } from '../../api/json-value.ts';
+import type { Shaping } from '../../api/table/shape.ts';
+import { valueView } from '../../storage/slab-record.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
+import type { FramedEvent } from './frames.ts';
+
+/** One chunk with all the events, one per line. `withColumns`: the first Table says what its columns are. */
+export function frameShapedEvents(
+  events: readonly FramedEvent[],
+  slabs: SlabView,
+  shaping: Shaping,
+  withColumns: boolean,
+): Buffer {
+  let text = '';
+  for (let i = 0; i < events.length; i++) {
+    const event = events[i]!;
+    const object = shaping.object(decoded(event, slabs), withColumns && i === 0);
+    text += `{"type":"${event.type}","object":${JSON.stringify(object)}}\n`;
+  }
+  return Buffer.from(text);
+}
+
+function decoded({ entry, shownRevision }: FramedEvent, slabs: SlabView): JsonObject {
+  const object = decodeStored(valueView(slabs.slab(entry.slab), entry.offset));
+  if (shownRevision === undefined) return object;
+  return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(shownRevision) } };
+}

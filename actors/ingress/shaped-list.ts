@@ -1,0 +1,62 @@
+// A list in a shape of its own (Table, partial metadata). Each item has to be decoded, so a long list is made in slices
+// between which the thread serves others. Plain lists are list-body.ts.
+import type { JsonObject } from '../../api/json-value.ts';
+import type { Shaping } from '../../api/table/shape.ts';
+import { headersFor, sendValue } from './answers.ts';
+import type { Exchange } from './exchange.ts';
+import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from './list-body.ts';
+import { pacedWriter } from './paced-writer.ts';
+import type { Representation } from './representation.ts';
+
+/** Items made in one turn: about two milliseconds of work. */
+const SLICE_ITEMS = 64;
+
+/** Sends the list. `pause` lets the thread do other work; the items must lie still until this resolves. */
+export async function sendShapedList(
+  exchange: Exchange,
+  envelope: ListEnvelope,
+  items: ListItems,
+  representation: Representation,
+  shaping: Shaping,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const count = items.places.length >>> 1;
+  if (representation.format !== 'json' || representation.pretty || shaping.reorders) {
+    const objects: JsonObject[] = [];
+    for (let i = 0; i < count; i++) {
+      if (i > 0 && i % SLICE_ITEMS === 0) await pause();
+      objects.push(decodedItem(items, i));
+    }
+    sendValue(exchange, 200, shaping.list(objects, listMetadata(envelope)), representation);
+    return;
+  }
+  // The items are the last member of an empty list: everything before its closing is the opening.
+  const opening = JSON.stringify(shaping.list([], listMetadata(envelope))).slice(0, -CLOSING.length);
+  const headers = headersFor(representation.contentType);
+  exchange.code = 200;
+  if (count <= SLICE_ITEMS) {
+    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, shaping)}${CLOSING}\n`);
+    return;
+  }
+  const { response } = exchange;
+  response.start(200, headers);
+  const write = pacedWriter(response);
+  for (let from = 0; from < count && !response.aborted; from += SLICE_ITEMS) {
+    if (from > 0) await pause();
+    const to = Math.min(from + SLICE_ITEMS, count);
+    const text = slice(items, from, to, shaping);
+    await write(Buffer.from(from === 0 ? opening + text : `,${text}`));
+  }
+  if (response.aborted) return;
+  await write(Buffer.from(`${CLOSING}\n`));
+  response.end();
+}
+
+const CLOSING = ']}';
+
+/** The items from one index up to another, joined by commas. */
+function slice(items: ListItems, from: number, to: number, shaping: Shaping): string {
+  const texts: string[] = [];
+  for (let i = from; i < to; i++) texts.push(JSON.stringify(shaping.item(decodedItem(items, i))));
+  return texts.join(',');
+}

@@ -1,0 +1,125 @@
+// One actor's subscription to the store: begins with a snapshot, hands on each publication once and in order, and begins
+// again when the store was lost or a publication is missing. Used by every actor that follows the store; knows nothing of
+// what is published.
+import type { Ref } from '../runtime/actor.ts';
+import type { Timer, Timers } from '../runtime/environment.ts';
+import type { Snapshot, StoreBatch, StoreProtocol } from './store/protocol.ts';
+
+const SUBSCRIBE_DEADLINE_MS = 30_000;
+const RETRY_FIRST_MS = 20;
+const RETRY_MAX_MS = 5000;
+/** Publications kept while the snapshot is under way: both come from the store, but may be handled in either order. */
+const EARLY_BATCHES_MAX = 1024;
+
+export interface SubscriptionParts {
+  readonly store: Ref<StoreProtocol>;
+  /** The name of the actor that publications are sent to. */
+  readonly subscriber: string;
+  readonly timers: Timers;
+  /** The present state; everything from before is void. */
+  readonly onSnapshot: (snapshot: Snapshot) => void;
+  readonly onBatch: (batch: StoreBatch) => void;
+  /** What was known is no longer followed; a new snapshot is on its way. `reason` is for the log. */
+  readonly onLost: (reason: string) => void;
+  /** A handler threw: an invariant is broken. */
+  readonly crash: (error: Error) => void;
+}
+
+export class StoreSubscription {
+  readonly #parts: SubscriptionParts;
+  #state: 'idle' | 'subscribing' | 'following' | 'stopped' = 'idle';
+  /** Numbers attempts, so that the answer to one given up is told apart. */
+  #attempt = 0;
+  #sequence = 0;
+  #early: StoreBatch[] = [];
+  #failures = 0;
+  #retry: Timer | undefined;
+
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts;
+  }
+
+  get following(): boolean {
+    return this.#state === 'following';
+  }
+
+  /** The last publication handed on, or the snapshot's. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** Subscribes. Resolves with the first snapshot taken over, however many attempts it takes. */
+  start(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#subscribe(resolve);
+    });
+  }
+
+  /** A publication has arrived. */
+  receive(batch: StoreBatch): void {
+    if (this.#state === 'subscribing') {
+      if (this.#early.length >= EARLY_BATCHES_MAX) this.restart('too many publications before the snapshot');
+      else this.#early.push(batch);
+      return;
+    }
+    if (this.#state !== 'following' || batch.sequence <= this.#sequence) return;
+    if (batch.sequence !== this.#sequence + 1) {
+      this.restart('a publication is missing');
+      return;
+    }
+    this.#sequence = batch.sequence;
+    this.#parts.onBatch(batch);
+  }
+
+  /** The store restarted, or gave this subscriber up. */
+  restart(reason: string): void {
+    if (this.#state === 'stopped') return;
+    this.#parts.onLost(reason);
+    this.#subscribe(() => {});
+  }
+
+  stop(): void {
+    if (this.#state === 'stopped') return;
+    this.#state = 'stopped';
+    this.#early = [];
+    this.#retry?.cancel();
+    this.#parts.store.tell<'unsubscribe'>({ type: 'unsubscribe', subscriber: this.#parts.subscriber });
+  }
+
+  #subscribe(done: () => void): void {
+    this.#state = 'subscribing';
+    this.#early = [];
+    this.#retry?.cancel();
+    const attempt = ++this.#attempt;
+    const { store, subscriber, crash } = this.#parts;
+    const isCurrent = (): boolean => attempt === this.#attempt && this.#state === 'subscribing';
+    store
+      .ask<'subscribe'>({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
+      .then(
+        (snapshot) => {
+          if (isCurrent()) this.#begin(snapshot, done);
+        },
+        (error: unknown) => {
+          if (isCurrent()) this.#retryLater(error, done);
+        },
+      )
+      .catch((error: unknown) => crash(error instanceof Error ? error : new Error(String(error))));
+  }
+
+  #begin(snapshot: Snapshot, done: () => void): void {
+    this.#failures = 0;
+    this.#sequence = snapshot.sequence;
+    this.#parts.onSnapshot(snapshot);
+    this.#state = 'following';
+    const early = this.#early;
+    this.#early = [];
+    for (const batch of early) this.receive(batch);
+    done();
+  }
+
+  #retryLater(error: unknown, done: () => void): void {
+    const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(this.#failures++, 20));
+    this.#parts.onLost(`subscribing failed: ${error instanceof Error ? error.message : String(error)}`);
+    this.#retry = this.#parts.timers.after(delayMs, () => this.#subscribe(done));
+  }
+}

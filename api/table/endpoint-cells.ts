@@ -1,0 +1,47 @@
+// What is shown of endpoints and endpoint slices: the first few addresses and ports, and how many more there are.
+import type { JsonObject } from '../json-value.ts';
+import { numberAt, partsAt, setNumberAt, textAt, textsAt } from './fields.ts';
+import { firstFew } from './first-few.ts';
+
+const SHOWN_MAX = 3;
+const UNSET = '<unset>';
+
+/** `10.0.0.1:80` for every ready address and port; the address alone where a subset has no ports. */
+export function endpointsText(endpoints: JsonObject): string {
+  const subsets = partsAt(endpoints, 'subsets');
+  if (subsets.length === 0) return '<none>';
+  const texts: string[] = [];
+  for (const subset of subsets) {
+    const ips = partsAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
+    const ports = partsAt(subset, 'ports');
+    if (ports.length === 0) texts.push(...ips);
+    for (const port of ports) for (const ip of ips) texts.push(hostPort(ip, numberAt(port, 'port')));
+  }
+  return firstFew(texts, SHOWN_MAX);
+}
+
+function hostPort(ip: string, port: number): string {
+  return ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`;
+}
+
+/** Port numbers of a slice; the name of one without a number, `*` for any port. */
+export function slicePortsText(slice: JsonObject): string {
+  const ports = partsAt(slice, 'ports');
+  if (ports.length === 0) return UNSET;
+  const texts = ports.map((port) => {
+    const number = setNumberAt(port, 'port');
+    if (number !== undefined) return String(number);
+    return typeof port.name === 'string' ? port.name : '*';
+  });
+  return firstFew(texts, SHOWN_MAX);
+}
+
+/** The addresses of a slice, over all its endpoints. */
+export function sliceAddressesText(slice: JsonObject): string {
+  const endpoints = partsAt(slice, 'endpoints');
+  if (endpoints.length === 0) return UNSET;
+  return firstFew(
+    endpoints.flatMap((endpoint) => textsAt(endpoint, 'addresses')),
+    SHOWN_MAX,
+  );
+}

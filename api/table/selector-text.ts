@@ -1,0 +1,65 @@
+// Label maps and label selectors as one line of text. Only shows them; what they match is selectors/label-selector.ts.
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { requirementProblem } from '../selectors/label-requirement.ts';
+import { listAt, partAt, textAt, textsAt } from './fields.ts';
+
+const NONE = '<none>';
+
+/** `a=1,b=2` in key order; `<none>` for an empty map. */
+export function labelsText(labels: unknown): string {
+  if (!isJsonObject(labels)) return NONE;
+  const keys = Object.keys(labels);
+  if (keys.length === 0) return NONE;
+  if (keys.length > 1) keys.sort();
+  return keys.map((key) => `${key}=${textAt(labels, key)}`).join(',');
+}
+
+/**
+ * A LabelSelector object in the form a query takes, ordered by key: `a=1,b in (x,y),!c`. `<none>` for one that is missing
+ * or empty, `<error>` for one that no selector can be made of.
+ */
+export function selectorText(selector: unknown): string {
+  if (selector === undefined || selector === null) return NONE;
+  if (!isJsonObject(selector)) return '<error>';
+  const terms: Term[] = [];
+  const matchLabels = partAt(selector, 'matchLabels');
+  for (const key of Object.keys(matchLabels)) {
+    const value = textAt(matchLabels, key);
+    if (requirementProblem(key, 'In', [value]) !== undefined) return '<error>';
+    terms.push({ key, text: `${key}=${value}` });
+  }
+  for (const expression of listAt(selector, 'matchExpressions')) {
+    const term = isJsonObject(expression) ? expressionTerm(expression) : undefined;
+    if (term === undefined) return '<error>';
+    terms.push(term);
+  }
+  if (terms.length === 0) return NONE;
+  if (terms.length > 1) terms.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  return terms.map(({ text }) => text).join(',');
+}
+
+interface Term {
+  readonly key: string;
+  readonly text: string;
+}
+
+type ExpressionOperator = 'In' | 'NotIn' | 'Exists' | 'DoesNotExist';
+
+/** Unlike in a query, a set of one value is still shown as a set. */
+const EXPRESSION_TEXTS: ReadonlyMap<string, (key: string, values: string) => string> = new Map([
+  ['In', (key, values) => `${key} in (${values})`],
+  ['NotIn', (key, values) => `${key} notin (${values})`],
+  ['Exists', (key) => key],
+  ['DoesNotExist', (key) => `!${key}`],
+] satisfies [ExpressionOperator, (key: string, values: string) => string][]);
+
+function expressionTerm(expression: JsonObject): Term | undefined {
+  const key = textAt(expression, 'key');
+  const operator = textAt(expression, 'operator');
+  const values = [...textsAt(expression, 'values')].sort();
+  const toText = EXPRESSION_TEXTS.get(operator);
+  if (toText === undefined || requirementProblem(key, operator as ExpressionOperator, values) !== undefined) {
+    return undefined;
+  }
+  return { key, text: toText(key, values.join(',')) };
+}

@@ -1,0 +1,59 @@
+// Holds an update to the change rules of its kind. Paths are walked in both versions of the object; what did not change
+// costs one comparison.
+import { deepEqual } from '../deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+import type { Report } from './report.ts';
+import type { ChangeRule, ChangeRules, FieldChangeRules } from './rule.ts';
+
+/** Looks at what was changed, and reports what must not have been. */
+export type ChangeCheck = (next: JsonObject, stored: JsonObject, at: Report) => void;
+
+/** The check of one kind's change rules. */
+export function compileChanges({ fields = {}, rules = [] }: ChangeRules): ChangeCheck {
+  const rows = Object.entries(fields).map(([path, row]) => ({ parts: path.split('.'), row }));
+  const whole = rules as readonly ChangeRule<JsonObject>[];
+  return (next, stored, at) => {
+    for (const { parts, row } of rows) checkField(parts, row, next, stored, at);
+    for (const rule of whole) rule(next, stored, at);
+  };
+}
+
+function checkField(
+  parts: readonly string[],
+  { immutable, reason, reportedAt, rules = [] }: FieldChangeRules,
+  next: JsonObject,
+  stored: JsonObject,
+  at: Report,
+): void {
+  const value = valueAt(next, parts);
+  const before = valueAt(stored, parts);
+  if (value === before) return;
+  if (immutable !== undefined && !sameValue(value, before) && !(immutable === 'once' && isUnset(before))) {
+    const path = reportedAt ?? parts.join('.');
+    if (reason === 'forbidden') at.forbidden(path, 'field is immutable');
+    else at.invalid(path, value ?? null, 'field is immutable');
+  }
+  if (rules.length === 0) return;
+  for (const part of parts) at.enter(part);
+  for (const rule of rules as readonly ChangeRule<unknown>[]) rule(value, before, at);
+  for (const _ of parts) at.leave();
+}
+
+function valueAt(object: JsonObject, parts: readonly string[]): unknown {
+  let value: unknown = object;
+  for (const part of parts) {
+    if (!isJsonObject(value)) return undefined;
+    value = value[part];
+  }
+  return value;
+}
+
+function isUnset(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return Array.isArray(value) && value.length === 0;
+}
+
+/** An absent value and an empty one are the same. */
+function sameValue(left: unknown, right: unknown): boolean {
+  return deepEqual(left, right) || (isUnset(left) && isUnset(right));
+}

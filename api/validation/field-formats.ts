@@ -1,0 +1,217 @@
+// The formats that a row of a rule table can name, as functions from a value to what is wrong with it. Those of plain
+// text are in formats.ts; here are the ones built on numbers, addresses, paths and several texts.
+import { parseIp, parseIpRange } from '../../config/options/ip-range.ts';
+import { isQuantity } from '../quantity.ts';
+import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from './formats.ts';
+
+const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+const ID_MAX = 2_147_483_647;
+const FILE_MODE_MAX = 0o777;
+
+/** What is wrong with a value; the shared empty list when nothing is. */
+type Problems<T> = (value: T) => readonly string[];
+
+function between(min: number, max: number): Problems<number> {
+  const problem = [`must be between ${min} and ${max}, inclusive`];
+  return (value) => (value >= min && value <= max ? NO_PROBLEMS : problem);
+}
+
+export const portNumberProblems = between(1, 65_535);
+
+function ipProblems(value: string): readonly string[] {
+  return parseIp(value) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7)'] : NO_PROBLEMS;
+}
+
+/** Addresses nobody else can be reached at, as first bits: family, prefix length, bits. */
+const SPECIAL_RANGES: readonly (readonly [range: string, problem: string])[] = [
+  ['127.0.0.0/8', 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  ['::1/128', 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  ['169.254.0.0/16', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  ['fe80::/10', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  ['224.0.0.0/24', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/16)'],
+  ['ff02::/16', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/16)'],
+  ['0.0.0.0/32', 'may not be unspecified (0.0.0.0 or ::)'],
+  ['::/128', 'may not be unspecified (0.0.0.0 or ::)'],
+];
+
+const SPECIAL = SPECIAL_RANGES.map(([text, problem]) => {
+  const range = parseIpRange(text)!;
+  const hostBits = BigInt((range.family === 4 ? 32 : 128) - range.prefixLength);
+  return { family: range.family, hostBits, first: parseIp(range.address)!.bits >> hostBits, problems: [problem] };
+});
+
+/** What is wrong with an address that others are to reach. */
+export function nonSpecialIpProblems(value: string): readonly string[] {
+  const ip = parseIp(value);
+  if (ip === undefined) return ipProblems(value);
+  const special = SPECIAL.find(({ family, hostBits, first }) => family === ip.family && ip.bits >> hostBits === first);
+  return special?.problems ?? NO_PROBLEMS;
+}
+
+function cidrProblems(value: string): readonly string[] {
+  return parseIpRange(value) === undefined
+    ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
+    : NO_PROBLEMS;
+}
+
+function portNumberOrNameProblems(value: string | number): readonly string[] {
+  return typeof value === 'number' ? portNumberProblems(value) : textProblems('portName', value);
+}
+
+function intOrPercentProblems(value: string | number): readonly string[] {
+  if (typeof value === 'string') {
+    return textProblems('percent', value).length === 0
+      ? NO_PROBLEMS
+      : ["must be an integer or a percentage (e.g. '5%')"];
+  }
+  return value >= 0 ? NO_PROBLEMS : ['must be greater than or equal to 0'];
+}
+
+/** A path below something: it does not begin at the root and does not climb. */
+function relativePathProblems(value: string): readonly string[] {
+  if (value.startsWith('/')) return ['must be a relative path'];
+  return climbingPathProblems(value);
+}
+
+/** A path that stays below where it begins. */
+export function climbingPathProblems(value: string): readonly string[] {
+  return value.split('/').includes('..') ? ["must not contain '..'"] : NO_PROBLEMS;
+}
+
+/** A path below something whose first segment is not one of the reserved names that begin with two dots. */
+function projectedPathProblems(value: string): readonly string[] {
+  const problems = relativePathProblems(value);
+  if (problems.length > 0) return problems;
+  return value.startsWith('..') ? ["must not start with '..'"] : NO_PROBLEMS;
+}
+
+/** A DNS name of at least `labelsMin` labels. */
+function qualifiedDomainProblems(value: string, labelsMin: number): readonly string[] {
+  const problems = textProblems('dns1123Subdomain', value);
+  if (problems.length > 0) return problems;
+  return value.split('.').length < labelsMin
+    ? [`must be a domain name of at least ${labelsMin} parts, separated by dots`]
+    : NO_PROBLEMS;
+}
+
+/** A DNS name of at least two labels; one dot may follow. */
+export function fqdnProblems(value: string): readonly string[] {
+  const name = value.endsWith('.') ? value.slice(0, -1) : value;
+  const problems = qualifiedDomainProblems(name, 2);
+  if (problems.length > 0) return problems;
+  for (const label of name.split('.')) {
+    const labelProblems = textProblems('dns1123Label', label);
+    if (labelProblems.length > 0) return labelProblems;
+  }
+  return NO_PROBLEMS;
+}
+
+const DOMAIN_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;
+
+function domainPrefixedPathProblems(value: string): readonly string[] {
+  const slash = value.indexOf('/');
+  if (slash <= 0 || slash === value.length - 1) return ['must be a domain, "/" and a path, (e.g. example.com/path)'];
+  const problems = textProblems('dns1123Subdomain', value.slice(0, slash));
+  if (problems.length > 0) return problems.map((problem) => `domain ${problem}`);
+  return DOMAIN_PATH.test(value.slice(slash + 1)) ? NO_PROBLEMS : ['path may have no characters that URLs lack'];
+}
+
+function csiDriverProblems(value: string): readonly string[] {
+  return value.length > 63
+    ? ['must have at most 63 characters']
+    : textProblems('dns1123Subdomain', value.toLowerCase());
+}
+
+const SYSCTL_PART = '[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?';
+const SYSCTL_NAME = new RegExp(`^${SYSCTL_PART}(?:\\.${SYSCTL_PART})*$`);
+/** Characters of a sysctl's name. */
+export const SYSCTL_LENGTH_MAX = 253;
+
+/** What is wrong with the name of a sysctl. */
+export function sysctlProblems(value: string): readonly string[] {
+  if (value.length > SYSCTL_LENGTH_MAX) return [`must have at most ${SYSCTL_LENGTH_MAX} characters`];
+  return SYSCTL_NAME.test(value) ? NO_PROBLEMS : ["must be lower-case names of letters, digits, '-' and '_' with dots"];
+}
+
+/** A DNS name that "*." may stand before, and that is no address. */
+function hostPatternProblems(value: string): readonly string[] {
+  if (value.includes('*')) return textProblems('wildcardSubdomain', value);
+  return textProblems('dns1123Subdomain', value);
+}
+
+/** A DNS name; one dot may follow. */
+function dottedSubdomainProblems(value: string): readonly string[] {
+  return textProblems('dns1123Subdomain', value.endsWith('.') && value !== '.' ? value.slice(0, -1) : value);
+}
+
+function quantityProblems(value: string | number): readonly string[] {
+  if (!isQuantity(value)) return ['must be a quantity'];
+  return String(value).startsWith('-') ? ['must be greater than or equal to 0'] : NO_PROBLEMS;
+}
+
+function absolutePathProblems(value: string): readonly string[] {
+  return value.startsWith('/') ? NO_PROBLEMS : ['must be an absolute path'];
+}
+
+/** Where a webhook is called: https, and nothing but host and path. */
+function webhookUrlProblems(value: string): readonly string[] {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined) return ['must be a URL (e.g. https://example.com/path)'];
+  const problems: string[] = [];
+  if (url.protocol !== 'https:') problems.push("'https' is the only allowed URL scheme");
+  if (url.hostname === '') problems.push('host must be specified');
+  if (url.username !== '' || url.password !== '') problems.push('user information is not permitted in the URL');
+  if (url.hash !== '' || value.includes('#')) problems.push('fragments are not permitted in the URL');
+  if (url.search !== '' || value.includes('?')) problems.push('query parameters are not permitted in the URL');
+  return problems;
+}
+
+function text(format: TextFormat): Problems<string> {
+  return (value) => textProblems(format, value);
+}
+
+const FORMATS = {
+  dns1123Label: text('dns1123Label'),
+  dns1123Subdomain: text('dns1123Subdomain'),
+  dns1035Label: text('dns1035Label'),
+  labelValue: text('labelValue'),
+  configMapKey: text('configMapKey'),
+  envVarName: text('envVarName'),
+  portName: text('portName'),
+  httpHeaderName: text('httpHeaderName'),
+  conditionReason: text('conditionReason'),
+  qualifiedName: qualifiedNameProblems,
+  /** A qualified name but for the case of its letters. */
+  qualifiedNameAnyCase: (value: string) => qualifiedNameProblems(value.toLowerCase()),
+  dns1035LabelAnyCase: (value: string) => textProblems('dns1035Label', value.toLowerCase()),
+  pathSegment: (value: string) => pathSegmentProblems(value),
+  fqn3: (value: string) => qualifiedDomainProblems(value, 3),
+  fqdn: fqdnProblems,
+  ip: ipProblems,
+  nonSpecialIp: nonSpecialIpProblems,
+  cidr: cidrProblems,
+  portNumber: portNumberProblems,
+  portNumberOrName: portNumberOrNameProblems,
+  intOrPercent: intOrPercentProblems,
+  id: between(0, ID_MAX),
+  fileMode: between(0, FILE_MODE_MAX),
+  relativePath: relativePathProblems,
+  projectedPath: projectedPathProblems,
+  noClimbing: climbingPathProblems,
+  absolutePath: absolutePathProblems,
+  hostPattern: hostPatternProblems,
+  dottedSubdomain: dottedSubdomainProblems,
+  domainPrefixedPath: domainPrefixedPathProblems,
+  csiDriverName: csiDriverProblems,
+  sysctlName: sysctlProblems,
+  quantity: quantityProblems,
+  webhookUrl: webhookUrlProblems,
+} as const;
+
+/** A format that a row can name. */
+export type FieldFormat = keyof typeof FORMATS;
+
+/** What is wrong with a value as a format; the caller has a value of the type that the format is for. */
+export function formatProblems(format: FieldFormat): (value: unknown) => readonly string[] {
+  return FORMATS[format] as Problems<unknown>;
+}

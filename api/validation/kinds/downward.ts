@@ -1,0 +1,57 @@
+// Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
+import { compareQuantities, isQuantity, parseQuantity } from '../../quantity.ts';
+import { qualifiedNameProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+
+export interface ObjectFieldSelector {
+  readonly apiVersion?: string;
+  readonly fieldPath?: string;
+}
+
+export interface ResourceFieldSelector {
+  readonly containerName?: string;
+  readonly resource?: string;
+  readonly divisor?: string;
+}
+
+const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.*)'\]$/;
+
+/** A field path that stands below `fieldRef`: one of `fields`, or one label or annotation. */
+export function checkFieldPath({ fieldPath = '' }: ObjectFieldSelector, fields: readonly string[], at: Report): void {
+  const path = 'fieldRef.fieldPath';
+  if (fieldPath === '') {
+    at.required(path);
+    return;
+  }
+  if (fields.includes(fieldPath)) return;
+  const [, map, key] = SUBSCRIPT.exec(fieldPath) ?? [];
+  if (map === undefined || key === undefined) at.notSupported(path, fieldPath, fields);
+  else at.problems(path, key, qualifiedNameProblems(map === 'annotations' ? key.toLowerCase() : key));
+}
+
+const RESOURCE_FIELDS: readonly string[] = ['cpu', 'ephemeral-storage', 'memory'].flatMap((name) => [
+  `limits.${name}`,
+  `requests.${name}`,
+]);
+const RESOURCE_FIELDS_SHOWN = [...RESOURCE_FIELDS].sort();
+
+const CPU_DIVISORS = ['1m', '1'];
+const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
+
+/** A resource of a container that stands below `resourceFieldRef`. In a volume the container must be named. */
+export function checkResourceField(selector: ResourceFieldSelector, isVolume: boolean, at: Report): void {
+  const { containerName = '', resource = '', divisor = '0' } = selector;
+  if (isVolume && containerName === '') at.required('resourceFieldRef.containerName');
+  if (resource === '') at.required('resourceFieldRef.resource');
+  else if (!RESOURCE_FIELDS.includes(resource)) {
+    at.notSupported('resourceFieldRef.resource', resource, RESOURCE_FIELDS_SHOWN);
+  }
+  if (divisor === '0' || divisor === '' || divisor === null) return;
+  const allowed = resource.endsWith('cpu') ? CPU_DIVISORS : BYTE_DIVISORS;
+  const fits = isQuantity(divisor) && allowed.some((one) => isSameAmount(one, divisor));
+  if (!fits) at.invalid('resourceFieldRef.divisor', divisor, `must be one of ${allowed.join(', ')} for ${resource}`);
+}
+
+function isSameAmount(left: string, right: string): boolean {
+  return compareQuantities(parseQuantity(left), parseQuantity(right)) === 0;
+}

@@ -1,0 +1,78 @@
+// Rules of labels, annotations and selectors wherever they stand in specs. A valid value allocates nothing: the functions
+// that collect errors with paths are called only once something looks wrong.
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { labelSelectorFromObject } from '../../selectors/label-selector.ts';
+import { isStatusError } from '../../status/status.ts';
+import { qualifiedNameProblems, textProblems } from '../formats.ts';
+import { validateLabelSelector } from '../label-selector.ts';
+import { validateAnnotations } from '../object-meta.ts';
+import type { Report } from '../report.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** Keys are qualified names, values label values. */
+export const labels: Rule<Labels> = (value, at) => {
+  for (const key in value) {
+    at.problems('', key, qualifiedNameProblems(key));
+    at.problems('', value[key], textProblems('labelValue', value[key]!));
+  }
+};
+
+export const annotations: Rule<Labels> = (value, at) => {
+  const before = validateAnnotations(value, '');
+  if (before.length > 0) at.addAll(validateAnnotations(value, at.path()));
+};
+
+/** What rules read of a LabelSelector. */
+export interface LabelSelector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly JsonObject[];
+}
+
+const labelSelector: Rule<LabelSelector> = (selector, at) => {
+  if (selector.matchExpressions === undefined && isPlain(selector.matchLabels)) return;
+  at.addAll(validateLabelSelector(selector, at.path()));
+};
+
+function isPlain(matchLabels: Labels | undefined): boolean {
+  for (const key in matchLabels) {
+    if (qualifiedNameProblems(key).length > 0 || textProblems('labelValue', matchLabels[key]!).length > 0) return false;
+  }
+  return true;
+}
+
+/** True for a selector that selects everything: one without terms. */
+export function isEmptySelector(selector: LabelSelector | undefined | null): boolean {
+  for (const _ in selector?.matchLabels) return false;
+  return (selector?.matchExpressions?.length ?? 0) === 0;
+}
+
+/** Whether a selector selects these labels. One that is not valid has been reported and selects all. */
+export function selects(selector: LabelSelector, of: Labels | undefined): boolean {
+  if ((selector.matchExpressions?.length ?? 0) === 0) {
+    for (const key in selector.matchLabels) if (of?.[key] !== selector.matchLabels[key]) return false;
+    return true;
+  }
+  try {
+    return labelSelectorFromObject(selector).matches(of);
+  } catch (error) {
+    if (isStatusError(error)) return true;
+    throw error;
+  }
+}
+
+/** The labels and annotations of metadata inside a spec, reported below `metadata`. */
+export function embeddedMetadata(metadata: unknown, at: Report): void {
+  if (!isJsonObject(metadata)) return;
+  at.enter('labels');
+  if (isJsonObject(metadata.labels)) labels(metadata.labels as Labels, at);
+  at.leave();
+  at.enter('annotations');
+  if (isJsonObject(metadata.annotations)) annotations(metadata.annotations as Labels, at);
+  at.leave();
+}
+
+export const labelTypes: RuleTable = {
+  'meta.LabelSelector': { rules: [labelSelector] },
+};

@@ -1,0 +1,290 @@
+// Rules of pods and pod templates around their specs: annotations that stand for fields, what an update may change, what
+// a status may say.
+
+import { parseIp } from '../../../config/options/ip-range.ts';
+import { deepEqual } from '../../deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { climbingPathProblems } from '../field-formats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { embeddedMetadata, type Labels } from './labels.ts';
+import type { PodSpec } from './pod-spec.ts';
+import { checkEphemeralNames } from './volumes.ts';
+
+interface Pod extends JsonObject {
+  readonly spec?: PodSpec;
+}
+
+const noEphemeral: Rule<Pod> = ({ spec }, at) => {
+  if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
+    at.forbidden('spec.ephemeralContainers', 'cannot be set on create');
+  }
+};
+
+/** Only a pod itself is held to this: templates may leave the image to others. */
+const plainImages: Rule<Pod> = ({ spec }, at) => {
+  for (const list of ['containers', 'initContainers'] as const) {
+    const containers = spec?.[list];
+    for (let i = 0; i < (containers?.length ?? 0); i++) {
+      const { image = '' } = containers![i]!;
+      if (image !== image.trim()) {
+        at.invalid(`spec.${list}[${i}].image`, image, 'must not have leading or trailing whitespace');
+      }
+    }
+  }
+};
+
+const ephemeralNames: Rule<Pod> = (pod, at) => {
+  const volumes = pod.spec?.volumes;
+  if (volumes === undefined) return;
+  at.enter('spec');
+  checkEphemeralNames(volumes, metadataOf(pod).name ?? '', at);
+  at.leave();
+};
+
+const podAnnotations: Rule<Pod> = (pod, at) => {
+  const { annotations } = metadataOf(pod);
+  if (annotations === undefined) return;
+  at.enter('metadata');
+  at.enter('annotations');
+  checkPodAnnotations(annotations, pod.spec, at);
+  at.leave();
+  at.leave();
+};
+
+/** Annotations that older clients set instead of fields. Reported below the annotations. */
+function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at: Report): void {
+  const { labelDomain } = at.dialect;
+  for (const key in annotations) {
+    // Nearly every annotation is of somebody else.
+    if (!key.includes(labelDomain)) continue;
+    const value = annotations[key]!;
+    const slash = key.indexOf('/');
+    const prefix = key.slice(0, slash);
+    const name = key.slice(slash + 1);
+    if (key === `${labelDomain}/config.mirror`) {
+      if ((spec?.nodeName ?? '') === '')
+        at.invalid(`[${key}]`, value, 'must set spec.nodeName if the mirror annotation is set');
+    } else if (prefix === `container.apparmor.security.beta.${labelDomain}`) {
+      checkAppArmor(key, name, value, spec, at);
+    } else if (
+      key === `seccomp.security.alpha.${labelDomain}/pod` ||
+      prefix === `container.seccomp.security.alpha.${labelDomain}`
+    ) {
+      checkSeccomp(key, value, at);
+    }
+  }
+}
+
+function checkAppArmor(key: string, container: string, profile: string, spec: PodSpec | undefined, at: Report): void {
+  const containers = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])];
+  if (!containers.some(({ name }) => name === container)) at.invalid(`[${key}]`, container, 'container not found');
+  const isKnown = profile === '' || profile === 'runtime/default' || profile === 'unconfined';
+  if (!isKnown && !profile.startsWith('localhost/')) at.invalid(`[${key}]`, profile, 'invalid AppArmor profile name');
+}
+
+const SECCOMP_PROFILES: ReadonlySet<string> = new Set(['runtime/default', 'docker/default', 'unconfined']);
+const LOCALHOST = 'localhost/';
+
+function checkSeccomp(key: string, profile: string, at: Report): void {
+  if (SECCOMP_PROFILES.has(profile)) return;
+  if (!profile.startsWith(LOCALHOST)) at.invalid(`[${key}]`, profile, 'must be a valid seccomp profile');
+  else at.problems(`[${key}]`, profile, climbingPathProblems(profile.slice(LOCALHOST.length)));
+}
+
+interface PodTemplateSpec {
+  readonly metadata?: { readonly annotations?: Labels };
+  readonly spec?: PodSpec;
+}
+
+const template: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
+  at.enter('metadata');
+  embeddedMetadata(metadata, at);
+  if (metadata?.annotations !== undefined) {
+    at.enter('annotations');
+    checkPodAnnotations(metadata.annotations, spec, at);
+    at.leave();
+  }
+  at.leave();
+  if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
+    at.forbidden('spec.ephemeralContainers', 'ephemeral containers not allowed in pod template');
+  }
+};
+
+/** What an update of a pod may change in its spec. */
+const CHANGEABLE =
+  'pod updates may not change fields other than `spec.containers[*].image`, `spec.initContainers[*].image`, ' +
+  '`spec.activeDeadlineSeconds` or `spec.tolerations` (only additions to existing tolerations)';
+
+const specChange: ChangeRule<Pod> = (pod, stored, at) => {
+  const next = pod.spec ?? {};
+  const before = stored.spec ?? {};
+  if (next === before || deepEqual(next, before)) return;
+  at.enter('spec');
+  if (sameContainerCounts(next, before, at)) {
+    checkDeadline(next, before, at);
+    checkTolerations(next, before, at);
+    checkImages(next, at);
+    if (!deepEqual(fixedPart(next, before), fixedPart(before, before))) at.forbidden('', CHANGEABLE);
+  }
+  at.leave();
+};
+
+function sameContainerCounts(next: PodSpec, before: PodSpec, at: Report): boolean {
+  let same = true;
+  for (const list of ['containers', 'initContainers'] as const) {
+    if ((next[list]?.length ?? 0) === (before[list]?.length ?? 0)) continue;
+    at.forbidden(list, 'pod updates may not add or remove containers');
+    same = false;
+  }
+  return same;
+}
+
+const DEADLINE_MAX = 2_147_483_647;
+
+function checkDeadline(next: PodSpec, before: PodSpec, at: Report): void {
+  const path = 'activeDeadlineSeconds';
+  const seconds = next.activeDeadlineSeconds ?? undefined;
+  const secondsBefore = before.activeDeadlineSeconds ?? undefined;
+  if (seconds === undefined) {
+    if (secondsBefore !== undefined) at.invalid(path, null, 'must not update from a positive integer to nil value');
+    return;
+  }
+  if (seconds < 0 || seconds > DEADLINE_MAX) {
+    at.invalid(path, seconds, `must be between 0 and ${DEADLINE_MAX}, inclusive`);
+  } else if (secondsBefore !== undefined && seconds > secondsBefore) {
+    at.invalid(path, seconds, `must be less than or equal to previous value`);
+  }
+}
+
+function withoutSeconds(toleration: JsonObject): JsonObject {
+  const { tolerationSeconds: _, ...rest } = toleration;
+  return rest;
+}
+
+function checkTolerations(next: PodSpec, before: PodSpec, at: Report): void {
+  const { tolerations: now = [] } = next as { tolerations?: readonly JsonObject[] };
+  const { tolerations: then = [] } = before as { tolerations?: readonly JsonObject[] };
+  if (deepEqual(now, then)) return;
+  // Ten thousands of them would be compared with each other: no pod has so many.
+  const kept = new Set(now.map((one) => JSON.stringify(withoutSeconds(one))));
+  if (!then.every((one) => kept.has(JSON.stringify(withoutSeconds(one))))) {
+    at.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
+  }
+}
+
+function checkImages(next: PodSpec, at: Report): void {
+  for (const list of ['containers', 'initContainers'] as const) {
+    for (const [index, { image = '' }] of (next[list] ?? []).entries()) {
+      if (image === '') at.required(`${list}[${index}].image`);
+      else if (image !== image.trim()) {
+        at.invalid(`${list}[${index}].image`, image, 'must not have leading or trailing whitespace');
+      }
+    }
+  }
+}
+
+/** A spec with everything that may change as it was before. */
+function fixedPart(spec: PodSpec, before: PodSpec): object {
+  const {
+    activeDeadlineSeconds: _,
+    tolerations: __,
+    terminationGracePeriodSeconds: grace,
+    ...rest
+  } = spec as JsonObject;
+  const graceBefore = (before as JsonObject).terminationGracePeriodSeconds;
+  // A negative period means the shortest there is, and may be written as that.
+  const isNormalized = typeof graceBefore === 'number' && graceBefore < 0 && grace === 1;
+  return {
+    ...rest,
+    terminationGracePeriodSeconds: isNormalized ? graceBefore : grace,
+    containers: withoutImages(spec.containers),
+    initContainers: withoutImages(spec.initContainers),
+  };
+}
+
+function withoutImages(containers: PodSpec['containers'] = []): object[] {
+  return containers.map(({ image: _, ...rest }) => rest);
+}
+
+/** Annotations that mean something to node agents stay as they were. */
+const fixedAnnotations: ChangeRule<Pod> = (pod, stored, at) => {
+  const next = metadataOf(pod).annotations ?? {};
+  const before = metadataOf(stored).annotations ?? {};
+  if (next === before) return;
+  const { labelDomain } = at.dialect;
+  for (const key of new Set([...Object.keys(next), ...Object.keys(before)])) {
+    if (!key.includes(labelDomain) || next[key] === before[key]) continue;
+    const path = `metadata.annotations[${key}]`;
+    if (key.startsWith(`container.apparmor.security.beta.${labelDomain}/`)) {
+      at.forbidden(path, 'may not remove or update AppArmor annotations');
+    } else if (key === `${labelDomain}/config.mirror`) {
+      at.forbidden(path, 'may not add, remove or update mirror pod annotation');
+    }
+  }
+};
+
+interface ContainerStatus {
+  readonly name?: string;
+  readonly state?: { readonly terminated?: { readonly exitCode?: number } };
+}
+
+/** A container that ended stays so, unless the pod's policy starts it again. */
+const containerStatuses: ChangeRule<Pod> = (pod, stored, at) => {
+  const restartPolicy = stored.spec?.restartPolicy;
+  if (restartPolicy === 'Always') return;
+  for (const list of ['containerStatuses', 'initContainerStatuses'] as const) {
+    const before = statusesOf(stored, list);
+    const next = new Map(statusesOf(pod, list).map((status) => [status.name, status]));
+    for (const [index, { name, state }] of before.entries()) {
+      const ended = state?.terminated;
+      if (ended === undefined || ended === null) continue;
+      if (restartPolicy === 'OnFailure' && (ended.exitCode ?? 0) !== 0) continue;
+      const now = next.get(name);
+      if (now === undefined || now.state?.terminated) continue;
+      at.forbidden(`status.${list}[${index}].state`, 'may not be transitioned to non-terminated state');
+    }
+  }
+};
+
+function statusesOf(pod: Pod, list: string): readonly ContainerStatus[] {
+  const { status } = pod;
+  const statuses = isJsonObject(status) ? status[list] : undefined;
+  return Array.isArray(statuses) ? (statuses as readonly ContainerStatus[]) : [];
+}
+
+const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
+  const families = new Set<number>();
+  for (const [index, { ip = '' }] of list.entries()) {
+    const family = parseIp(ip)?.family;
+    if (family === undefined) at.invalid(`[${index}]`, ip, 'must be a valid IP address');
+    else if (families.has(family)) at.invalid('', list, 'may specify no more than one IP for each IP family');
+    if (family !== undefined) families.add(family);
+  }
+};
+
+export const podTypes: RuleTable = {
+  'core/v1.Pod': { rules: [plainImages, noEphemeral, ephemeralNames, podAnnotations] },
+  'core/v1.PodTemplateSpec': { rules: [template] },
+  'core/v1.PodStatus': {
+    fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
+  },
+  'core/v1.PodCondition': { fields: { type: { format: 'qualifiedName' } } },
+  'core/v1.Binding': { rules: [binding] },
+};
+
+function binding(
+  { target }: { readonly target?: { readonly kind?: string; readonly name?: string } },
+  at: Report,
+): void {
+  const { kind = '', name = '' } = target ?? {};
+  if (kind !== '' && kind !== 'Node') at.notSupported('target.kind', kind, ['Node', '<empty>']);
+  if (name === '') at.required('target.name');
+}
+
+export const podUpdates: ChangeTable = {
+  'core/v1.Pod': { rules: [fixedAnnotations, specChange], only: true },
+};
+
+export const podStatusUpdates: ChangeTable = { 'core/v1.Pod': { rules: [containerStatuses] } };

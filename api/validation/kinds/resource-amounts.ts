@@ -1,0 +1,202 @@
+// Rules of amounts of resources: which names containers, quotas and nodes may use, what their amounts may be, and how
+// requests and limits go together. Plain amounts are compared as numbers, so that usual pods allocate nothing here.
+import type { Dialect } from '../../../config/dialect.ts';
+import { compareQuantities, isQuantity, parseQuantity, toMilli, toWhole } from '../../quantity.ts';
+import { qualifiedNameProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+
+export type Amounts = Readonly<Record<string, string>>;
+
+const CONTAINER_RESOURCES: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
+const HUGE_PAGES = 'hugepages-';
+const REQUESTS = 'requests.';
+
+/** What a quota may count that is not a resource of containers. */
+const COUNTED_RESOURCES: readonly string[] = [
+  'pods',
+  'services',
+  'resourcequotas',
+  'replicationcontrollers',
+  'secrets',
+  'configmaps',
+  'persistentvolumeclaims',
+  'services.nodeports',
+  'services.loadbalancers',
+];
+
+const QUOTA_RESOURCES: ReadonlySet<string> = new Set([
+  ...COUNTED_RESOURCES,
+  ...CONTAINER_RESOURCES,
+  'requests.cpu',
+  'requests.memory',
+  'requests.ephemeral-storage',
+  'requests.storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+]);
+
+/** Amounts of these are whole numbers. */
+const WHOLE_RESOURCES: ReadonlySet<string> = new Set(COUNTED_RESOURCES);
+
+const LIMIT_RANGE_RESOURCES: ReadonlySet<string> = new Set([...QUOTA_RESOURCES, 'storage']);
+
+function isHugePages(name: string): boolean {
+  return name.startsWith(HUGE_PAGES);
+}
+
+/** Resources the system knows: without a prefix, or with its own. */
+function isNative(name: string, dialect: Dialect): boolean {
+  return !name.includes('/') || name.includes(`${dialect.labelDomain}/`);
+}
+
+/** Resources that others defined, such as devices. */
+export function isExtended(name: string, dialect: Dialect): boolean {
+  if (isNative(name, dialect) || name.startsWith(REQUESTS)) return false;
+  return qualifiedNameProblems(REQUESTS + name).length === 0;
+}
+
+/** More of them may be promised than there is. */
+export function isOvercommittable(name: string, dialect: Dialect): boolean {
+  return isNative(name, dialect) && !isHugePages(name);
+}
+
+function isWhole(name: string, dialect: Dialect): boolean {
+  return WHOLE_RESOURCES.has(name) || isExtended(name, dialect);
+}
+
+/** Below 0, 0 or above 0; exact. Both are quantities. */
+export function compareAmounts(name: string, left: string, right: string): number {
+  if (left === right) return 0;
+  const read = name === 'cpu' || name.endsWith('.cpu') ? toMilli : toWhole;
+  const difference = read(left) - read(right);
+  return difference !== 0 ? difference : compareQuantities(parseQuantity(left), parseQuantity(right));
+}
+
+const PLAIN_AMOUNT = /^[0-9]{1,15}(?:m|k|M|G|Ki|Mi|Gi)?$/;
+const PLAIN_WHOLE = /^[0-9]{1,15}(?:k|M|G|Ki|Mi|Gi)?$/;
+
+/** Reports an amount at `[name]` that is no quantity, negative, or not whole where it must be. True when it is fine. */
+export function amountAllowed(name: string, amount: string, at: Report): boolean {
+  const mustBeWhole = isWhole(name, at.dialect);
+  if ((mustBeWhole ? PLAIN_WHOLE : PLAIN_AMOUNT).test(amount)) return true;
+  if (!isQuantity(amount)) {
+    at.invalid(`[${name}]`, amount, 'must be a quantity');
+    return false;
+  }
+  const { nano } = parseQuantity(amount);
+  if (nano < 0n) at.invalid(`[${name}]`, amount, 'must be greater than or equal to 0');
+  else if (mustBeWhole && nano % 1_000_000_000n !== 0n) at.invalid(`[${name}]`, amount, 'must be an integer');
+  else return true;
+  return false;
+}
+
+/** Reports a name that containers can ask nothing of. */
+function containerResourceAllowed(name: string, at: Report): boolean {
+  if (CONTAINER_RESOURCES.has(name) || isHugePages(name)) return true;
+  const before = at.count;
+  at.problems(`[${name}]`, name, qualifiedNameProblems(name));
+  if (!name.includes('/')) at.invalid(`[${name}]`, name, 'must be a standard resource for containers');
+  else if (!isNative(name, at.dialect) && !isExtended(name, at.dialect)) {
+    at.invalid(`[${name}]`, name, 'must be the name of an extended resource');
+  }
+  return at.count === before;
+}
+
+/** Names and amounts as containers and pods may have them, each reported below the value itself. */
+export const containerAmounts: Rule<Amounts> = (amounts, at) => {
+  for (const name in amounts) {
+    if (containerResourceAllowed(name, at)) amountAllowed(name, amounts[name]!, at);
+    if (isHugePages(name)) checkPageSize(name, amounts[name]!, at);
+  }
+};
+
+function checkPageSize(name: string, amount: string, at: Report): void {
+  const size = name.slice(HUGE_PAGES.length);
+  if (!isQuantity(size) || !isQuantity(amount)) {
+    if (!isQuantity(size)) at.invalid(`[${name}]`, name, 'must name a page size, (e.g. hugepages-2Mi)');
+    return;
+  }
+  const page = parseQuantity(size).nano;
+  if (page <= 0n || parseQuantity(amount).nano % page !== 0n) {
+    at.invalid(`[${name}]`, amount, `must be a multiple of the page size ${size}`);
+  }
+}
+
+/** What rules read of ResourceRequirements. */
+export interface ResourceRequirements {
+  readonly limits?: Amounts;
+  readonly requests?: Amounts;
+}
+
+/** Limits and requests of one container. */
+export const resourceRequirements: Rule<ResourceRequirements> = (resources, at) => {
+  const { limits, requests } = resources;
+  if (limits === undefined && requests === undefined) return;
+  const before = at.count;
+  if (limits !== undefined) {
+    at.enter('limits');
+    containerAmounts(limits, at);
+    at.leave();
+  }
+  if (requests !== undefined) {
+    at.enter('requests');
+    containerAmounts(requests, at);
+    at.leave();
+  }
+  if (at.count > before) return;
+  for (const name in requests) checkAgainstLimit(name, requests[name]!, limits?.[name], at);
+  checkHugePagesCompany(limits, requests, at);
+};
+
+function checkAgainstLimit(name: string, request: string, limit: string | undefined, at: Report): void {
+  const mayDiffer = isOvercommittable(name, at.dialect);
+  if (limit === undefined) {
+    if (!mayDiffer) at.required('limits', `a limit must be set for ${name}, which cannot be overcommitted`);
+    return;
+  }
+  const difference = compareAmounts(name, request, limit);
+  if (mayDiffer && difference > 0) at.invalid('requests', request, `must be less than or equal to ${name} limit`);
+  if (!mayDiffer && difference !== 0) at.invalid('requests', request, `must be equal to ${name} limit`);
+}
+
+function checkHugePagesCompany(limits: Amounts | undefined, requests: Amounts | undefined, at: Report): void {
+  if (!asksHugePages(limits) && !asksHugePages(requests)) return;
+  for (const name of ['cpu', 'memory']) if (limits?.[name] !== undefined || requests?.[name] !== undefined) return;
+  at.forbidden('', 'huge pages need cpu or memory as well');
+}
+
+function asksHugePages(amounts: Amounts | undefined): boolean {
+  for (const name in amounts) if (isHugePages(name)) return true;
+  return false;
+}
+
+/** Names and amounts of a quota. */
+export const quotaAmounts: Rule<Amounts> = (amounts, at) => {
+  for (const name in amounts) {
+    checkKnownName(name, QUOTA_RESOURCES, 'must be a standard resource for quota', at);
+    amountAllowed(name, amounts[name]!, at);
+  }
+};
+
+/** Names of a limit range: whatever containers, quotas or claims know. */
+export function checkLimitRangeName(name: string, at: Report): void {
+  checkKnownName(name, LIMIT_RANGE_RESOURCES, 'must be a standard resource type or fully qualified', at);
+}
+
+function checkKnownName(name: string, known: ReadonlySet<string>, detail: string, at: Report): void {
+  if (known.has(name)) return;
+  at.problems(`[${name}]`, name, qualifiedNameProblems(name));
+  if (name.includes('/') || isHugePages(name) || name.startsWith(REQUESTS + HUGE_PAGES)) return;
+  at.invalid(`[${name}]`, name, detail);
+}
+
+/** Amounts of anything, not negative. */
+export const nonNegativeAmounts: Rule<Amounts> = (amounts, at) => {
+  for (const name in amounts) amountAllowed(name, amounts[name]!, at);
+};
+
+export const resourceTypes: RuleTable = {
+  'core/v1.ResourceRequirements': { rules: [resourceRequirements] },
+};

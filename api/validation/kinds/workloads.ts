@@ -1,0 +1,307 @@
+// Rules of what makes pods from templates: deployments, replica sets, replication controllers, daemon sets, stateful
+// sets and their revisions. Jobs are in jobs.ts.
+import { deepEqual } from '../../deep-equal.ts';
+import type { JsonObject } from '../../json-value.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { isEmptySelector, type LabelSelector, type Labels, selects } from './labels.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+interface Template {
+  readonly metadata?: { readonly labels?: Labels };
+  readonly spec?: PodSpec;
+}
+
+interface WorkloadSpec {
+  readonly selector?: LabelSelector;
+  readonly template?: Template;
+}
+
+const notEmpty: Rule<LabelSelector> = (selector, at) => {
+  if (isEmptySelector(selector)) at.invalid('', selector, 'empty selector is invalid');
+};
+
+const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
+  if (isEmptySelector(selector)) return;
+  const of = template?.metadata?.labels;
+  if (!selects(selector!, of))
+    at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+};
+
+/** Pods that are to run for ever: they are started again, and have no deadline. */
+export const runsForEver: Rule<WorkloadSpec> = ({ template }, at) => {
+  const { restartPolicy, activeDeadlineSeconds } = template?.spec ?? {};
+  if (restartPolicy !== undefined && restartPolicy !== 'Always') {
+    at.notSupported('template.spec.restartPolicy', restartPolicy, ['Always']);
+  }
+  if (activeDeadlineSeconds !== undefined && activeDeadlineSeconds !== null) {
+    at.forbidden(
+      'template.spec.activeDeadlineSeconds',
+      'activeDeadlineSeconds is not supported for pods that run for ever',
+    );
+  }
+};
+
+interface Disk {
+  readonly gcePersistentDisk?: { readonly readOnly?: boolean };
+}
+
+/** A disk that one node can write to can be read only by the pods of several. */
+function checkSharedDisks(template: Template | undefined, at: Report): void {
+  for (const [index, volume] of (template?.spec?.volumes ?? []).entries()) {
+    const { gcePersistentDisk } = volume as Disk;
+    if (gcePersistentDisk && gcePersistentDisk.readOnly !== true) {
+      const path = `template.spec.volumes[${index}].gcePersistentDisk.readOnly`;
+      at.invalid(
+        path,
+        false,
+        'must be true for replicated pods > 1; GCE PD can only be mounted on multiple machines if it is read-only',
+      );
+    }
+  }
+}
+
+const disksOfReplicas: Rule<WorkloadSpec & { readonly replicas?: number }> = ({ replicas = 0, template }, at) => {
+  if (replicas > 1) checkSharedDisks(template, at);
+};
+
+const disksOfNodes: Rule<WorkloadSpec> = ({ template }, at) => checkSharedDisks(template, at);
+
+const plainSelector: Rule<{ readonly selector?: Labels; readonly template?: Template }> = (
+  { selector = {}, template },
+  at,
+) => {
+  if (Object.keys(selector).length === 0) {
+    at.required('selector');
+    return;
+  }
+  const of = template?.metadata?.labels;
+  if (template && !selects({ matchLabels: selector }, of)) {
+    at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+  }
+};
+
+type IntOrPercent = number | string;
+
+function percentOf(value: IntOrPercent | undefined): number | undefined {
+  if (typeof value !== 'string' || !/^\d+%$/.test(value)) return undefined;
+  return Number(value.slice(0, -1));
+}
+
+function isZero(value: IntOrPercent | undefined): boolean {
+  return value === undefined || value === 0 || percentOf(value) === 0;
+}
+
+/** At most all of them. */
+export const atMostAll: Rule<IntOrPercent> = (value, at) => {
+  if ((percentOf(value) ?? 0) > 100) at.invalid('', value, 'must not be greater than 100%');
+};
+
+interface RollingUpdate {
+  readonly maxUnavailable?: IntOrPercent;
+  readonly maxSurge?: IntOrPercent;
+}
+
+const rolling: Rule<RollingUpdate> = ({ maxUnavailable, maxSurge }, at) => {
+  if (isZero(maxUnavailable) && isZero(maxSurge)) {
+    at.invalid('maxUnavailable', maxUnavailable ?? 0, 'may not be 0 when `maxSurge` is 0');
+  }
+};
+
+const daemonRolling: Rule<RollingUpdate> = ({ maxUnavailable, maxSurge }, at) => {
+  if (at.settings.gate('DaemonSetUpdateSurge')) {
+    if (!isZero(maxUnavailable) && !isZero(maxSurge)) {
+      at.invalid('maxSurge', maxSurge, 'may not be set when maxUnavailable is non-zero');
+    }
+    if (!isZero(maxSurge)) return;
+  }
+  if (isZero(maxUnavailable)) at.invalid('maxUnavailable', maxUnavailable ?? 0, 'cannot be 0');
+};
+
+interface Strategy {
+  readonly type?: string;
+  readonly rollingUpdate?: RollingUpdate | null;
+}
+
+const recreate: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
+  if (type === 'Recreate' && rollingUpdate) {
+    at.forbidden('rollingUpdate', "may not be specified when strategy `type` is 'Recreate'");
+  }
+};
+
+const daemonStrategy: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
+  if (type === 'RollingUpdate' && !rollingUpdate) at.required('rollingUpdate');
+};
+
+const onDelete: Rule<Strategy> = ({ type, rollingUpdate }, at) => {
+  if (type === 'OnDelete' && rollingUpdate) {
+    at.invalid('rollingUpdate', rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'");
+  }
+};
+
+const progress: Rule<{ progressDeadlineSeconds?: number; minReadySeconds?: number }> = (spec, at) => {
+  const { progressDeadlineSeconds: deadline, minReadySeconds = 0 } = spec;
+  if (deadline !== undefined && deadline !== null && deadline <= minReadySeconds) {
+    at.invalid('progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds');
+  }
+};
+
+/** One count is not more than another. */
+function notMore(count: string, than: string): Rule<Readonly<Record<string, number | undefined>>> {
+  return (status, at) => {
+    const value = status[count] ?? 0;
+    if (value > (status[than] ?? 0)) at.invalid(count, value, `cannot be greater than status.${than}`);
+  };
+}
+
+/** Counts that are not negative, and how they go together. */
+function counts(names: readonly string[], rules: readonly [string, string][]): RuleTable[string] {
+  return {
+    fields: Object.fromEntries(names.map((name) => [name, { min: 0 }])),
+    rules: rules.map(([count, than]) => notMore(count, than)),
+  };
+}
+
+const collisions: ChangeRule<number> = (next, stored, at) => {
+  if ((stored ?? 0) > (next ?? 0)) at.invalid('', next ?? 0, 'cannot be decremented');
+};
+
+const collisionCount: ChangeRules = { fields: { 'status.collisionCount': { rules: [collisions] } } };
+
+const STATEFUL_CHANGEABLE: ReadonlySet<string> = new Set(['replicas', 'template', 'updateStrategy']);
+
+const statefulChange: ChangeRule<{ readonly spec?: JsonObject }> = ({ spec = {} }, { spec: before = {} }, at) => {
+  for (const name of new Set([...Object.keys(spec), ...Object.keys(before)])) {
+    if (STATEFUL_CHANGEABLE.has(name) || deepEqual(spec[name], before[name])) continue;
+    const detail =
+      "updates to statefulset spec for fields other than 'replicas', 'template', and 'updateStrategy' are forbidden";
+    at.forbidden('spec', detail);
+    return;
+  }
+};
+
+const COUNT = { min: 0 } as const;
+const SELECTOR = { required: true, rules: [notEmpty] } as const;
+const BUDGET = { format: 'intOrPercent', rules: [atMostAll] } as const;
+
+const replicaStatus = counts(
+  ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
+  [
+    ['fullyLabeledReplicas', 'replicas'],
+    ['readyReplicas', 'replicas'],
+    ['availableReplicas', 'replicas'],
+    ['availableReplicas', 'readyReplicas'],
+  ],
+);
+
+export const workloadTypes: RuleTable = {
+  'apps.DeploymentSpec': {
+    fields: {
+      replicas: COUNT,
+      minReadySeconds: COUNT,
+      revisionHistoryLimit: COUNT,
+      progressDeadlineSeconds: COUNT,
+      selector: SELECTOR,
+    },
+    rules: [selectsTemplate, runsForEver, progress],
+  },
+  'apps.DeploymentStrategy': { fields: { type: { enum: true, reportedAt: '' } }, rules: [recreate] },
+  'apps.RollingUpdateDeployment': {
+    fields: { maxUnavailable: BUDGET, maxSurge: { format: 'intOrPercent' } },
+    rules: [rolling],
+  },
+  'apps.DeploymentStatus': counts(
+    [
+      'replicas',
+      'updatedReplicas',
+      'readyReplicas',
+      'availableReplicas',
+      'unavailableReplicas',
+      'observedGeneration',
+      'collisionCount',
+    ],
+    [
+      ['updatedReplicas', 'replicas'],
+      ['readyReplicas', 'replicas'],
+      ['availableReplicas', 'replicas'],
+      ['availableReplicas', 'readyReplicas'],
+    ],
+  ),
+  'apps.ReplicaSetSpec': {
+    fields: { replicas: COUNT, minReadySeconds: COUNT, selector: SELECTOR },
+    rules: [selectsTemplate, runsForEver, disksOfReplicas],
+  },
+  'apps.ReplicaSetStatus': replicaStatus,
+  'core/v1.ReplicationControllerSpec': {
+    fields: { replicas: COUNT, minReadySeconds: COUNT, template: { required: true } },
+    rules: [plainSelector, runsForEver, disksOfReplicas],
+  },
+  'core/v1.ReplicationControllerStatus': replicaStatus,
+  'apps.DaemonSetSpec': {
+    fields: {
+      minReadySeconds: COUNT,
+      revisionHistoryLimit: COUNT,
+      selector: { required: true, reason: 'invalid', rules: [notEmpty] },
+    },
+    rules: [selectsTemplate, runsForEver, disksOfNodes],
+  },
+  'apps.DaemonSetUpdateStrategy': { fields: { type: { enum: true, reportedAt: '' } }, rules: [daemonStrategy] },
+  'apps.RollingUpdateDaemonSet': {
+    fields: { maxUnavailable: BUDGET, maxSurge: BUDGET },
+    rules: [daemonRolling],
+  },
+  'apps.DaemonSetStatus': counts(
+    [
+      'currentNumberScheduled',
+      'numberMisscheduled',
+      'desiredNumberScheduled',
+      'numberReady',
+      'updatedNumberScheduled',
+      'numberAvailable',
+      'numberUnavailable',
+      'observedGeneration',
+      'collisionCount',
+    ],
+    [],
+  ),
+  'apps.StatefulSetSpec': {
+    fields: {
+      podManagementPolicy: { required: true, enum: 'listed', reason: 'invalid' },
+      replicas: COUNT,
+      selector: SELECTOR,
+      // A template is held to what the set depends on only.
+      template: { opaque: true },
+      volumeClaimTemplates: { opaque: true },
+    },
+    rules: [selectsTemplate, runsForEver],
+  },
+  'apps.StatefulSetUpdateStrategy': {
+    fields: { type: { required: true, enum: 'listed', reason: 'invalid', reportedAt: '' } },
+    rules: [onDelete],
+  },
+  'apps.RollingUpdateStatefulSetStrategy': { fields: { partition: COUNT } },
+  'apps.StatefulSetStatus': counts(
+    ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas', 'observedGeneration', 'collisionCount'],
+    [
+      ['readyReplicas', 'replicas'],
+      ['currentReplicas', 'replicas'],
+      ['updatedReplicas', 'replicas'],
+    ],
+  ),
+  'apps.ControllerRevision': { fields: { data: { required: true }, revision: COUNT } },
+  'autoscaling.ScaleSpec': { fields: { replicas: COUNT } },
+};
+
+export const workloadUpdates: ChangeTable = {
+  'apps.Deployment': { fields: { 'spec.selector': { immutable: true } } },
+  'apps.ReplicaSet': { fields: { 'spec.selector': { immutable: true } } },
+  'apps.DaemonSet': { fields: { 'spec.selector': { immutable: true } } },
+  'apps.StatefulSet': { rules: [statefulChange] },
+  'apps.ControllerRevision': { fields: { data: { immutable: true } } },
+};
+
+export const workloadStatusUpdates: ChangeTable = {
+  'apps.Deployment': collisionCount,
+  'apps.StatefulSet': collisionCount,
+  'apps.DaemonSet': collisionCount,
+};

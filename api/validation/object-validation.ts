@@ -1,0 +1,99 @@
+// The validation of whole objects of every built-in kind, beyond their metadata (object-meta.ts): compiles what the
+// tables of kinds/ say, kind by kind on first use. Pure; objects are canonical and have their defaults.
+import type { JsonObject } from '../json-value.ts';
+import type { Schema, TypeSchema } from '../schema/schema.ts';
+import type { FieldError } from '../status/field-error.ts';
+import { NO_FIELD_ERRORS } from '../status/field-error.ts';
+import { type ChangeCheck, compileChanges } from './change-rules.ts';
+import { type Check, entryOf, RuleCompiler } from './compile-rules.ts';
+import { CHANGE_RULES, STATUS_CHANGE_RULES, TYPE_RULES } from './kinds/tables.ts';
+import { Report, type ValidationSettings } from './report.ts';
+
+/** Which kind, in which version. */
+export interface ValidatedType {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Answers with the errors of an object; the shared empty list when there are none. Kinds without a schema have none. */
+export interface ObjectValidation {
+  /** An object to be created. */
+  readonly create: (object: JsonObject, type: ValidatedType) => readonly FieldError[];
+  /** An object to replace a stored one; `subresource` says which part of it was written. */
+  readonly update: (
+    next: JsonObject,
+    stored: JsonObject,
+    type: ValidatedType,
+    subresource: string,
+  ) => readonly FieldError[];
+}
+
+interface KindChecks {
+  /** Of everything but metadata and status. */
+  readonly object: Check | undefined;
+  readonly status: Check | undefined;
+  readonly change: ChangeCheck | undefined;
+  /** The change rules stand for those of a create. */
+  readonly onlyChange: boolean;
+  readonly statusChange: ChangeCheck | undefined;
+}
+
+/** The validation of a schema's kinds under a server's settings. Calls must not overlap: it is for one thread. */
+export function objectValidation(schema: Schema, settings: ValidationSettings): ObjectValidation {
+  const compiler = new RuleCompiler(schema, TYPE_RULES);
+  const report = new Report(schema.dialect, settings);
+  const kinds = new Map<TypeSchema, KindChecks>();
+  const checksOf = ({ group, version, kind }: ValidatedType): KindChecks | undefined => {
+    const type = schema.kind(group, version, kind);
+    if (type === undefined) return undefined;
+    let checks = kinds.get(type);
+    if (checks === undefined) {
+      checks = compileKind(type, compiler);
+      kinds.set(type, checks);
+    }
+    return checks;
+  };
+  return {
+    create: (object, type) => {
+      const check = checksOf(type)?.object;
+      if (check === undefined) return NO_FIELD_ERRORS;
+      report.begin(object);
+      check(object, report);
+      return report.end();
+    },
+    update: (next, stored, type, subresource) => {
+      const checks = checksOf(type);
+      if (checks === undefined) return NO_FIELD_ERRORS;
+      report.begin(next);
+      if (subresource === 'status') {
+        statusPart(checks.status, next, report);
+        checks.statusChange?.(next, stored, report);
+      } else {
+        if (!checks.onlyChange) checks.object?.(next, report);
+        checks.change?.(next, stored, report);
+      }
+      return report.end();
+    },
+  };
+}
+
+function statusPart(check: Check | undefined, { status }: JsonObject, report: Report): void {
+  if (check === undefined || status === undefined || status === null) return;
+  report.enter('status');
+  check(status, report);
+  report.leave();
+}
+
+function compileKind(type: TypeSchema, compiler: RuleCompiler): KindChecks {
+  const change = entryOf(CHANGE_RULES, type.name);
+  const statusChange = entryOf(STATUS_CHANGE_RULES, type.name);
+  const status = type.field('status')?.type;
+  return {
+    object: compiler.check(type),
+    status: status === undefined ? undefined : compiler.check(status),
+    change: change === undefined ? undefined : compileChanges(change),
+    onlyChange: change?.only === true,
+    statusChange: statusChange === undefined ? undefined : compileChanges(statusChange),
+  };
+}

@@ -1,0 +1,87 @@
+// The language the rules of kinds are written in: tables by schema type, a row per field, and named functions for what a
+// row cannot say. compile-rules.ts makes validators of them; the schema says where a type occurs, so a rule is written once.
+import type { FieldFormat } from './field-formats.ts';
+import type { Report } from './report.ts';
+
+/**
+ * A rule no row can say. Written for the type of value it stands with (`Rule<PodSpec>`), whose shape the decoder has
+ * ensured; tables hold them all as `AnyRule`.
+ */
+export type Rule<T> = (value: T, at: Report) => void;
+export type AnyRule = Rule<never>;
+
+/** A rule for a change: the value to be, and the stored one. */
+export type ChangeRule<T> = (next: T, stored: T, at: Report) => void;
+export type AnyChangeRule = ChangeRule<never>;
+
+/**
+ * What must hold of one field. A value that is absent or empty breaks `required` only; the other rules are for values
+ * that are there. For a list, `format`, `enum`, `min` and `max` are of its elements; for a map, of its values.
+ */
+export interface FieldRules {
+  /** A text gives the detail of the error. */
+  readonly required?: true | string;
+  /** The text is in the enumeration that the schema names (`listed`: shown in the schema's order), or in this list. */
+  readonly enum?: true | 'listed' | readonly string[];
+  /** Inclusive. */
+  readonly min?: number;
+  readonly max?: number;
+  readonly format?: FieldFormat;
+  /** UTF-8 bytes of a text. */
+  readonly bytesMax?: number;
+  readonly itemsMax?: number;
+  /** No two elements are equal (`true`), or equal in this member. */
+  readonly unique?: true | string;
+  /** The format of a map's keys. */
+  readonly keys?: FieldFormat;
+  /** Why the field must not be set at all. */
+  readonly forbidden?: string;
+  /** Errors of `required` (invalid), or of `enum` (invalid), `min` and `max` (forbidden), carry this reason instead. */
+  readonly reason?: 'invalid' | 'forbidden';
+  /** Where errors are reported when that is not the field: a sibling's name, or '' for the parent. */
+  readonly reportedAt?: string;
+  /** The rules of the field's type are not for this place. */
+  readonly opaque?: true;
+  /** Rules of the value that is there, in order. */
+  readonly rules?: readonly AnyRule[];
+}
+
+/** The rules of a type: of its fields, and of the whole value. */
+export interface TypeRules {
+  readonly fields?: Readonly<Record<string, FieldRules>>;
+  readonly rules?: readonly AnyRule[];
+}
+
+/**
+ * Rules by schema type. A key without version (`networking.IngressSpec`) is for every version that has no key of its
+ * own.
+ */
+export type RuleTable = Readonly<Record<string, TypeRules>>;
+
+/** What must hold of one field of a kind from one version of an object to the next. */
+export interface FieldChangeRules {
+  /** `once`: may be set when it was not. */
+  readonly immutable?: true | 'once';
+  /** Absent: invalid. */
+  readonly reason?: 'invalid' | 'forbidden';
+  readonly reportedAt?: string;
+  readonly rules?: readonly AnyChangeRule[];
+}
+
+/** What an update of a kind is held to. Keys of `fields` are dotted paths from the object. */
+export interface ChangeRules {
+  readonly fields?: Readonly<Record<string, FieldChangeRules>>;
+  readonly rules?: readonly AnyChangeRule[];
+  /** The rules of a create are not applied again: these say everything. */
+  readonly only?: true;
+}
+
+/** Change rules by kind, keyed as RuleTable. */
+export type ChangeTable = Readonly<Record<string, ChangeRules>>;
+
+/** The change rules for updates of the kind, and for updates of its status. */
+export interface KindTables {
+  readonly types: RuleTable;
+  readonly updates?: ChangeTable;
+  readonly statusUpdates?: ChangeTable;
+}

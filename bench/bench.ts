@@ -1,0 +1,172 @@
+// What a workload has at hand: the options, the processes, a folder that vanishes, and a server to aim at, either one it
+// starts or one that runs already.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ApiClient } from './api-client.ts';
+import { Children } from './children.ts';
+import { endpointOf, readConnectionFile } from './kubeconfig.ts';
+import type { Endpoint, LoadBounds, LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
+import { BENCH_NAMESPACE, PATHS } from './objects.ts';
+import type { BenchOptions } from './options.ts';
+import type { Figures } from './report.ts';
+import { type ServerProcess, startServer } from './server-process.ts';
+
+export const DEFAULT_CONNECTIONS = 64;
+const DEFAULT_COUNT = 500_000;
+const DEFAULT_SECONDS = 8;
+const WARMUP_SHARE = 0.25;
+/** Beyond a load's own time: connecting, draining, giving up on a stalled server. */
+const LOAD_DEADLINE_MS = 120_000;
+/** A load that must do a given number of operations, however slow the server. */
+const WHOLE_COUNT_SECONDS = 300;
+
+export interface Workload {
+  readonly name: string;
+  readonly summary: string;
+  /** Hands each record over as soon as it is measured. */
+  run(bench: Bench, report: (figures: Figures) => void): Promise<void>;
+}
+
+/** A server under load. */
+export interface Target {
+  readonly endpoint: Endpoint;
+  readonly pid: number | undefined;
+  readonly client: ApiClient;
+  /** Where its data is; empty when it is not the bench's own. */
+  readonly dataDir: string;
+  /** Goes into the names of objects, so that a second run against the same server makes other ones. */
+  readonly prefix: string;
+}
+
+export class Bench {
+  readonly options: BenchOptions;
+  readonly children = new Children();
+  readonly #directory = mkdtempSync(join(tmpdir(), 'orch-bench-'));
+  #directories = 0;
+
+  constructor(options: BenchOptions) {
+    this.options = options;
+  }
+
+  get connections(): number {
+    return this.options.connections ?? DEFAULT_CONNECTIONS;
+  }
+
+  get wantsFloor(): boolean {
+    return this.options.floor !== 'no';
+  }
+
+  get isOwnServer(): boolean {
+    return this.options.url === undefined && this.options.kubeconfig === undefined;
+  }
+
+  /** Bounds of a load that runs for a time. */
+  bounds(seconds = DEFAULT_SECONDS): LoadBounds {
+    const measuredSeconds = this.options.seconds ?? seconds;
+    return {
+      seconds: measuredSeconds,
+      count: this.options.count ?? DEFAULT_COUNT,
+      warmupSeconds: this.options.count === undefined ? measuredSeconds * WARMUP_SHARE : 0,
+    };
+  }
+
+  /** Bounds of a load that does so many operations. */
+  wholeCount(count: number): LoadBounds {
+    return { seconds: WHOLE_COUNT_SECONDS, count, warmupSeconds: 0 };
+  }
+
+  /** A new empty folder. */
+  makeDirectory(): string {
+    this.#directories += 1;
+    const path = join(this.#directory, String(this.#directories));
+    mkdirSync(path);
+    return path;
+  }
+
+  /** Runs a load in a process of its own. Rejects with what went wrong there. */
+  async load(job: LoadJob): Promise<LoadResult> {
+    const child = this.children.fork('load-generator');
+    const deadlineMs = (job.bounds.seconds + job.bounds.warmupSeconds) * 1000 + LOAD_DEADLINE_MS;
+    return resultOf(await this.children.ask<LoadReply>(child, job, deadlineMs));
+  }
+
+  /** Starts a server on a data directory, a new one by default. */
+  startServer(dataDir = this.makeDirectory(), placement = this.options.placement ?? 'default'): Promise<ServerProcess> {
+    return startServer(this.children, { dataDir, placement, options: this.options['server-option'] ?? [] });
+  }
+
+  /** Runs `use` against a server with the bench's namespace in it, then stops the server or clears up in it. */
+  async withTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
+    if (!this.isOwnServer) return await this.#withForeignTarget(use);
+    const dataDir = this.makeDirectory();
+    const { endpoint, pid, stop } = await this.startServer(dataDir);
+    try {
+      return await withClient(endpoint, async (client) => {
+        await prepareNamespace(client);
+        return await use({ endpoint, pid, client, dataDir, prefix: 'b' });
+      });
+    } finally {
+      await stop();
+    }
+  }
+
+  async #withForeignTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
+    const { url, kubeconfig, token, pid } = this.options;
+    const endpoint = url === undefined ? readConnectionFile(kubeconfig!) : endpointOf(url, token, {});
+    return await withClient(endpoint, async (client) => {
+      await prepareNamespace(client);
+      try {
+        return await use({ endpoint, pid, client, dataDir: '', prefix: `b${Date.now().toString(36)}` });
+      } finally {
+        await clearUp(client);
+      }
+    });
+  }
+
+  /** Ends every process and removes the folder. */
+  async close(): Promise<void> {
+    await this.children.stopAll();
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Unwraps what a process answered. */
+export function resultOf(reply: LoadReply): LoadResult {
+  if ('failed' in reply) throw new Error(reply.failed);
+  return reply.ok;
+}
+
+/** The resourceVersion of a list that holds at most one item: where a watch begins. */
+export async function currentVersion(client: ApiClient, path: string): Promise<string> {
+  const list = JSON.parse(await client.expect('GET', `${path}?limit=1`)) as { metadata: { resourceVersion: string } };
+  return list.metadata.resourceVersion;
+}
+
+async function withClient<T>(endpoint: Endpoint, use: (client: ApiClient) => Promise<T>): Promise<T> {
+  const client = new ApiClient(endpoint);
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
+const ALREADY_EXISTS = 409;
+const NOT_FOUND = 404;
+
+async function prepareNamespace(client: ApiClient): Promise<void> {
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: BENCH_NAMESPACE } };
+  await client.expect('POST', '/api/v1/namespaces', JSON.stringify(namespace), [ALREADY_EXISTS]);
+  // A controller makes it in time; pods are refused until then.
+  const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'default' } };
+  const accounts = `/api/v1/namespaces/${BENCH_NAMESPACE}/serviceaccounts`;
+  await client.expect('POST', accounts, JSON.stringify(account), [ALREADY_EXISTS]);
+}
+
+async function clearUp(client: ApiClient): Promise<void> {
+  await client.expect('DELETE', PATHS.configMaps);
+  await client.expect('DELETE', `${PATHS.pods}?gracePeriodSeconds=0`);
+  await client.expect('DELETE', `${PATHS.nodes}?labelSelector=zone%3D${BENCH_NAMESPACE}`);
+  await client.expect('DELETE', `/api/v1/namespaces/${BENCH_NAMESPACE}`, undefined, [NOT_FOUND, ALREADY_EXISTS]);
+}

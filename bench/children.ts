@@ -1,0 +1,81 @@
+// The processes a bench starts, and that they end: each is known by its id from the moment it starts, and stopping the
+// bench stops them all. Nothing else is ever signalled.
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const STOP_GRACE_MS = 10_000;
+
+export type BenchProcess = 'load-generator' | 'floor-listener' | 'floor-engine';
+
+export class Children {
+  readonly #running = new Set<ChildProcess>();
+  #closed = false;
+
+  /** Starts one of the bench's own processes; it ends when its channel closes. */
+  fork(name: BenchProcess): ChildProcess {
+    this.#checkOpen();
+    return this.#keep(
+      fork(fileURLToPath(new URL(`./${name}.js`, import.meta.url)), { stdio: ['ignore', 2, 2, 'ipc'] }),
+    );
+  }
+
+  /** Starts a Node program whose two outputs are read here. */
+  spawnNode(args: readonly string[]): ChildProcess {
+    this.#checkOpen();
+    return this.#keep(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+  }
+
+  /** Sends a process its job and resolves with its one answer. Rejects when it ends before, or takes too long. */
+  ask<Answer>(child: ChildProcess, job: object, deadlineMs: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error(`no answer from a process of the bench within ${deadlineMs} ms`));
+        void this.stop(child);
+      }, deadlineMs);
+      const onExit = (): void => {
+        clearTimeout(timer);
+        reject(new Error('a process of the bench ended without an answer'));
+      };
+      child.once('exit', onExit);
+      child.once('message', (answer) => {
+        clearTimeout(timer);
+        child.off('exit', onExit);
+        resolve(answer as Answer);
+      });
+      child.send(job);
+    });
+  }
+
+  /** Asks a process to end, and ends it after 10 s. Resolves when it is gone. */
+  stop(child: ChildProcess): Promise<void> {
+    if (!this.#running.has(child)) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_GRACE_MS);
+      child.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      child.kill('SIGTERM');
+    });
+  }
+
+  /** Stops all there are; none can be started any more. */
+  async stopAll(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#running].map((child) => this.stop(child)));
+  }
+
+  #checkOpen(): void {
+    if (this.#closed) throw new Error('the bench is ending');
+  }
+
+  #keep(child: ChildProcess): ChildProcess {
+    this.#running.add(child);
+    const forget = (): void => {
+      this.#running.delete(child);
+    };
+    child.once('exit', forget);
+    child.once('error', forget);
+    return child;
+  }
+}

@@ -1,0 +1,132 @@
+// What travels between the bench's own processes: the jobs of the load generator and of the floors, and what they
+// answer. Types only, plain data.
+
+/** Where a load goes. Loopback only. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+  /** Absent: plain HTTP. */
+  readonly tls?: EndpointTls;
+  /** The whole value of the Authorization header. */
+  readonly authorization?: string;
+}
+
+export interface EndpointTls {
+  /** PEM. Absent: the server's certificate is not verified. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/**
+ * One request, as data. Path and body may hold `{seq}` (8 digits, another one for each request), `{object}` (8 digits,
+ * the object it is about) and `{version}` (a JSON string: the object's last seen resourceVersion, empty at first).
+ */
+export interface RequestTemplate {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly contentType?: string;
+  readonly body?: string;
+}
+
+/** A load ends at whichever comes first. */
+export interface LoadBounds {
+  readonly seconds: number;
+  readonly count: number;
+  /** Runs before anything is counted, on top of `seconds`. 0 with a load that is bounded by its count. */
+  readonly warmupSeconds: number;
+}
+
+/** A closed loop: every connection has one request outstanding. */
+export interface RequestJob {
+  readonly type: 'requests';
+  readonly endpoint: Endpoint;
+  readonly connections: number;
+  readonly request: RequestTemplate;
+  /** How many objects `{object}` ranges over. */
+  readonly objects: number;
+  /** `shared`: requests take the objects in turn. `owned`: every connection has objects that no other one touches. */
+  readonly objectChoice: 'shared' | 'owned';
+  /** Remember the resourceVersion of each answer for `{version}`. */
+  readonly capturesVersion: boolean;
+  readonly bounds: LoadBounds;
+  /** Whose CPU and memory to read from /proc. */
+  readonly serverPid?: number;
+}
+
+/** Watchers, and a writer whose writes they see. */
+export interface WatchJob {
+  readonly type: 'watch';
+  readonly endpoint: Endpoint;
+  readonly watchPath: string;
+  readonly watchers: number;
+  /** Every how many watchers one takes part in the latency figures. */
+  readonly sampleEvery: number;
+  /** Count the first event of each write only: several events follow one write. Needs every watcher sampled. */
+  readonly firstEventOnly: boolean;
+  readonly write: RequestTemplate;
+  readonly writers: number;
+  /** Absent: flat out. */
+  readonly writesPerSecond?: number;
+  /** Writes that may be acknowledged or under way and not yet seen by all watchers. Keeps slow readers in the window. */
+  readonly windowWrites: number;
+  /** Time for the last events to arrive after the last write. */
+  readonly drainSeconds: number;
+  readonly bounds: LoadBounds;
+  readonly serverPid?: number;
+}
+
+export type LoadJob = RequestJob | WatchJob;
+
+export interface LatencySummary {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+export interface LoadResult {
+  /** Requests answered 2xx, or delivered events. */
+  readonly operations: number;
+  readonly seconds: number;
+  /** Of a request; of an event from the acknowledgement of its write. */
+  readonly latency: LatencySummary;
+  /** Of an event from the moment its write was sent. */
+  readonly sentToSeen?: LatencySummary;
+  /** Of the writes that events follow, from sent to acknowledged. */
+  readonly writeLatency?: LatencySummary;
+  /** Body bytes of the counted operations. */
+  readonly bodyBytes: number;
+  /** Writes acknowledged while events were counted; equals `operations` for a request load. */
+  readonly writes: number;
+  /** Answers other than 2xx, connections lost, watches ended, events that never came. */
+  readonly errors: number;
+  /** The first of them, for a reader. */
+  readonly firstError?: string;
+  /** Absent where there was none. */
+  readonly generatorCpuSeconds?: number;
+  /** Absent where the server's pid is unknown or the system has no /proc. */
+  readonly serverCpuSeconds?: number;
+  readonly serverRssBytes?: number;
+  /** CPU time of everything on the machine meanwhile. */
+  readonly machineCpuSeconds?: number;
+}
+
+/** Answers of the load generator process. */
+export type LoadReply = { readonly ok: LoadResult } | { readonly failed: string };
+
+/** Starts the bare listener. Answers `{ port }`. */
+export interface ListenerJob {
+  readonly keyFile: string;
+  readonly certFile: string;
+}
+
+/** Writes batches to a bare engine. Answers a LoadReply. */
+export interface EngineJob {
+  /** Must exist and be empty. */
+  readonly directory: string;
+  readonly batchOperations: number;
+  readonly valueBytes: number;
+  /** How many keys there are; writes go round them. Infinity is not JSON: take the count for keys that never repeat. */
+  readonly keys: number;
+  readonly bounds: LoadBounds;
+}

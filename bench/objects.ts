@@ -1,0 +1,104 @@
+// The objects the loads write, as JSON text of an exact size. `"seq"` is what events are recognised by. Nothing here
+// spells a brand, so the texts fit both dialects.
+import type { RequestTemplate } from './load-protocol.ts';
+import { withPlaceholders } from './request-template.ts';
+
+export const BENCH_NAMESPACE = 'bench';
+
+/** Names a scheduler that does not exist: such a pod stays as it was written. */
+const NO_SCHEDULER = 'none';
+
+/** That many characters of text that compresses about as badly as base-36 identifiers do. Always the same. */
+export function fillerText(length: number): string {
+  let text = '';
+  let state = 12345;
+  while (text.length < length) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    text += state.toString(36);
+  }
+  return text.slice(0, Math.max(0, length));
+}
+
+/** Fills up to `bytes`, counted with the tokens at their full width. Too large an object stays as it is. */
+function sized(bytes: number, build: (filler: string) => object): string {
+  // The token stands as a bare value where a JSON string will be.
+  const text = (filler: string): string => JSON.stringify(build(filler)).replaceAll('"{version}"', '{version}');
+  const missing = bytes - Buffer.byteLength(withPlaceholders(text('')));
+  return text(fillerText(missing));
+}
+
+/** A config map of `bytes` bytes. */
+export function configMap(name: string, bytes: number): string {
+  return sized(bytes, (filler) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name },
+    data: { seq: '{seq}', filler },
+  }));
+}
+
+/** The same, to be put under the version it had when last seen. */
+export function configMapUpdate(name: string, bytes: number): string {
+  return sized(bytes, (filler) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, resourceVersion: '{version}' },
+    data: { seq: '{seq}', filler },
+  }));
+}
+
+/** A merge patch that changes one field. */
+export const CONFIG_MAP_PATCH = '{"data":{"seq":"{seq}"}}';
+
+/** A pod of `bytes` bytes as deployments make them. `scheduled: false` names a scheduler that never comes. */
+export function pod(name: string, bytes: number, { scheduled }: { readonly scheduled: boolean }): string {
+  return sized(bytes, (filler) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { app: 'bench', tier: 'load', seq: '{seq}' }, annotations: { filler } },
+    spec: {
+      ...(scheduled ? {} : { schedulerName: NO_SCHEDULER }),
+      automountServiceAccountToken: false,
+      containers: [
+        {
+          name: 'main',
+          image: 'registry.example/bench/main:1.0',
+          args: ['--listen=:8080', '--level=info'],
+          env: [
+            { name: 'MODE', value: 'bench' },
+            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+          ],
+          ports: [{ name: 'http', containerPort: 8080 }],
+          resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+        },
+      ],
+    },
+  }));
+}
+
+/** A node with room for `pods` pods of the kind above. */
+export function node(name: string, pods: number): string {
+  const capacity = { cpu: String(Math.ceil(pods / 10) + 1), memory: `${pods * 64 + 1024}Mi`, pods: String(pods) };
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name, labels: { zone: 'bench', seq: '{seq}' } },
+    status: {
+      capacity,
+      allocatable: capacity,
+      conditions: [{ type: 'Ready', status: 'True', reason: 'Bench', message: 'load' }],
+    },
+  });
+}
+
+/** Collections the loads write to. */
+export const PATHS = {
+  configMaps: `/api/v1/namespaces/${BENCH_NAMESPACE}/configmaps`,
+  pods: `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`,
+  nodes: '/api/v1/nodes',
+} as const;
+
+/** Creates of a body in a collection. */
+export function createRequest(path: string, body: string): RequestTemplate {
+  return { method: 'POST', path, body };
+}

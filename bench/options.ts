@@ -1,0 +1,123 @@
+// The bench's command line. One table says what there is; the workloads' own defaults are in their files.
+import { parseArgs } from 'node:util';
+
+interface OptionEntry {
+  readonly type: 'count' | 'number' | 'text' | 'texts' | 'flag';
+  readonly description: string;
+}
+
+const OPTIONS = {
+  seconds: { type: 'number', description: 'Measured time of a load; a warm-up comes on top' },
+  count: { type: 'count', description: 'Most operations of a load, if that comes first' },
+  connections: { type: 'count', description: 'Connections of the load generator, one request outstanding on each' },
+  placement: { type: 'text', description: 'Placement of the server: a name or a file' },
+  kind: { type: 'text', description: 'create: configmap or pod' },
+  patch: { type: 'flag', description: 'update: JSON merge patches instead of PUT' },
+  objects: { type: 'count', description: 'get, update, list, start: objects in the store' },
+  bytes: { type: 'count', description: 'Size of an object, as sent' },
+  watchers: { type: 'count', description: 'watch: watches, each on its own connection' },
+  rate: { type: 'number', description: 'watch: writes a second; without it a steady load and then one flat out' },
+  window: { type: 'count', description: 'watch: writes that not all watchers have seen yet, at most' },
+  nodes: { type: 'count', description: 'schedule: nodes' },
+  pods: { type: 'count', description: 'schedule: pods' },
+  batch: {
+    type: 'count',
+    description: 'Writes in one commit of the bare engine; without it the average of the server',
+  },
+  floor: { type: 'text', description: 'yes, or no to leave the floors out' },
+  url: { type: 'text', description: 'Aim at a server that runs already, on this machine' },
+  kubeconfig: { type: 'text', description: 'Connection file of a server that runs already' },
+  token: { type: 'text', description: 'Bearer token for --url' },
+  pid: { type: 'count', description: 'Process of that server, for its CPU and memory' },
+  'server-option': { type: 'texts', description: 'Further option of the server, as name=value; repeats add up' },
+  json: { type: 'flag', description: 'One JSON object a line instead of a table' },
+  help: { type: 'flag', description: 'This page' },
+} as const satisfies Readonly<Record<string, OptionEntry>>;
+
+type OptionName = keyof typeof OPTIONS;
+type ValueOf<T extends OptionEntry['type']> = T extends 'flag'
+  ? boolean
+  : T extends 'texts'
+    ? readonly string[]
+    : T extends 'text'
+      ? string
+      : number;
+
+/** What was given; absent is the workload's default. */
+export type BenchOptions = { readonly [Name in OptionName]?: ValueOf<(typeof OPTIONS)[Name]['type']> };
+
+export interface CommandLine {
+  readonly workloads: readonly string[];
+  readonly options: BenchOptions;
+}
+
+/** A command line that cannot be used, in words for the person who typed it. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** Reads `argv` (without node and program). Throws UsageError. */
+export function parseCommandLine(argv: readonly string[]): CommandLine {
+  const config: Record<string, { type: 'string' | 'boolean'; multiple: boolean }> = {};
+  for (const [name, { type }] of Object.entries(OPTIONS)) {
+    config[name] = { type: type === 'flag' ? 'boolean' : 'string', multiple: type === 'texts' };
+  }
+  let parsed: { values: Record<string, unknown>; positionals: string[] };
+  try {
+    parsed = parseArgs({ args: [...argv], options: config, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+  const options: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(parsed.values)) {
+    options[name] = readValue(name, OPTIONS[name as OptionName].type, value);
+  }
+  checkTogether(options as BenchOptions);
+  return { workloads: parsed.positionals, options: options as BenchOptions };
+}
+
+function readValue(name: string, type: OptionEntry['type'], value: unknown): unknown {
+  if (type !== 'count' && type !== 'number') return value;
+  const number = Number(value);
+  const fits = type === 'count' ? Number.isSafeInteger(number) && number > 0 : Number.isFinite(number) && number > 0;
+  if (!fits || String(value).trim() === '') throw new UsageError(`--${name} takes a number above 0, not "${value}"`);
+  return number;
+}
+
+const COUNT_MAX = 10_000_000;
+const SECONDS_MAX = 3_600;
+const SOCKETS_MAX = 50_000;
+
+function checkTogether(options: BenchOptions): void {
+  const { count, seconds, connections, watchers, url, kubeconfig, token, pid, kind, floor } = options;
+  if ((count ?? 0) > COUNT_MAX) throw new UsageError(`--count is at most ${COUNT_MAX}`);
+  if ((seconds ?? 0) > SECONDS_MAX) throw new UsageError(`--seconds is at most ${SECONDS_MAX}`);
+  if (Math.max(connections ?? 0, watchers ?? 0) > SOCKETS_MAX) {
+    throw new UsageError(`--connections and --watchers are at most ${SOCKETS_MAX}`);
+  }
+  if (url !== undefined && kubeconfig !== undefined) throw new UsageError('--url and --kubeconfig exclude each other');
+  if (token !== undefined && url === undefined) throw new UsageError('--token goes with --url');
+  if (pid !== undefined && url === undefined && kubeconfig === undefined) {
+    throw new UsageError('--pid goes with --url or --kubeconfig');
+  }
+  if (kind !== undefined && kind !== 'configmap' && kind !== 'pod') throw new UsageError('--kind is configmap or pod');
+  if (floor !== undefined && floor !== 'yes' && floor !== 'no') throw new UsageError('--floor is yes or no');
+}
+
+/** The page for --help. */
+export function usage(workloads: readonly { readonly name: string; readonly summary: string }[]): string {
+  const line = (name: string, text: string): string => `  ${name.padEnd(22)}${text}`;
+  return [
+    'Usage: npm run bench -- WORKLOAD... [options]',
+    '',
+    'Workloads (all: every one but floor):',
+    ...workloads.map(({ name, summary }) => line(name, summary)),
+    '',
+    'Options:',
+    ...Object.entries(OPTIONS).map(([name, { description }]) => line(`--${name}`, description)),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,280 @@
+// The watch load: watchers on a connection each, and a writer, at a steady rate or flat out. Writes carry a number that
+// the events they cause repeat (`"seq":"…"`), which is how an event is counted and, at sampled watchers, timed. Both ends
+// of a latency are this process's clock.
+import { type Connection, type ConnectionSink, Connector } from './connection.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
+import type { LoadResult, WatchJob } from './load-protocol.ts';
+import { MarkerScanner } from './marker-scanner.ts';
+import { Measurement } from './measurement.ts';
+import { PreparedRequest } from './request-template.ts';
+
+const EVENT_MARKER = '"seq":"';
+const RATE_TICK_MS = 2;
+/** Watches whose headers come with the first event only are not waited for longer. */
+const WATCH_OPEN_MS = 5_000;
+const UNTIMED = -1;
+
+/** Runs the job. Rejects when a watch or the writer is refused. */
+export async function runWatchLoad(job: WatchJob): Promise<LoadResult> {
+  const load = new WatchLoad(job);
+  const connector = new Connector(job.endpoint);
+  const watchers = Array.from({ length: job.watchers }, (_, index) => new Watcher(load, index % job.sampleEvery === 0));
+  const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index));
+  const watch = PreparedRequest.compile({ method: 'GET', path: job.watchPath }, job.endpoint);
+  const connections: Connection[] = [];
+  try {
+    await connector.openMany(watchers, (_, connection) => {
+      connections.push(connection);
+      connection.send(watch.bytes);
+    });
+    await connector.openMany(writers, (writer, connection) => {
+      connections.push(connection);
+      writer.attach(connection);
+    });
+    await load.watchesOpen();
+    return await load.run(writers);
+  } finally {
+    for (const connection of connections) connection.close();
+  }
+}
+
+class WatchLoad {
+  readonly #job: WatchJob;
+  readonly #measurement: Measurement;
+  readonly #ackToSeen = new LatencyHistogram();
+  readonly #sentToSeen = new LatencyHistogram();
+  readonly #sentToAck = new LatencyHistogram();
+  readonly #sentMs: Float64Array;
+  /** When each write was acknowledged, by its number; UNTIMED before. */
+  readonly #acknowledgedMs: Float64Array;
+  /** Whether a write's first event has been seen; used where only that one counts. */
+  readonly #seen: Uint8Array;
+  readonly #idle: Writer[] = [];
+  #openWatches = 0;
+  #opened: (() => void) | undefined;
+  #sent = 0;
+  #acknowledged = 0;
+  #delivered = 0;
+  #bodyBytes = 0;
+  #errors = 0;
+  #firstError: string | undefined;
+  #startedMs = 0;
+  /** At the end of the warm-up. */
+  #base = { delivered: 0, acknowledged: 0, bodyBytes: 0 };
+  #writing = false;
+  #finish: (() => void) | undefined;
+
+  constructor(job: WatchJob) {
+    this.#job = job;
+    this.#measurement = new Measurement(job.serverPid);
+    this.#acknowledgedMs = new Float64Array(job.bounds.count).fill(UNTIMED);
+    this.#sentMs = new Float64Array(job.bounds.count);
+    this.#seen = new Uint8Array(job.firstEventOnly ? job.bounds.count : 0);
+  }
+
+  /** Resolves when every watch has answered its headers, or 5 s have passed. */
+  watchesOpen(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        if (this.#firstError === undefined) resolve();
+        else reject(new Error(this.#firstError));
+      };
+      const timer = setTimeout(settle, WATCH_OPEN_MS);
+      this.#opened = settle;
+      if (this.#openWatches >= this.#job.watchers) settle();
+    });
+  }
+
+  async run(writers: readonly Writer[]): Promise<LoadResult> {
+    const { bounds, drainSeconds, writesPerSecond } = this.#job;
+    this.#idle.push(...writers);
+    this.#writing = true;
+    this.#startedMs = performance.now();
+    const tick = writesPerSecond === undefined ? undefined : setInterval(() => this.#pump(), RATE_TICK_MS);
+    if (bounds.warmupSeconds === 0) this.#beginMeasuring();
+    const timers = [
+      setTimeout(() => this.#beginMeasuring(), bounds.warmupSeconds * 1000),
+      setTimeout(() => this.#stopWriting(), (bounds.warmupSeconds + bounds.seconds) * 1000),
+      setTimeout(() => this.#finish?.(), (bounds.warmupSeconds + bounds.seconds + drainSeconds) * 1000),
+    ];
+    await new Promise<void>((resolve) => {
+      this.#finish = resolve;
+      this.#pump();
+    });
+    for (const timer of timers) clearTimeout(timer);
+    clearInterval(tick);
+    return this.#result();
+  }
+
+  /** Hands writes to idle writers as the rate, the window and the bounds allow. */
+  #pump(): void {
+    const { bounds, watchers, windowWrites, writesPerSecond } = this.#job;
+    let allowed = Math.min(bounds.count, Math.floor(this.#delivered / watchers) + windowWrites);
+    if (writesPerSecond !== undefined) {
+      const elapsedSeconds = (performance.now() - this.#startedMs) / 1000;
+      allowed = Math.min(allowed, Math.ceil(elapsedSeconds * writesPerSecond));
+    }
+    while (this.#writing && this.#sent < allowed && this.#idle.length > 0) {
+      this.#sentMs[this.#sent] = performance.now();
+      this.#idle.pop()!.write(this.#sent);
+      this.#sent += 1;
+    }
+    if (this.#writing && this.#sent >= bounds.count) this.#stopWriting();
+    this.#finishWhenDrained();
+  }
+
+  onWatchOpened(status: number): void {
+    this.#openWatches += 1;
+    if (status !== 200) this.onError(`a watch was answered ${status}`);
+    if (this.#openWatches >= this.#job.watchers || status !== 200) this.#opened?.();
+  }
+
+  onAcknowledged(writer: Writer, sequence: number, error: string | undefined): void {
+    this.#acknowledged += 1;
+    const nowMs = performance.now();
+    this.#acknowledgedMs[sequence] = nowMs;
+    if (this.#measurement.running) this.#sentToAck.record(nowMs - this.#sentMs[sequence]!);
+    if (error !== undefined) {
+      this.onError(error);
+      this.#stopWriting();
+    }
+    this.#idle.push(writer);
+    if (this.#finish !== undefined) this.#pump();
+  }
+
+  /** A piece of a watch's body with so many events in it. */
+  onEvents(count: number, bytes: number): void {
+    this.#bodyBytes += bytes;
+    if (!this.#job.firstEventOnly) this.#delivered += count;
+    // At a steady rate the timer sends.
+    if (this.#job.writesPerSecond === undefined || !this.#writing) this.#pump();
+  }
+
+  onSampled(sequence: number): void {
+    if (!(sequence < this.#sent)) return;
+    if (this.#job.firstEventOnly) {
+      if (this.#seen[sequence] === 1) return;
+      this.#seen[sequence] = 1;
+      this.#delivered += 1;
+    }
+    if (!this.#measurement.running) return;
+    // An event may overtake the acknowledgement of its write on another connection: that is no delay.
+    const nowMs = performance.now();
+    const acknowledgedMs = this.#acknowledgedMs[sequence]!;
+    this.#ackToSeen.record(acknowledgedMs === UNTIMED ? 0 : nowMs - acknowledgedMs);
+    this.#sentToSeen.record(nowMs - this.#sentMs[sequence]!);
+  }
+
+  onError(message: string): void {
+    this.#errors += 1;
+    this.#firstError ??= message;
+  }
+
+  #beginMeasuring(): void {
+    if (this.#measurement.running) return;
+    this.#measurement.begin(performance.now());
+    this.#base = { delivered: this.#delivered, acknowledged: this.#acknowledged, bodyBytes: this.#bodyBytes };
+  }
+
+  #stopWriting(): void {
+    this.#writing = false;
+    this.#finishWhenDrained();
+  }
+
+  #finishWhenDrained(): void {
+    if (this.#writing || this.#acknowledged < this.#sent) return;
+    if (this.#delivered >= this.#sent * this.#job.watchers) this.#finish?.();
+  }
+
+  #result(): LoadResult {
+    const base = this.#base;
+    const missing = Math.max(0, this.#sent * this.#job.watchers - this.#delivered);
+    if (missing > 0) this.#firstError ??= `${missing} events never came`;
+    return {
+      operations: this.#delivered - base.delivered,
+      writes: this.#acknowledged - base.acknowledged,
+      latency: this.#ackToSeen.summary(),
+      sentToSeen: this.#sentToSeen.summary(),
+      writeLatency: this.#sentToAck.summary(),
+      bodyBytes: this.#bodyBytes - base.bodyBytes,
+      errors: this.#errors + missing,
+      ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
+      ...this.#measurement.end(performance.now()),
+    };
+  }
+}
+
+class Watcher implements ConnectionSink {
+  readonly #load: WatchLoad;
+  readonly #scanner: MarkerScanner;
+
+  constructor(load: WatchLoad, sampled: boolean) {
+    this.#load = load;
+    const onSequence = sampled ? (digits: string): void => load.onSampled(Number(digits)) : undefined;
+    this.#scanner = new MarkerScanner(EVENT_MARKER, onSequence);
+  }
+
+  onHead(status: number): void {
+    this.#load.onWatchOpened(status);
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    this.#scanner.count = 0;
+    this.#scanner.feed(buffer, start, end);
+    this.#load.onEvents(this.#scanner.count, end - start);
+  }
+
+  onEnd(): void {
+    this.#load.onError('the server ended a watch');
+  }
+
+  onLost(error: Error): void {
+    this.#load.onError(`a watch was lost: ${error.message}`);
+  }
+}
+
+class Writer implements ConnectionSink {
+  readonly #load: WatchLoad;
+  readonly #request: PreparedRequest;
+  #connection: Connection | undefined;
+  #sequence = 0;
+  #status = 0;
+  #errorText = '';
+
+  constructor(load: WatchLoad, job: WatchJob, index: number) {
+    this.#load = load;
+    this.#request = PreparedRequest.compile(job.write, job.endpoint);
+    // A writer has an object of its own, so that writes never conflict.
+    this.#request.setObject(index);
+    this.#request.setVersion('');
+  }
+
+  attach(connection: Connection): void {
+    this.#connection = connection;
+  }
+
+  write(sequence: number): void {
+    this.#sequence = sequence;
+    this.#request.setSequence(sequence);
+    this.#connection!.send(this.#request.bytes);
+  }
+
+  onHead(status: number): void {
+    this.#status = status;
+    this.#errorText = '';
+  }
+
+  onBody(buffer: Buffer, start: number, end: number): void {
+    if (this.#status >= 300) this.#errorText = (this.#errorText + buffer.toString('latin1', start, end)).slice(0, 500);
+  }
+
+  onEnd(): void {
+    const error = this.#status >= 300 ? `a write was answered ${this.#status} ${this.#errorText}` : undefined;
+    this.#load.onAcknowledged(this, this.#sequence, error);
+  }
+
+  onLost(error: Error): void {
+    this.#load.onError(`the writer's connection was lost: ${error.message}`);
+  }
+}

@@ -1,0 +1,38 @@
+// Reads of single objects.
+import type { Workload } from '../bench.ts';
+import { readFloor } from '../floors.ts';
+import { configMap, createRequest, PATHS } from '../objects.ts';
+import { figuresOf } from '../report.ts';
+import { repeat } from './populate.ts';
+
+const OBJECTS = 1000;
+const BYTES = 800;
+
+export const get: Workload = {
+  name: 'get',
+  summary: 'Reads of one config map of 1,000',
+  async run(bench, report) {
+    const { connections } = bench;
+    const objects = bench.options.objects ?? OBJECTS;
+    const bytes = bench.options.bytes ?? BYTES;
+    const result = await bench.withTarget(async (target) => {
+      const { endpoint, pid, prefix } = target;
+      await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${prefix}-{seq}`, bytes)), objects);
+      return await bench.load({
+        type: 'requests',
+        endpoint,
+        connections,
+        request: { method: 'GET', path: `${PATHS.configMaps}/${prefix}-{object}` },
+        objects,
+        objectChoice: 'shared',
+        capturesVersion: false,
+        bounds: bench.bounds(),
+        ...(pid === undefined ? {} : { serverPid: pid }),
+      });
+    });
+    const bodyBytes = result.bodyBytes / Math.max(1, result.operations);
+    const floor = bench.wantsFloor ? await readFloor(bench, bodyBytes, connections) : undefined;
+    const parameters = { connections, objects };
+    report(figuresOf({ workload: 'get', parameters, unit: 'requests', result, floor, details: { bodyBytes } }));
+  },
+};

@@ -1,0 +1,86 @@
+// Fan-out: many watches on one collection, and a writer. At a steady rate for the delay of an event, flat out for how
+// many can be delivered.
+import { type Bench, currentVersion, type Workload } from '../bench.ts';
+import { watchFloor } from '../floors.ts';
+import type { LoadBounds, LoadResult } from '../load-protocol.ts';
+import { configMap, createRequest, PATHS } from '../objects.ts';
+import { eventDetails, figuresOf } from '../report.ts';
+import { repeat } from './populate.ts';
+
+const WATCHERS = 1000;
+const BYTES = 400;
+const STEADY_WRITES_PER_SECOND = 20;
+const WRITERS = 16;
+/** Enough to keep the server busy, few enough to stay far inside the window of events it keeps. */
+const WINDOW_WRITES = 64;
+const SAMPLES = 50;
+const DRAIN_SECONDS = 15;
+const SECONDS_EACH = 4;
+/** Numbers a load may give to its writes. */
+const WRITES_MAX = 1_000_000;
+
+interface Phase {
+  readonly name: string;
+  readonly writesPerSecond: number | undefined;
+}
+
+export const watch: Workload = {
+  name: 'watch',
+  summary: '1,000 watches of one collection, a writer at a steady rate and then flat out',
+  async run(bench, report) {
+    const { rate } = bench.options;
+    const steady = { name: 'watch steady', writesPerSecond: rate ?? STEADY_WRITES_PER_SECOND };
+    const phases: Phase[] =
+      rate === undefined ? [steady, { name: 'watch flat', writesPerSecond: undefined }] : [steady];
+    for (const phase of phases) {
+      const shape = shapeOf(bench, phase);
+      const result = await load(bench, shape);
+      const frameBytes = result.bodyBytes / Math.max(1, result.operations);
+      const floor = bench.wantsFloor ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
+      const parameters = {
+        watchers: shape.watchers,
+        ...(phase.writesPerSecond === undefined ? { window: shape.windowWrites } : { rate: phase.writesPerSecond }),
+      };
+      const details = { frameBytes, writesPerSecond: result.writes / result.seconds, ...eventDetails(result) };
+      report(figuresOf({ workload: phase.name, parameters, unit: 'events', result, floor, details }));
+    }
+  },
+};
+
+function shapeOf(bench: Bench, phase: Phase) {
+  const watchers = bench.options.watchers ?? WATCHERS;
+  return {
+    watchers,
+    sampleEvery: Math.max(1, Math.floor(watchers / SAMPLES)),
+    writers: Math.min(bench.options.connections ?? WRITERS, WRITERS),
+    windowWrites: bench.options.window ?? WINDOW_WRITES,
+    writesPerSecond: phase.writesPerSecond,
+  };
+}
+
+function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResult> {
+  const bytes = bench.options.bytes ?? BYTES;
+  const { writesPerSecond, ...rest } = shape;
+  return bench.withTarget(async (target) => {
+    const { endpoint, pid, client, prefix } = target;
+    await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${prefix}-{seq}`, bytes)), shape.writers);
+    const version = await currentVersion(client, PATHS.configMaps);
+    const name = `${prefix}-{object}`;
+    return await bench.load({
+      type: 'watch',
+      endpoint,
+      watchPath: `${PATHS.configMaps}?watch=true&resourceVersion=${version}`,
+      ...rest,
+      ...(writesPerSecond === undefined ? {} : { writesPerSecond }),
+      firstEventOnly: false,
+      write: { method: 'PUT', path: `${PATHS.configMaps}/${name}`, body: configMap(name, bytes) },
+      drainSeconds: DRAIN_SECONDS,
+      bounds: writeBounds(bench),
+      ...(pid === undefined ? {} : { serverPid: pid }),
+    });
+  });
+}
+
+function writeBounds(bench: Bench): LoadBounds {
+  return { ...bench.bounds(SECONDS_EACH), count: bench.options.count ?? WRITES_MAX };
+}

@@ -1,0 +1,126 @@
+// The kubectl that is installed on the machine, pointed at a test's server. Uses nothing of the user's own configuration.
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Scope, ServerProcess } from '../server/server-process.ts';
+
+/** Of one call, and of each wait for a line. */
+const PATIENCE_MS = 30_000;
+
+export interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Throws, saying what to do, when there is no kubectl. */
+export function requireKubectl(): void {
+  try {
+    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
+  } catch {
+    throw new Error('these tests need kubectl on the PATH (Debian: apt-get install kubernetes-client)');
+  }
+}
+
+export class Kubectl {
+  readonly #server: ServerProcess;
+  readonly #home: string;
+
+  constructor(server: ServerProcess) {
+    this.#server = server;
+    this.#home = mkdtempSync(join(tmpdir(), 'orch-kubectl-'));
+  }
+
+  dispose(): void {
+    rmSync(this.#home, { recursive: true, force: true });
+  }
+
+  /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads. */
+  run(args: readonly string[], stdin = ''): Promise<Outcome> {
+    return new Promise((resolve) => {
+      const child = execFile(
+        'kubectl',
+        this.#arguments(args),
+        { env: this.#environment(), timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
+        (error, stdout, stderr) => {
+          const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+          resolve({ code, stdout, stderr });
+        },
+      );
+      child.stdin?.end(stdin);
+    });
+  }
+
+  /** The output of a command. Throws when it fails. */
+  async ok(args: readonly string[], stdin = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, stdin);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')} failed (${code}): ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** The error output of a command. Throws when it succeeds. */
+  async refused(args: readonly string[], stdin = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, stdin);
+    if (code === 0) throw new Error(`kubectl ${args.join(' ')} was to fail, and said: ${stdout}`);
+    return stderr;
+  }
+
+  async json<T>(args: readonly string[]): Promise<T> {
+    return JSON.parse(await this.ok([...args, '-o', 'json'])) as T;
+  }
+
+  /** Starts a command that goes on, such as `get -w`. */
+  follow(scope: Scope, args: readonly string[]): FollowedOutput {
+    const child = spawn('kubectl', this.#arguments(args), { env: this.#environment() });
+    scope.teardown(() => void child.kill('SIGKILL'));
+    return new FollowedOutput(child);
+  }
+
+  #arguments(args: readonly string[]): string[] {
+    return ['--kubeconfig', this.#server.kubeconfig, '--cache-dir', join(this.#home, 'cache'), ...args];
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    return { PATH: process.env.PATH, HOME: this.#home };
+  }
+}
+
+/** Lines of a process that is still running. */
+export class FollowedOutput {
+  #text = '';
+  #errors = '';
+  #ended = false;
+  #wake = (): void => {};
+
+  constructor(child: ChildProcess) {
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.#text += text;
+      this.#wake();
+    });
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.#errors += text;
+    });
+    child.on('close', () => {
+      this.#ended = true;
+      this.#wake();
+    });
+  }
+
+  /** All lines so far, as soon as one of them matches. Rejects when the process ends or is silent before that. */
+  lineMatching(pattern: RegExp): Promise<string[]> {
+    return new Promise((resolve, reject) => {
+      const fail = (why: string): void => reject(new Error(`${why} before ${pattern}: ${this.#text}${this.#errors}`));
+      const patience = setTimeout(() => fail('time ran out'), PATIENCE_MS);
+      this.#wake = () => {
+        const lines = this.#text.split('\n').slice(0, -1);
+        const found = lines.some((line) => pattern.test(line));
+        if (!found && !this.#ended) return;
+        clearTimeout(patience);
+        if (found) resolve(lines);
+        else fail('the output ended');
+      };
+      this.#wake();
+    });
+  }
+}

@@ -1,0 +1,178 @@
+// A client for listener tests that shows what is on the wire: it sends exactly the bytes it is given and keeps what came
+// back. It knows enough of HTTP/1.1 to split answers.
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Buffer;
+}
+
+/** How long a condition may take before a test gives up on it. */
+const GIVE_UP_MS = 20_000;
+
+const CLOSING_CHUNK = '0\r\n\r\n';
+
+/** Bytes up to which every piece that arrives is looked at when it does. */
+const LOOKED_AT_ONCE_MAX = 200_000;
+
+export class RawClient {
+  readonly socket: Socket;
+  isClosed = false;
+  #parts: Buffer[] = [];
+  #partBytes = 0;
+  #changed: () => void = () => {};
+
+  private constructor(socket: Socket) {
+    this.socket = socket;
+    socket.on('data', (bytes: Buffer) => {
+      this.#parts.push(bytes);
+      this.#partBytes += bytes.length;
+      // Much is looked at by the clock, so that it is not joined for each piece.
+      if (this.#partBytes < LOOKED_AT_ONCE_MAX) this.#changed();
+    });
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.isClosed = true;
+      this.#changed();
+    });
+  }
+
+  static open(port: number, isTls: boolean): Promise<RawClient> {
+    return new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port };
+      const socket = isTls ? connectTls({ ...options, rejectUnauthorized: false }) : connectTcp(options);
+      socket.once('error', reject);
+      socket.once(isTls ? 'secureConnect' : 'connect', () => {
+        socket.off('error', reject);
+        resolve(new RawClient(socket));
+      });
+    });
+  }
+
+  /** All that has been received and not been taken. */
+  get received(): Buffer {
+    if (this.#parts.length !== 1) this.#parts = [Buffer.concat(this.#parts)];
+    return this.#parts[0]!;
+  }
+
+  send(text: string | Uint8Array): void {
+    this.socket.write(text);
+  }
+
+  /** Waits until what was received satisfies the condition. */
+  async until(condition: (received: Buffer) => boolean): Promise<Buffer> {
+    await this.#wait(() => condition(this.received));
+    return this.received;
+  }
+
+  async untilClosed(): Promise<Buffer> {
+    await this.#wait(() => this.isClosed);
+    return this.received;
+  }
+
+  /** Waits for one whole answer and takes it from what was received. */
+  async answer(isHead = false): Promise<Answer> {
+    let found = parseAnswer(this.received, isHead);
+    await this.#wait(() => {
+      if (this.#mayBeWhole()) found = parseAnswer(this.received, isHead);
+      return found !== undefined;
+    });
+    this.#parts = [this.received.subarray(found!.length)];
+    this.#partBytes = this.received.length;
+    return found!.answer;
+  }
+
+  async #wait(condition: () => boolean): Promise<void> {
+    await eventually(
+      () => condition() || this.isClosed,
+      (wake) => {
+        this.#changed = wake;
+      },
+    );
+    if (!condition()) throw new Error(`closed with only ${JSON.stringify(this.text.slice(0, 200))}`);
+  }
+
+  /** False while a long answer's end has surely not arrived: joining and splitting it costs much. */
+  #mayBeWhole(): boolean {
+    if (this.#partBytes < LOOKED_AT_ONCE_MAX) return true;
+    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(this.#parts[0]?.toString('latin1', 0, 4096) ?? '')?.[1];
+    if (length !== undefined) return this.#partBytes >= Number(length);
+    return Buffer.concat(this.#parts.slice(-CLOSING_CHUNK.length)).toString('latin1').endsWith(CLOSING_CHUNK);
+  }
+
+  get text(): string {
+    return this.received.toString('latin1');
+  }
+
+  close(): void {
+    this.socket.destroy();
+  }
+}
+
+/** Waits for a condition that is looked at whenever `subscribe`'s callback is called, and now and then. */
+export function eventually(condition: () => boolean, subscribe: (wake: () => void) => void = () => {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const deadline = setTimeout(() => finish(new Error('the condition did not come about')), GIVE_UP_MS);
+    const looks = setInterval(() => look(), 10);
+    const finish = (error?: Error): void => {
+      clearTimeout(deadline);
+      clearInterval(looks);
+      if (error === undefined) resolve();
+      else reject(error);
+    };
+    const look = (): void => {
+      if (condition()) finish();
+    };
+    subscribe(look);
+    look();
+  });
+}
+
+function parseAnswer(bytes: Buffer, isHead: boolean): { answer: Answer; length: number } | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n');
+  if (headEnd < 0) return undefined;
+  const [statusLine = '', ...lines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
+  const status = Number(statusLine.split(' ')[1]);
+  if (status === 100) {
+    const next = parseAnswer(bytes.subarray(headEnd + 4), isHead);
+    return next === undefined ? undefined : { answer: next.answer, length: next.length + headEnd + 4 };
+  }
+  const headers = new Map(
+    lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
+  );
+  const rest = bytes.subarray(headEnd + 4);
+  if (isHead || status === 204 || status === 304)
+    return { answer: { status, headers, body: Buffer.alloc(0) }, length: headEnd + 4 };
+  if (headers.get('transfer-encoding') === 'chunked') {
+    const chunks = parseChunks(rest);
+    if (!chunks.isWhole) return undefined;
+    return { answer: { status, headers, body: chunks.body }, length: headEnd + 4 + chunks.length };
+  }
+  const length = Number(headers.get('content-length') ?? 0);
+  if (rest.length < length) return undefined;
+  return { answer: { status, headers, body: rest.subarray(0, length) }, length: headEnd + 4 + length };
+}
+
+/** The data of the chunks that have arrived, whether or not the line end behind the last one has. */
+export function parseChunks(bytes: Buffer): { body: Buffer; isWhole: boolean; length: number } {
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (;;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    if (lineEnd < 0) return { body: Buffer.concat(parts), isWhole: false, length: at };
+    const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    const start = lineEnd + 2;
+    if (size === 0) return { body: Buffer.concat(parts), isWhole: bytes.length >= start + 2, length: start + 2 };
+    parts.push(bytes.subarray(start, start + size));
+    if (bytes.length < start + size + 2) return { body: Buffer.concat(parts), isWhole: false, length: at };
+    at = start + size + 2;
+  }
+}
+
+/** The streamed body so far. */
+export function streamedBody(received: Buffer): string {
+  const headEnd = received.indexOf('\r\n\r\n');
+  return headEnd < 0 ? '' : parseChunks(received.subarray(headEnd + 4)).body.toString();
+}

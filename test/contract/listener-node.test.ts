@@ -1,0 +1,143 @@
+// The listener contract on Node's own server, by HTTP/1.1 plain and with TLS, and what only it can do: client
+// certificates, refusals in the Status format, idle timeouts as configured.
+import { connect } from 'node:http2';
+import { connect as connectTls } from 'node:tls';
+import test from 'ava';
+import type { ExchangeHandler, TlsMaterial } from '../../transport/exchange.ts';
+import { openNodeListener } from '../../transport/node-listener.ts';
+import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { eventually, RawClient } from './listener-client.ts';
+import { HEADER_BYTES_MAX, JSON_HEADERS, listenerOptions, Taken, testPair } from './listener-fixture.ts';
+import { answerOf } from './listener-http2-client.ts';
+import { http1Suite } from './listener-suite.ts';
+
+http1Suite('node', openNodeListener, false);
+http1Suite('node with TLS', openNodeListener, true);
+
+for (const isTls of [false, true]) {
+  test.serial(`node${isTls ? ' with TLS' : ''}: refusals of its own are Status objects`, async (t) => {
+    const listener = await openNodeListener(await listenerOptions(isTls, () => {}));
+    const cases: readonly (readonly [head: string, code: number, reason: string])[] = [
+      [
+        `GET / HTTP/1.1\r\nHost: test\r\nX: ${'v'.repeat(HEADER_BYTES_MAX)}\r\n\r\n`,
+        431,
+        'RequestHeaderFieldsTooLarge',
+      ],
+      ['GET / HTTP/1.1\r\nbad header: 1\r\n\r\n', 400, 'BadRequest'],
+      ['garbage\r\n\r\n', 400, 'BadRequest'],
+    ];
+    for (const [head, code, reason] of cases) {
+      const client = await RawClient.open(listener.port, isTls);
+      client.send(head);
+      const answer = await client.answer();
+      const status = JSON.parse(answer.body.toString()) as Record<string, unknown>;
+      t.is(answer.status, code);
+      t.like(status, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code });
+      await client.untilClosed();
+    }
+    await listener.close();
+  });
+}
+
+test.serial('node: a request target with scheme and host is its path', async (t) => {
+  const listener = await openNodeListener(
+    await listenerOptions(false, (request, response) => response.respond(200, [], `${request.path}|${request.query}`)),
+  );
+  const client = await RawClient.open(listener.port, false);
+  const targets = { 'http://h:1/p/q?x=/': '/p/q|x=/', 'http://h?x': '/|x', '*': '*|' };
+  for (const [target, expected] of Object.entries(targets)) {
+    client.send(`OPTIONS ${target} HTTP/1.1\r\nHost: test\r\n\r\n`);
+    t.is((await client.answer()).body.toString(), expected);
+  }
+  client.close();
+  await listener.close();
+});
+
+test.serial('node: malformed bytes behind a stream cut it instead of being answered into it', async (t) => {
+  const taken = new Taken();
+  const listener = await openNodeListener(await listenerOptions(false, taken.handler(JSON_HEADERS)));
+  const client = await RawClient.open(listener.port, false);
+  client.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+  const response = await taken.next();
+  await client.until((received) => received.includes('\r\n\r\n'));
+  client.send('\x00\x01\x02\r\n\r\n');
+  await client.untilClosed();
+  t.false(client.text.includes('BadRequest'));
+  await eventually(() => response.aborted);
+  t.true(response.aborted);
+  await listener.close();
+});
+
+for (const isTls of [false, true]) {
+  test.serial(`node${isTls ? ' with TLS' : ''}: an idle connection is closed, one with a stream is not`, async (t) => {
+    const taken = new Taken();
+    const held = taken.handler(JSON_HEADERS);
+    const handler: ExchangeHandler = (request, response) => {
+      if (request.path === '/held') held(request, response);
+      else response.respond(200, [], 'done');
+    };
+    const listener = await openNodeListener(await listenerOptions(isTls, handler, { idleTimeoutSeconds: 1 }));
+    const streaming = await RawClient.open(listener.port, isTls);
+    streaming.send('GET /held HTTP/1.1\r\nHost: test\r\n\r\n');
+    const response = await taken.next();
+    const idle = await RawClient.open(listener.port, isTls);
+    idle.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    t.is((await idle.answer()).status, 200);
+    await idle.untilClosed();
+    t.false(response.aborted);
+    response.write(Buffer.from('{"late":true}\n'));
+    await streaming.until((received) => received.includes('late'));
+    streaming.close();
+    await listener.close();
+  });
+}
+
+function clientPair(purpose: 'serverAuth' | 'clientAuth'): Promise<{ certPem: string; keyPem: string }> {
+  const now = Date.now();
+  const span = { notBefore: new Date(now - 3_600_000), notAfter: new Date(now + 3_600_000) };
+  return makeSelfSigned({ commonName: 'jane', names: ['jane'], purpose, ...span });
+}
+
+/** The certificate that the handler saw, in hexadecimal, over HTTP/1.1. */
+function seenCertificate(port: number, pair: { certPem: string; keyPem: string } | undefined): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const identity = pair === undefined ? {} : { cert: pair.certPem, key: pair.keyPem };
+    const socket = connectTls({ host: '127.0.0.1', port, rejectUnauthorized: false, ...identity }, () => {
+      socket.write('GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n');
+    });
+    let text = '';
+    socket.on('data', (bytes) => {
+      text += bytes.toString('latin1');
+    });
+    socket.on('end', () => resolve(text.slice(text.indexOf('\r\n\r\n') + 4)));
+    socket.on('error', reject);
+  });
+}
+
+test.serial('node: a client certificate counts only when an authority vouches for it', async (t) => {
+  const server = await testPair;
+  const known = await clientPair('clientAuth');
+  const stranger = await clientPair('clientAuth');
+  const misused = await clientPair('serverAuth');
+  const tls: TlsMaterial = { ...server, clientCaPem: known.certPem + misused.certPem };
+  const handler: ExchangeHandler = (request, response) => {
+    response.respond(200, [], Buffer.from(request.peerCertificate ?? []).toString('hex'));
+  };
+  const listener = await openNodeListener(await listenerOptions(true, handler, { tls }));
+  const expected = derOf(known.certPem).toString('hex');
+  t.is(await seenCertificate(listener.port, known), expected);
+  t.is(await seenCertificate(listener.port, undefined), '', 'none is needed');
+  t.is(await seenCertificate(listener.port, stranger), '', 'a stranger is nobody');
+  t.is(await seenCertificate(listener.port, misused), '', 'a certificate for servers is none for clients');
+  const identity = { cert: known.certPem, key: known.keyPem };
+  const session = connect(`https://localhost:${listener.port}`, { ca: server.certPem, ...identity });
+  for (let i = 0; i < 2; i++) {
+    t.is((await answerOf(session.request({ ':path': '/' }))).body.toString(), expected, 'by HTTP/2');
+  }
+  session.destroy();
+  await listener.close();
+});
+
+function derOf(pem: string): Buffer {
+  return Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/g, ''), 'base64');
+}

@@ -1,0 +1,105 @@
+// What every listener promises to the ingress (transport/exchange.ts), tried over HTTP/1.1 with real sockets. Run by
+// listener-uws.test.ts and listener-node.test.ts, plain and with TLS.
+import { createServer } from 'node:net';
+import test from 'ava';
+import { isOrchError } from '../../runtime/errors.ts';
+import type { ExchangeHandler } from '../../transport/exchange.ts';
+import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { answerTests, failureTests } from './listener-answers.ts';
+import { eventually, RawClient } from './listener-client.ts';
+import {
+  answerPath,
+  get,
+  JSON_HEADERS,
+  listenerOptions,
+  type Open,
+  type Served,
+  serving,
+  Taken,
+  testPair,
+} from './listener-fixture.ts';
+import { bodyTests, requestTests } from './listener-requests.ts';
+import { streamTests } from './listener-streams.ts';
+
+/** Registers the suite's tests under the given name. */
+export function http1Suite(name: string, open: Open, isTls: boolean): void {
+  const served = serving(name, open, isTls);
+  requestTests(served);
+  bodyTests(served);
+  answerTests(served);
+  failureTests(served);
+  streamTests(served);
+  lifeTests(name, open, isTls, served);
+}
+
+function lifeTests(name: string, open: Open, isTls: boolean, served: Served): void {
+  const taken = new Taken();
+  const held = taken.handler(JSON_HEADERS);
+  const hold: ExchangeHandler = (request, response) => {
+    if (request.path === '/held') held(request, response);
+    else response.respond(200, JSON_HEADERS, 'other');
+  };
+
+  served('after stopAccepting open streams go on, and close ends them', hold, async (t, client, listener) => {
+    const other = await RawClient.open(listener.port, isTls);
+    client.send(get('/held'));
+    const response = await taken.next();
+    listener.stopAccepting();
+    await t.throwsAsync(RawClient.open(listener.port, isTls));
+    response.write(Buffer.from('{"late":true}\n'));
+    await client.until((received) => received.includes('late'));
+    other.send(get('/'));
+    await other.untilClosed();
+    t.regex(other.text, /^$|Connection: close/i);
+    await listener.close();
+    await client.untilClosed();
+    await eventually(() => response.aborted && listener.openConnections === 0);
+    t.true(response.aborted);
+  });
+
+  test.serial(`${name}: a taken port is the operator's error`, async (t) => {
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));
+    const address = holder.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const options = await listenerOptions(isTls, answerPath, { port });
+    const error = await t.throwsAsync(open(options), { message: `address 127.0.0.1:${port} is already in use` });
+    t.true(isOrchError(error, 'BadConfiguration'));
+    holder.close();
+
+    const listener = await open(await listenerOptions(isTls, answerPath));
+    await t.throwsAsync(open({ ...options, port: listener.port }), { message: /is already in use/ });
+    await listener.close();
+  });
+
+  test.serial(`${name}: an address of another machine is the operator's error`, async (t) => {
+    const options = await listenerOptions(isTls, answerPath, { host: '192.0.2.1', port: 6443 });
+    t.true(isOrchError(await t.throwsAsync(open(options)), 'BadConfiguration'));
+  });
+
+  test.serial(`${name}: a port is free again when its listener has closed`, async (t) => {
+    const first = await open(await listenerOptions(isTls, answerPath));
+    await first.close();
+    const second = await open(await listenerOptions(isTls, answerPath, { port: first.port }));
+    t.is(second.port, first.port);
+    await second.close();
+  });
+
+  if (!isTls) return;
+  test.serial(`${name}: a key that is not the certificate's is the operator's error`, async (t) => {
+    const pair = await testPair;
+    const other = await makeSelfSigned({
+      commonName: 'x',
+      names: ['x'],
+      notBefore: new Date(),
+      notAfter: new Date(Date.now() + 1e7),
+    });
+    for (const tls of [
+      { certPem: pair.certPem, keyPem: other.keyPem },
+      { certPem: 'nonsense', keyPem: pair.keyPem },
+    ]) {
+      const error = await t.throwsAsync(open(await listenerOptions(true, answerPath, { tls })));
+      t.true(isOrchError(error, 'BadConfiguration'), String(error));
+    }
+  });
+}

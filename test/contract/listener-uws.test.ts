@@ -1,0 +1,94 @@
+// The listener contract on uws, and what is peculiar to it: header limits of the binary, stalled clients, threads.
+import { Worker } from 'node:worker_threads';
+import test from 'ava';
+import type { ExchangeHandler, HttpResponse } from '../../transport/exchange.ts';
+import { prepareUws } from '../../transport/uws-binary.ts';
+import { openUwsListener } from '../../transport/uws-listener.ts';
+import type { UwsResponse } from '../../transport/uws-response.ts';
+import { eventually, RawClient } from './listener-client.ts';
+import { HEADER_BYTES_MAX, listenerOptions } from './listener-fixture.ts';
+import { http1Suite } from './listener-suite.ts';
+
+prepareUws(HEADER_BYTES_MAX);
+
+http1Suite('uws', openUwsListener, false);
+http1Suite('uws with TLS', openUwsListener, true);
+
+for (const isTls of [false, true]) {
+  let response: HttpResponse | undefined;
+  const take: ExchangeHandler = (_, taken) => {
+    response = taken;
+    taken.start(200, [['Content-Type', 'application/octet-stream']]);
+  };
+  test.serial(`a stalled client${isTls ? ' with TLS' : ''} that was kept alive still gets everything`, async (t) => {
+    const listener = await openUwsListener(await listenerOptions(isTls, take));
+    const client = await RawClient.open(listener.port, isTls);
+    client.socket.pause();
+    client.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n');
+    await eventually(() => response !== undefined);
+    let written = 0;
+    const chunk = new Uint8Array(100_000).fill(0x78);
+    do written += chunk.length;
+    while (response?.write(chunk) === true);
+    for (let i = 0; i < 3; i++) {
+      (response as UwsResponse).keepAlive();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    let drained = false;
+    response?.onDrained(() => {
+      drained = true;
+      response?.end();
+    });
+    client.socket.resume();
+    t.is((await client.answer()).body.length, written);
+    t.true(drained);
+    client.close();
+    await listener.close();
+  });
+}
+
+test.serial('client certificates and TLS 1.3 alone are refused', async (t) => {
+  const options = await listenerOptions(true, () => {});
+  const tls = options.tls!;
+  for (const change of [{ clientCaPem: tls.certPem }, { minVersion: 'TLSv1.3' as const }]) {
+    await t.throwsAsync(openUwsListener({ ...options, tls: { ...tls, ...change } }), { message: /uws listener/ });
+  }
+});
+
+test.serial('two threads share one port, with the header limit of the process', async (t) => {
+  const first = await startThread(0);
+  const second = await startThread(first.port);
+  t.is(second.port, first.port);
+  const seen = new Set<string>();
+  for (let asked = 0; seen.size < 2 && asked < ASKED_MAX; asked++) seen.add(await ask(first.port));
+  t.deepEqual([...seen].sort(), ['1', '2']);
+  for (const { worker } of [first, second]) {
+    const exited = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage('close');
+    await exited;
+  }
+});
+
+/** Connections after which both threads must have been given one: the kernel deals them out at random. */
+const ASKED_MAX = 500;
+
+let threads = 0;
+
+function startThread(port: number): Promise<{ worker: Worker; port: number }> {
+  const worker = new Worker(new URL('./listener-thread.js', import.meta.url), {
+    workerData: { port, name: String(++threads), headerBytesMax: HEADER_BYTES_MAX },
+  });
+  return new Promise((resolve, reject) => {
+    worker.once('message', (listening: number) => resolve({ worker, port: listening }));
+    worker.once('error', reject);
+  });
+}
+
+/** The name of the thread that took a new connection, which was sent more headers than the binary's own limit. */
+async function ask(port: number): Promise<string> {
+  const client = await RawClient.open(port, false);
+  client.send(`GET / HTTP/1.1\r\nHost: test\r\nX-Long: ${'v'.repeat(30_000)}\r\n\r\n`);
+  const { body } = await client.answer();
+  client.close();
+  return body.toString();
+}

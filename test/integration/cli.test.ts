@@ -1,0 +1,279 @@
+// The program as an operator meets it: what it prints, what it leaves, how it ends, and what it says when it cannot start.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ava, { type ExecutionContext } from 'ava';
+import { HttpsClient } from '../server/https-client.ts';
+import { freePort, newServer, startServer } from '../server/server-process.ts';
+
+const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
+// One after the other: each starts processes of its own.
+const test = ava.serial;
+const PID_FILE = 'orch.pid';
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the program to its end. */
+function orch(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ORCH, ...args], { timeout: 30_000 }, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+function temporaryDirectory(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'orch-cli-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** One line that says why, exit code 1, and no claim on the data directory. */
+function assertRefused(t: ExecutionContext, ended: Ended, reason: RegExp, directory?: string): void {
+  t.is(ended.stdout, '');
+  t.regex(ended.stderr, /^orch: [^\n]+\n$/);
+  t.regex(ended.stderr, reason);
+  t.is(ended.code, 1);
+  if (directory !== undefined) t.false(existsSync(join(directory, PID_FILE)));
+}
+
+for (const placement of ['single', 'default', 'wide']) {
+  test(`a start under ${placement} says where the server is, and SIGTERM ends it with code 0`, async (t) => {
+    const server = await startServer(t, { args: ['--placement', placement] });
+    const [address, kubeconfig, plan, ready, rest] = server.stdout.split('\n');
+    t.is(address, `address ${server.url}`);
+    t.is(kubeconfig, `kubeconfig ${server.kubeconfig}`);
+    t.true(plan?.startsWith(`placement ${placement}: `));
+    t.regex(ready ?? '', /^ready in \d+ ms$/);
+    t.is(rest, '');
+    t.is((await server.client.get('/readyz')).text, 'ok');
+    t.is(readFileSync(join(server.dataDirectory, PID_FILE), 'utf8'), `${server.pid}\n`);
+    t.is(await server.stop('SIGTERM'), 0);
+    t.false(existsSync(join(server.dataDirectory, PID_FILE)));
+  });
+}
+
+test('files with secrets can be read by their owner alone', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  for (const file of ['admin.conf', 'admin.token', 'pki/apiserver.key']) {
+    t.is(statSync(join(server.dataDirectory, file)).mode & 0o777, 0o600, file);
+  }
+});
+
+test('SIGINT ends a server with code 0, with watches open', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'default'] });
+  const watch = await server.client.watch('/api/v1/namespaces?watch=1');
+  await watch.next();
+  t.is(await server.stop('SIGINT'), 0);
+  t.is(await watch.ended, 'clean');
+});
+
+test('a second server on a directory in use is refused, and the first goes on', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  const port = String(await freePort());
+  const second = await orch('up', '--data-dir', server.dataDirectory, '--secure-port', port);
+  assertRefused(t, second, new RegExp(`${server.dataDirectory} is in use by process ${server.pid}`));
+  t.is(readFileSync(join(server.dataDirectory, PID_FILE), 'utf8'), `${server.pid}\n`);
+  t.is((await server.client.get('/livez')).status, 200);
+});
+
+test('a server that was killed is no obstacle to the next one on its directory', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  const { token } = server;
+  await server.kill9();
+  t.true(existsSync(join(server.dataDirectory, PID_FILE)));
+  await server.restart();
+  t.is(server.token, token);
+  t.is((await server.client.get('/readyz')).text, 'ok');
+});
+
+for (const placement of ['single', 'wide']) {
+  test(`a taken port is refused under ${placement}`, async (t) => {
+    const server = await newServer(t, { args: ['--placement', placement] });
+    const holder = createServer();
+    await new Promise<void>((resolve) => holder.listen(server.port, '127.0.0.1', resolve));
+    t.teardown(() => void holder.close());
+    const failure = await server.start();
+    assertRefused(t, failure as Ended, /address 127\.0\.0\.1:\d+ is already in use/, server.dataDirectory);
+  });
+}
+
+test('a directory that cannot be made is refused', async (t) => {
+  const file = join(temporaryDirectory(t), 'file');
+  writeFileSync(file, '');
+  const refused = await orch('up', '--data-dir', join(file, 'below'), '--secure-port', String(await freePort()));
+  assertRefused(t, refused, /the data directory .*\/file\/below is not writable \(ENOTDIR\)/);
+});
+
+test('a directory of the other dialect, or under another prefix, is refused and stays as it was', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  t.is(await server.stop(), 0);
+  const kubeconfig = readFileSync(server.kubeconfig, 'utf8');
+  const directory = server.dataDirectory;
+  const start = async (...args: string[]) =>
+    orch('up', '--data-dir', directory, '--secure-port', String(await freePort()), ...args);
+  const otherDialect = await start('--api-dialect', 'kubernetes');
+  assertRefused(t, otherDialect, /belongs to the API dialect orch, not kubernetes/, directory);
+  const otherPrefix = await start('--store-prefix', '/elsewhere');
+  assertRefused(t, otherPrefix, /was made with --store-prefix \/registry, not \/elsewhere/, directory);
+  t.is(readFileSync(server.kubeconfig, 'utf8'), kubeconfig);
+  await server.restart();
+  t.is((await server.client.get('/readyz')).text, 'ok');
+});
+
+test('a placement that cannot work is refused with its line, by up and by placement check', async (t) => {
+  const directory = temporaryDirectory(t);
+  const file = join(directory, 'placement.mine.json');
+  writeFileSync(file, '{\n  "threads": [\n    { "name": "all", "actors": ["store", "stove"] }\n  ]\n}\n');
+  const reason = /placement\.mine\.json:3: there is no actor "stove"/;
+  const data = join(directory, 'data');
+  assertRefused(t, await orch('up', '--data-dir', data, '--placement', file), reason, data);
+  assertRefused(t, await orch('placement', 'check', file), reason);
+  assertRefused(t, await orch('placement', 'check', 'nowhere'), /the placement "nowhere" cannot be read/);
+  assertRefused(t, await orch('placement'), /usage: orch placement check FILE/);
+});
+
+const BAD_ARGUMENTS: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
+  [['up', '--nonsense'], /unknown flag: --nonsense/],
+  [['up', '--secure-port', 'abc'], /invalid value "abc" for --secure-port/],
+  [['up', '--secure-port', '0'], /invalid value "0" for --secure-port/],
+  [['up', '--api-dialect', 'klingon'], /"klingon" is not one of orch, kubernetes/],
+  [['up', '--request-timeout', '5 minutes'], /invalid value "5 minutes" for --request-timeout/],
+  [['up', '--token-auth-file', '/nonexistent/tokens', '--secure-port', '19999'], /cannot be read \(ENOENT\)/],
+  [['apiserver', '--authorization-mode', 'Trust'], /"Trust" is not one of/],
+  [['nonsense'], /unknown command "nonsense"/],
+];
+for (const [args, reason] of BAD_ARGUMENTS) {
+  test(`orch ${args.join(' ')} is refused with one line`, async (t) => {
+    const directory = join(temporaryDirectory(t), 'data');
+    const more = args.length > 1 ? ['--data-dir', directory] : [];
+    assertRefused(t, await orch(...args, ...more), reason, directory);
+  });
+}
+
+test('a token file with a broken line is refused with its number', async (t) => {
+  const directory = temporaryDirectory(t);
+  const file = join(directory, 'tokens.csv');
+  writeFileSync(file, 'secret,jane,1\nonly-a-token\n');
+  const data = join(directory, 'data');
+  const refused = await orch(
+    'up',
+    '--data-dir',
+    data,
+    '--secure-port',
+    String(await freePort()),
+    '--token-auth-file',
+    file,
+  );
+  assertRefused(t, refused, /tokens\.csv:2: /, data);
+});
+
+test('help and versions go to stdout', async (t) => {
+  const usage = await orch('--help');
+  t.deepEqual([usage.code, usage.stderr], [0, '']);
+  for (const command of ['up', 'apiserver', 'placement check FILE']) {
+    t.regex(usage.stdout, new RegExp(`^ +orch ${command}`, 'm'), command);
+  }
+  t.deepEqual(await orch(), usage);
+  const up = await orch('up', '--help');
+  t.regex(up.stdout, /^Usage: orch up \[OPTIONS\]$[\s\S]*^ +--data-dir path/m);
+  const { stdout } = await orch('--version');
+  t.regex(stdout, /^orch \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)\n$/);
+  t.is((await orch('up', '--version')).stdout, stdout);
+});
+
+test('placement check prints the threads of a plan and their actors', async (t) => {
+  const { code, stdout } = await orch('placement', 'check', 'default');
+  t.is(code, 0);
+  t.regex(stdout, /^placement default: 3 threads beside the main one$/m);
+  t.regex(stdout, /^ +front +ingress auth audit hub admission$/m);
+});
+
+function tokenFile(t: ExecutionContext): string {
+  const file = join(temporaryDirectory(t), 'tokens.csv');
+  writeFileSync(file, 'jane-token,jane,1001,"developers,testers"\nroot-token,root,1,system:masters\n');
+  return file;
+}
+
+test('apiserver lets every known user in by default, and nobody else', async (t) => {
+  const certificates = join(temporaryDirectory(t), 'pki');
+  const server = await startServer(t, {
+    command: 'apiserver',
+    args: ['--cert-dir', certificates, '--token-auth-file', tokenFile(t), '--placement', 'single'],
+  });
+  t.true(existsSync(join(certificates, 'apiserver.crt')));
+  const { client } = server;
+  t.is((await client.get('/api/v1/namespaces', { token: 'jane-token' })).status, 200);
+  for (const token of ['', 'wrong', 'jane-token2']) {
+    const refused = await client.get('/api/v1/namespaces', { token });
+    t.is(refused.status, 401, token);
+    t.like(refused.json, {
+      kind: 'Status',
+      status: 'Failure',
+      reason: 'Unauthorized',
+      message: 'Unauthorized',
+      code: 401,
+    });
+  }
+  const basic = await client.get('/api', { token: '', headers: { authorization: 'Basic amFuZTpqYW5l' } });
+  t.is(basic.status, 401);
+});
+
+test('apiserver listens on every address by default, and on one when told to', async (t) => {
+  const certificates = join(temporaryDirectory(t), 'pki');
+  const own = ['--cert-dir', certificates, '--placement', 'single'];
+  const everywhere = await startServer(t, { command: 'apiserver', args: own });
+  const second = new HttpsClient(`https://127.0.0.2:${everywhere.port}`, everywhere.caPem, everywhere.token);
+  t.teardown(() => second.close());
+  // Reached, though the certificate is for other addresses.
+  await t.throwsAsync(second.get('/livez'), { code: 'ERR_TLS_CERT_ALTNAME_INVALID' });
+  const one = await startServer(t, { command: 'apiserver', args: [...own, '--bind-address', '127.0.0.1'] });
+  const outside = new HttpsClient(`https://127.0.0.2:${one.port}`, one.caPem, one.token);
+  t.teardown(() => outside.close());
+  await t.throwsAsync(outside.get('/livez'), { code: 'ECONNREFUSED' });
+});
+
+test('AlwaysDeny forbids, in words that name the user, the verb and the resource, all but superusers', async (t) => {
+  const server = await startServer(t, {
+    args: ['--authorization-mode', 'AlwaysDeny', '--token-auth-file', tokenFile(t), '--placement', 'single'],
+  });
+  const { client } = server;
+  const cases: readonly (readonly [method: string, path: string, message: string])[] = [
+    [
+      'GET',
+      '/api/v1/namespaces/default/configmaps',
+      'configmaps is forbidden: User "jane" cannot list resource "configmaps" in API group "" in the namespace "default": Everything is forbidden.',
+    ],
+    [
+      'GET',
+      '/apis/apps/v1/namespaces/default/deployments/web',
+      'deployments.apps "web" is forbidden: User "jane" cannot get resource "deployments" in API group "apps" in the namespace "default": Everything is forbidden.',
+    ],
+    [
+      'GET',
+      '/api/v1/nodes?watch=1',
+      'nodes is forbidden: User "jane" cannot watch resource "nodes" in API group "" at the cluster scope: Everything is forbidden.',
+    ],
+    [
+      'PATCH',
+      '/apis/apps/v1/namespaces/default/deployments/web/scale',
+      'deployments.apps "web" is forbidden: User "jane" cannot patch resource "deployments/scale" in API group "apps" in the namespace "default": Everything is forbidden.',
+    ],
+    ['GET', '/metrics', 'forbidden: User "jane" cannot get path "/metrics": Everything is forbidden.'],
+  ];
+  for (const [method, path, message] of cases) {
+    const answer = await client.request(method, path, { token: 'jane-token' });
+    t.is(answer.status, 403, path);
+    t.like(answer.json, { kind: 'Status', status: 'Failure', reason: 'Forbidden', message, code: 403 });
+  }
+  t.is((await client.get('/api/v1/nodes', { token: 'root-token' })).status, 200);
+  t.is((await client.get('/api/v1/nodes')).status, 200);
+});

@@ -1,0 +1,109 @@
+// A watch as tests read it: one event after another, and how the stream ended. Every line must be a whole JSON value.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { ApiObject } from './https-client.ts';
+
+/** Longer than anything a test waits for. */
+const PATIENCE_MS = 20_000;
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
+  readonly object: ApiObject;
+}
+
+/**
+ * `clean`: the last chunk came, between two events; `torn`: the connection broke, or ended inside an event; `closed`: by
+ * this side.
+ */
+export type WatchEnd = 'clean' | 'torn' | 'closed';
+
+export class WatchStream implements AsyncIterable<WatchEvent> {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly ended: Promise<WatchEnd>;
+  readonly #message: IncomingMessage;
+  readonly #events: WatchEvent[] = [];
+  #text = '';
+  #end: WatchEnd | undefined;
+  #wake = (): void => {};
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+    this.status = message.statusCode ?? 0;
+    this.headers = message.headers;
+    message.setEncoding('utf8');
+    message.on('data', (text: string) => this.#take(text));
+    message.on('error', () => {}); // `close` follows.
+    this.ended = new Promise((resolve) => {
+      message.on('close', () => {
+        this.#end ??= message.complete && this.#text.trim() === '' ? 'clean' : 'torn';
+        this.#wake();
+        resolve(this.#end);
+      });
+    });
+  }
+
+  /** The next event; undefined at the end of the stream. Rejects when neither comes. */
+  async next(): Promise<WatchEvent | undefined> {
+    if (this.#events.length === 0 && this.#end === undefined) await this.#something();
+    return this.#events.shift();
+  }
+
+  /** The next events up to the first that `isLast` holds for, that one included. Rejects when the stream ends before. */
+  async until(isLast: (event: WatchEvent) => boolean): Promise<WatchEvent[]> {
+    const seen: WatchEvent[] = [];
+    for (;;) {
+      const event = await this.next();
+      if (event === undefined) throw new Error(`the watch ended (${await this.ended}) after ${describe(seen)}`);
+      seen.push(event);
+      if (isLast(event)) return seen;
+    }
+  }
+
+  async take(count: number): Promise<WatchEvent[]> {
+    let left = count;
+    return this.until(() => --left === 0);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncIterator<WatchEvent> {
+    for (let event = await this.next(); event !== undefined; event = await this.next()) yield event;
+  }
+
+  /** Stops reading from the connection: what the server sends stays there. */
+  pause(): void {
+    this.#message.pause();
+  }
+
+  resume(): void {
+    this.#message.resume();
+  }
+
+  close(): void {
+    this.#end ??= 'closed';
+    this.#message.destroy();
+    this.#wake();
+  }
+
+  #take(text: string): void {
+    const lines = (this.#text + text).split('\n');
+    this.#text = lines.pop() ?? '';
+    for (const line of lines) {
+      if (line.trim() !== '') this.#events.push(JSON.parse(line) as WatchEvent);
+    }
+    this.#wake();
+  }
+
+  #something(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const patience = setTimeout(() => reject(new Error(`nothing came within ${PATIENCE_MS} ms`)), PATIENCE_MS);
+      this.#wake = () => {
+        if (this.#events.length === 0 && this.#end === undefined) return;
+        clearTimeout(patience);
+        resolve();
+      };
+    });
+  }
+}
+
+function describe(events: readonly WatchEvent[]): string {
+  return events.map(({ type, object }) => `${type} ${object.metadata?.name ?? ''}`).join(', ') || 'nothing';
+}

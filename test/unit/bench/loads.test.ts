@@ -1,0 +1,176 @@
+// Goal: the load generator counts what really happened, over real sockets, and everything a bench starts ends with it.
+// Method: small bounded loads against the bare listener and the bare engine, each in its own process.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { Bench } from '../../../bench/bench.ts';
+import { withBareListener } from '../../../bench/floors.ts';
+import type { Endpoint, RequestJob, WatchJob } from '../../../bench/load-protocol.ts';
+import { configMap } from '../../../bench/objects.ts';
+import { floorFigures } from '../../../bench/report.ts';
+
+function benchFor(t: ExecutionContext): Bench {
+  const bench = new Bench({});
+  t.teardown(() => bench.close());
+  return bench;
+}
+
+function requests(endpoint: Endpoint, count: number): RequestJob {
+  return {
+    type: 'requests',
+    endpoint,
+    connections: 4,
+    request: { method: 'GET', path: '/bytes?n=1000' },
+    objects: 1,
+    objectChoice: 'shared',
+    capturesVersion: false,
+    bounds: { seconds: 60, count, warmupSeconds: 0 },
+  };
+}
+
+function watches(endpoint: Endpoint, watchers: number, count: number): WatchJob {
+  return {
+    type: 'watch',
+    endpoint,
+    watchPath: '/watch',
+    watchers,
+    sampleEvery: 2,
+    firstEventOnly: false,
+    write: { method: 'PUT', path: '/publish?frame=900', body: configMap('w', 400) },
+    writers: 3,
+    windowWrites: 8,
+    drainSeconds: 60,
+    bounds: { seconds: 60, count, warmupSeconds: 0 },
+  };
+}
+
+test('a load bounded by its count does exactly so many requests', async (t) => {
+  const bench = benchFor(t);
+  const result = await withBareListener(bench, ({ endpoint, pid }) =>
+    bench.load({ ...requests(endpoint, 500), serverPid: pid }),
+  );
+  t.is(result.operations, 500);
+  t.is(result.bodyBytes, 500_000);
+  t.is(result.errors, 0);
+  t.true(result.latency.p50Ms > 0 && result.latency.p99Ms >= result.latency.p50Ms);
+  t.is(floorFigures('x', result).cpuSecondsPer1000 === null, process.platform !== 'linux');
+});
+
+test('a body far larger than a read arrives whole', async (t) => {
+  const bench = benchFor(t);
+  const result = await withBareListener(bench, ({ endpoint }) =>
+    bench.load({ ...requests(endpoint, 8), request: { method: 'GET', path: '/bytes?n=3000000' } }),
+  );
+  t.is(result.operations, 8);
+  t.is(result.bodyBytes, 24_000_000);
+});
+
+test('every watcher sees every write, and the frames have the size asked for', async (t) => {
+  const bench = benchFor(t);
+  const result = await withBareListener(bench, ({ endpoint }) => bench.load(watches(endpoint, 6, 50)));
+  t.is(result.writes, 50);
+  t.is(result.operations, 300);
+  t.is(result.errors, 0);
+  t.true(result.bodyBytes >= 300 * 900);
+});
+
+test('a steady writer sends no more than its rate allows', async (t) => {
+  const bench = benchFor(t);
+  const result = await withBareListener(bench, ({ endpoint }) =>
+    bench.load({ ...watches(endpoint, 2, 20), writesPerSecond: 200 }),
+  );
+  t.is(result.operations, 40);
+  t.true(result.seconds >= 19 / 200);
+});
+
+test('a load ends with the reason when the server turns most requests away', async (t) => {
+  const server = createServer((socket) => answerAll(socket, '403 Forbidden', 'not you'));
+  const endpoint = await listening(t, server);
+  const error = await t.throwsAsync(benchFor(t).load(requests(endpoint, 100_000)));
+  t.regex(error.message, /403 not you/);
+});
+
+test('a load ends with the reason when the server goes away', async (t) => {
+  const server = createServer((socket) => socket.once('data', () => socket.destroy()));
+  const endpoint = await listening(t, server);
+  const error = await t.throwsAsync(benchFor(t).load(requests(endpoint, 100)));
+  t.regex(error.message, /connection was lost/);
+});
+
+test('a load that cannot connect says so', async (t) => {
+  const server = createServer();
+  const endpoint = await listening(t, server);
+  server.close();
+  await once(server, 'close');
+  const error = await t.throwsAsync(benchFor(t).load(requests(endpoint, 100)));
+  t.regex(error.message, /ECONNREFUSED/);
+});
+
+test('a version is sent back as it came', async (t) => {
+  const versions: string[] = [];
+  let version = 100;
+  const server = createServer((socket) => {
+    socket.on('data', (bytes) => {
+      versions.push(/"v":"(\d*)"/.exec(bytes.toString())?.[1] ?? 'none');
+      version += 1;
+      socket.write(
+        response('200 OK', `{"metadata":{"resourceVersion":"${version}"},"items":[{"resourceVersion":"9"}]}`),
+      );
+    });
+  });
+  const endpoint = await listening(t, server);
+  const request = { method: 'PUT', path: '/', body: '{"v":{version}}' } as const;
+  const job = {
+    ...requests(endpoint, 4),
+    connections: 1,
+    request,
+    objectChoice: 'owned',
+    capturesVersion: true,
+  } as const;
+  await benchFor(t).load(job);
+  t.deepEqual(versions, ['', '101', '102', '103']);
+});
+
+test('an interrupted bench ends its processes and leaves no files', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'bench-test-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const program = fileURLToPath(new URL('../../../bench/run.js', import.meta.url));
+  const child = spawn(process.execPath, [program, 'floor'], {
+    env: { ...process.env, TMPDIR: directory },
+    stdio: 'ignore',
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  // The certificate is written just before the first process is started.
+  await until(() => readdirSync(directory, { recursive: true }).some((path) => String(path).endsWith('cert.pem')));
+  child.kill('SIGINT');
+  t.deepEqual((await ended)[0], 130);
+  t.deepEqual(readdirSync(directory), []);
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function response(status: string, body: string): string {
+  return `HTTP/1.1 ${status}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+}
+
+function answerAll(socket: Socket, status: string, body: string): void {
+  socket.on('error', () => {});
+  socket.on('data', () => socket.write(response(status, body)));
+}
+
+async function listening(t: ExecutionContext, server: ReturnType<typeof createServer>): Promise<Endpoint> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return { host: '127.0.0.1', port: address.port };
+}

@@ -1,0 +1,116 @@
+import test from 'ava';
+import type { Freshness, ReadRefusal } from '../../../actors/hub/protocol.ts';
+import { ReadGate } from '../../../actors/hub/read-gate.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { SharedState } from '../../../storage/shared-state.ts';
+
+type Outcome = 'waits' | 'goes' | ReadRefusal;
+
+class Fixture {
+  readonly time = new VirtualTime();
+  readonly shared = new SharedState();
+  readonly gate = new ReadGate({ timers: this.time } as unknown as ActorContext);
+
+  /** A gate that has applied 10 and whose window begins after 4, of a store that has committed 12. */
+  static opened(): Fixture {
+    const fixture = new Fixture();
+    fixture.shared.committedRevision = 12;
+    fixture.gate.open(fixture.shared, 10, 4);
+    return fixture;
+  }
+
+  pass(freshness: Freshness): () => Outcome {
+    const outcomes: Outcome[] = [];
+    this.gate.pass(freshness, (refusal) => outcomes.push(refusal ?? 'goes'));
+    return () => {
+      if (outcomes.length > 1) throw new Error('a read was answered twice');
+      return outcomes[0] ?? 'waits';
+    };
+  }
+}
+
+const tooLarge = { refused: 'tooLarge', currentRevision: 10 } as const;
+const expired = { refused: 'expired', oldestRevision: 4 } as const;
+const notReady = { refused: 'notReady' } as const;
+
+const CASES: readonly (readonly [freshness: Freshness, atOnce: Outcome, when12: Outcome, never: Outcome])[] = [
+  [{ kind: 'any' }, 'goes', 'goes', 'goes'],
+  [{ kind: 'mostRecent' }, 'waits', 'goes', notReady],
+  [{ kind: 'notOlderThan', revision: 1 }, 'goes', 'goes', 'goes'],
+  [{ kind: 'notOlderThan', revision: 10 }, 'goes', 'goes', 'goes'],
+  [{ kind: 'notOlderThan', revision: 12 }, 'waits', 'goes', tooLarge],
+  [{ kind: 'notOlderThan', revision: 13 }, 'waits', 'waits', tooLarge],
+  [{ kind: 'exact', revision: 3 }, expired, expired, expired],
+  [{ kind: 'exact', revision: 4 }, 'goes', 'goes', 'goes'],
+  [{ kind: 'exact', revision: 10 }, 'goes', 'goes', 'goes'],
+  [{ kind: 'exact', revision: 12 }, 'waits', 'goes', tooLarge],
+];
+
+for (const [freshness, atOnce, when12, never] of CASES) {
+  const what = 'revision' in freshness ? `${freshness.kind} ${freshness.revision}` : freshness.kind;
+  test(`${what}: at revision 10, at 12, and when the hub stands still`, async (t) => {
+    const moving = Fixture.opened();
+    const outcome = moving.pass(freshness);
+    t.deepEqual(outcome(), atOnce);
+    moving.gate.advance(11, 4);
+    moving.gate.release();
+    t.deepEqual(outcome(), atOnce);
+    moving.gate.advance(12, 4);
+    moving.gate.release();
+    t.deepEqual(outcome(), when12);
+    const still = Fixture.opened();
+    const waiting = still.pass(freshness);
+    await still.time.advance(60_000);
+    t.deepEqual(waiting(), never);
+    still.gate.advance(20, 4);
+    still.gate.release();
+    t.deepEqual(waiting(), never);
+  });
+
+  test(`${what}: nothing is answered before the store has been read, nor when it is gone`, (t) => {
+    t.deepEqual(new Fixture().pass(freshness)(), notReady);
+    const gone = Fixture.opened();
+    gone.gate.shut();
+    t.deepEqual(gone.pass(freshness)(), notReady);
+  });
+}
+
+test('a consistent read of a hub that has everything does not wait', (t) => {
+  const fixture = Fixture.opened();
+  fixture.gate.advance(12, 4);
+  t.is(fixture.pass({ kind: 'mostRecent' })(), 'goes');
+});
+
+test('a read that waited for its revision hears when it was compacted meanwhile', (t) => {
+  const fixture = Fixture.opened();
+  const exact = fixture.pass({ kind: 'exact', revision: 12 });
+  const newer = fixture.pass({ kind: 'notOlderThan', revision: 12 });
+  fixture.gate.advance(20, 15);
+  fixture.gate.release();
+  t.deepEqual(exact(), { refused: 'expired', oldestRevision: 15 });
+  t.is(newer(), 'goes');
+});
+
+test('a read that waits when the store is lost goes on with the next one', async (t) => {
+  const fixture = Fixture.opened();
+  const outcome = fixture.pass({ kind: 'mostRecent' });
+  fixture.gate.shut();
+  await fixture.time.advance(1000);
+  t.is(outcome(), 'waits');
+  const next = new SharedState();
+  next.committedRevision = 13;
+  fixture.gate.open(next, 13, 13);
+  t.is(outcome(), 'waits');
+  fixture.gate.release();
+  t.is(outcome(), 'goes');
+});
+
+test('reads that wait set no more timers once they have been answered', async (t) => {
+  const fixture = Fixture.opened();
+  for (let count = 0; count < 100; count++) fixture.pass({ kind: 'mostRecent' });
+  t.not(fixture.time.nextDueMs, undefined);
+  fixture.gate.advance(12, 4);
+  fixture.gate.release();
+  t.is(fixture.time.nextDueMs, undefined);
+});

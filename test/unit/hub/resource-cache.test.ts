@@ -1,0 +1,128 @@
+import test from 'ava';
+import { type Entry, ResourceCache, type Tree } from '../../../actors/hub/resource-cache.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+
+function entry(key: string, revision: number): Entry {
+  return { key, revision, slab: 1, offset: revision * 8 };
+}
+
+function stateOf(tree: Tree): Record<string, number> {
+  return Object.fromEntries(tree.toArray().map(([key, { revision }]) => [key, revision]));
+}
+
+test('the present is in the order of keys by code unit', (t) => {
+  const cache = new ResourceCache('core/samples');
+  const keys = ['b/x', 'a/x', 'a-b/x', 'a/y', 'a0/x', 'a.b/x', 'é/x', 'Z/x'];
+  for (const [index, key] of keys.entries()) cache.apply(entry(key, index + 1), false);
+  t.deepEqual([...cache.tree.keys()], [...keys].sort());
+});
+
+test('an event knows what it replaced', (t) => {
+  const cache = new ResourceCache('core/samples');
+  t.is(cache.apply(entry('a/x', 1), false).previous, undefined);
+  t.is(cache.apply(entry('a/x', 2), false).previous?.revision, 1);
+  const removal = cache.apply(entry('a/x', 3), true);
+  t.true(removal.deleted);
+  t.is(removal.previous?.revision, 2);
+  t.is(cache.apply(entry('a/x', 4), false).previous, undefined);
+});
+
+test('a record that moved is found at its new place in every state that holds it', (t) => {
+  const cache = new ResourceCache('core/samples');
+  cache.apply(entry('a/x', 1), false);
+  cache.rememberPresent(1);
+  cache.apply(entry('a/y', 2), false);
+  cache.moved('a/x', 1, 9, 64);
+  cache.moved('a/y', 1, 7, 8);
+  cache.moved('a/none', 1, 7, 8);
+  t.deepEqual(cache.tree.get('a/x'), { key: 'a/x', revision: 1, slab: 9, offset: 64 });
+  t.deepEqual(cache.treeAt(1).get('a/x'), { key: 'a/x', revision: 1, slab: 9, offset: 64 });
+  t.deepEqual(cache.events[0]?.entry.slab, 9);
+  t.is(cache.tree.get('a/y')?.slab, 1);
+});
+
+/** One random history, checked against the copied state of every revision. */
+function checkHistory(seed: number, checkpointEvents: number): string[] {
+  const random = new SeededRandom(seed);
+  const cache = new ResourceCache('core/samples', checkpointEvents);
+  const wrong: string[] = [];
+  const state = new Map<string, number>();
+  const states = new Map<number, Record<string, number>>();
+  let revision = 0;
+  let compacted = 0;
+  const check = (at: number): void => {
+    // A type is told of its own revisions only: any other between them has the state of the one before.
+    const expected = JSON.stringify(states.get(at));
+    const actual = JSON.stringify(stateOf(cache.treeAt(at)));
+    if (actual !== expected) wrong.push(`seed ${seed}, revision ${at} of ${revision}: ${actual} is not ${expected}`);
+  };
+  states.set(0, {});
+  for (let step = 0; step < 150; step++) {
+    revision++;
+    // Some revisions belong to other types, some change several objects at once.
+    const keys = new Set(Array.from({ length: random.below(5) }, () => `n${random.below(3)}/o${random.below(8)}`));
+    for (const key of keys) {
+      const removes = state.has(key) && random.below(3) === 0;
+      cache.apply(entry(key, revision), removes);
+      if (removes) state.delete(key);
+      else state.set(key, revision);
+    }
+    states.set(revision, Object.fromEntries([...state].sort(([a], [b]) => (a < b ? -1 : 1))));
+    if (random.below(6) === 0) cache.rememberPresent(revision);
+    if (random.below(20) === 0) {
+      compacted += random.below(revision - compacted + 1);
+      cache.compact(compacted);
+    }
+    check(compacted + random.below(revision - compacted + 1));
+  }
+  for (let at = compacted; at <= revision; at++) check(at);
+  for (let at = revision; at >= compacted; at--) check(at);
+  return wrong;
+}
+
+for (const checkpointEvents of [1, 7, 50, 4096]) {
+  test(`any revision of the window can be read, with a checkpoint every ${checkpointEvents} events`, (t) => {
+    for (let seed = 1; seed <= 40; seed++) t.deepEqual(checkHistory(seed, checkpointEvents), []);
+  });
+}
+
+test('compaction forgets events up to its revision and nothing after', (t) => {
+  const cache = new ResourceCache('core/samples');
+  for (const revision of [1, 2, 2, 5, 9]) cache.apply(entry(`a/${cache.events.length}`, revision), false);
+  for (const [upTo, left] of [
+    [0, [1, 2, 2, 5, 9]],
+    [2, [5, 9]],
+    [4, [5, 9]],
+    [8, [9]],
+    [9, []],
+  ] as const) {
+    cache.compact(upTo);
+    t.deepEqual(
+      cache.events.map(({ revision }) => revision),
+      [...left],
+    );
+  }
+  t.is(cache.tree.size, 5);
+});
+
+test('the first event after a revision is found also inside a run of one revision', (t) => {
+  const cache = new ResourceCache('core/samples');
+  for (const revision of [2, 2, 2, 4, 4, 7]) cache.apply(entry(`a/${cache.events.length}`, revision), false);
+  const indexes = Array.from({ length: 9 }, (_, revision) => cache.eventsAfter(revision));
+  t.deepEqual(indexes, [0, 0, 3, 3, 5, 5, 5, 6, 6]);
+});
+
+test('a snapshot with history can be read back to where its history begins', (t) => {
+  const cache = new ResourceCache('core/samples');
+  const first = entry('a/x', 3);
+  const second = entry('a/x', 5);
+  const other = entry('a/y', 4);
+  cache.place(second);
+  cache.recall({ revision: 4, deleted: false, entry: other, previous: undefined });
+  cache.recall({ revision: 5, deleted: false, entry: second, previous: first });
+  cache.recall({ revision: 6, deleted: true, entry: entry('a/y', 6), previous: other });
+  t.deepEqual(
+    [3, 4, 5, 6].map((revision) => stateOf(cache.treeAt(revision))),
+    [{ 'a/x': 3 }, { 'a/x': 3, 'a/y': 4 }, { 'a/x': 5, 'a/y': 4 }, { 'a/x': 5 }],
+  );
+});

@@ -1,0 +1,344 @@
+import test from 'ava';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { HubWorld, type Version, type WatchClient } from './hub-world.ts';
+
+const NAMESPACES = ['a', 'a-b', 'b'];
+const isFront = ({ labels }: Version): boolean => labels.tier === 'front';
+
+/** One to three changes under one revision, over few objects, so that every kind of change happens. */
+async function randomCommit(world: HubWorld, random: SeededRandom): Promise<void> {
+  const versions = new Map<string, Version>();
+  const removals = new Set<string>();
+  for (let count = 1 + random.below(3); count > 0; count--) {
+    const namespace = NAMESPACES[random.below(3)]!;
+    const name = `o${random.below(4)}`;
+    const key = `${namespace}/${name}`;
+    const exists = world.stateAt(Number.MAX_SAFE_INTEGER).some((line) => line.startsWith(`ADDED ${key} `));
+    versions.delete(key);
+    removals.delete(key);
+    if (exists && random.below(3) === 0) removals.add(key);
+    else {
+      const tier = ['front', 'back'][random.below(2)]!;
+      const labels: Record<string, string> = random.below(4) === 0 ? {} : { tier };
+      versions.set(key, { namespace, name, labels, text: 'x'.repeat(random.below(300)) });
+    }
+  }
+  await world.commit([...versions.values()], [...removals]);
+}
+
+/** What clients ask for, and which objects that selects. */
+const SELECTIONS: readonly (readonly [namespace: string, query: string, selects: (version: Version) => boolean])[] = [
+  ['', '', () => true],
+  ['a', '', ({ namespace }) => namespace === 'a'],
+  ['', 'labelSelector=tier%3Dfront', isFront],
+  ['a-b', 'labelSelector=tier%3Dfront', (version) => version.namespace === 'a-b' && isFront(version)],
+  ['', 'fieldSelector=metadata.name%3Do1', ({ name }) => name === 'o1'],
+  ['b', 'fieldSelector=metadata.name%3Do1', ({ namespace, name }) => namespace === 'b' && name === 'o1'],
+  [
+    '',
+    'fieldSelector=metadata.name!%3Do1&labelSelector=!tier',
+    ({ name, labels }) => name !== 'o1' && !('tier' in labels),
+  ],
+];
+
+test('a watch from a revision sees exactly the changes after it, in order, once', async (t) => {
+  for (const seed of [1, 2, 3]) {
+    const random = new SeededRandom(seed);
+    const world = await HubWorld.start();
+    for (let count = 0; count < 15; count++) await randomCommit(world, random);
+    const opened: { watch: WatchClient; from: number; selects: (version: Version) => boolean }[] = [];
+    for (let count = 0; count < 30; count++) {
+      const [namespace, query, selects] = SELECTIONS[random.below(SELECTIONS.length)]!;
+      const from = 1 + random.below(world.commits.length);
+      opened.push({ watch: world.watch(`${query}&resourceVersion=${from}`, namespace), from, selects });
+      await randomCommit(world, random);
+    }
+    await world.settle();
+    for (const { watch, from, selects } of opened) {
+      t.is(watch.refusal, undefined);
+      t.deepEqual(watch.seen, world.expectedAfter(from, selects));
+      t.is(watch.response.status, 200);
+    }
+    await world.stop();
+  }
+});
+
+test('a watch without a revision begins with a consistent state and goes on with exactly what changes after it', async (t) => {
+  for (const seed of [4, 5]) {
+    const random = new SeededRandom(seed);
+    const world = await HubWorld.start();
+    const opened: { watch: WatchClient; from: number; selects: (version: Version) => boolean }[] = [];
+    for (let count = 0; count < 40; count++) {
+      await randomCommit(world, random);
+      const [namespace, query, selects] = SELECTIONS[random.below(SELECTIONS.length)]!;
+      const version = ['', '&resourceVersion=0', '&resourceVersion='][random.below(3)]!;
+      opened.push({ watch: world.watch(query + version, namespace), from: world.commits.length, selects });
+      if (random.below(2) === 0) await world.settle();
+    }
+    await world.settle();
+    for (const { watch, from, selects } of opened) {
+      t.deepEqual(watch.seen, [...world.stateAt(from, selects), ...world.expectedAfter(from, selects)]);
+    }
+    await world.stop();
+  }
+});
+
+test('an initial state larger than a chunk comes whole, and changes made meanwhile come after it', async (t) => {
+  const world = await HubWorld.start();
+  const keys = Array.from({ length: 300 }, (_, index) => `a/o${String(index).padStart(3, '0')}`);
+  for (const key of keys) await world.put(key, 'x'.repeat(2000));
+  const watch = world.watch();
+  watch.response.isFull = () => true;
+  await world.settle();
+  t.is(watch.response.chunks.length, 1);
+  t.true(watch.seen.length < keys.length);
+  const from = world.commits.length;
+  await world.remove(keys[0]!);
+  await world.put(keys[299]!, 'changed');
+  await world.put('a/new');
+  while (watch.response.full) {
+    watch.response.drain();
+    await world.settle();
+  }
+  t.deepEqual(watch.seen, [...world.stateAt(from), ...world.expectedAfter(from)]);
+  t.true(watch.response.chunks.length > 4);
+  t.is(watch.response.writesWhileFull, 0);
+  await world.stop();
+});
+
+test('sockets that fill and drain at any moment lose nothing and get nothing twice', async (t) => {
+  for (const seed of [6, 7, 8, 9]) {
+    const random = new SeededRandom(seed);
+    const world = await HubWorld.start();
+    for (let count = 0; count < 10; count++) await randomCommit(world, random);
+    const opened: { watch: WatchClient; from: number; initial: boolean; selects: (version: Version) => boolean }[] = [];
+    for (let count = 0; count < 12; count++) {
+      const [namespace, query, selects] = SELECTIONS[random.below(SELECTIONS.length)]!;
+      const initial = random.below(2) === 0;
+      const from = world.commits.length;
+      const watch = world.watch(`${query}${initial ? '' : `&resourceVersion=${from}`}`, namespace);
+      watch.response.isFull = () => random.below(2) === 0;
+      opened.push({ watch, from, initial, selects });
+    }
+    for (let count = 0; count < 80; count++) {
+      await randomCommit(world, random);
+      for (const { watch } of opened) if (random.below(4) === 0) watch.response.drain();
+      if (random.below(3) === 0) await world.settle();
+    }
+    for (const { watch } of opened) watch.response.isFull = () => false;
+    await world.settle();
+    for (const { watch } of opened) watch.response.drain();
+    await world.settle();
+    for (const { watch, from, initial, selects } of opened) {
+      const state = initial ? world.stateAt(from, selects) : [];
+      t.deepEqual(watch.seen, [...state, ...world.expectedAfter(from, selects)], `seed ${seed}`);
+      t.is(watch.response.writesWhileFull, 0);
+    }
+    await world.stop();
+  }
+});
+
+test('a watch from before the window is refused, or ends with an ERROR event when it falls behind', async (t) => {
+  const world = await HubWorld.start({ historyEventsMax: 20 });
+  const parked = world.watch('');
+  await world.put('a/o0');
+  await world.settle();
+  parked.response.isFull = () => true;
+  for (let count = 0; count < 100; count++) await world.put(`a/o${count % 5}`, String(count));
+  const refused = world.watch('resourceVersion=3');
+  await world.settle();
+  t.is(refused.refusal?.code, 410);
+  t.is(refused.refusal?.reason, 'Expired');
+  t.is(refused.response.status, 0);
+  parked.response.isFull = () => false;
+  parked.response.drain();
+  await world.settle();
+  const last = parked.events.at(-1)!;
+  t.is(last.type, 'ERROR');
+  t.is(last.object.code, 410);
+  t.is(last.object.reason, 'Expired');
+  t.deepEqual(parked.seen.slice(0, -1), ['ADDED a/o0 1', 'MODIFIED a/o0 2']);
+  t.true(parked.response.ended);
+  t.true(parked.finished);
+  const { watchers } = await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
+  t.is(watchers, 0);
+  await world.stop();
+});
+
+test('a watch from a revision not reached yet begins when it is', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watch = world.watch('resourceVersion=4');
+  await world.put('a/o1');
+  await world.put('a/o2');
+  await world.put('a/o3');
+  t.is(watch.response.status, 200);
+  t.deepEqual(watch.seen, []);
+  await world.put('a/o4');
+  await world.put('a/o5');
+  await world.settle();
+  t.deepEqual(watch.seen, ['ADDED a/o4 5', 'ADDED a/o5 6']);
+  await world.stop();
+});
+
+test('what changed together comes together, also where a chunk ends', async (t) => {
+  const world = await HubWorld.start();
+  const first = await world.put('a/first');
+  const many = Array.from({ length: 40 }, (_, index) => ({
+    namespace: 'a',
+    name: `o${index}`,
+    labels: {},
+    text: 'x'.repeat(10_000),
+  }));
+  await world.commit(many);
+  await world.commit(many);
+  const watch = world.watch(`resourceVersion=${first}`);
+  await world.settle();
+  t.deepEqual(watch.seen, world.expectedAfter(first));
+  const revisionsByChunk = watch.response.chunks.map(
+    (chunk) => new Set(chunk.toString().match(/"resourceVersion":"(\d+)"/g)),
+  );
+  t.deepEqual(
+    revisionsByChunk.map(({ size }) => size),
+    [1, 1],
+  );
+  await world.stop();
+});
+
+test('a client that goes away is forgotten, before its watch has begun too', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watches = [world.watch(), world.watch('resourceVersion=99'), world.watch('resourceVersion=1')];
+  const early = world.watch('');
+  early.response.disconnect();
+  await world.settle();
+  const status = async () => await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
+  t.is((await status()).watchers, 3);
+  for (const watch of watches) watch.response.disconnect();
+  await world.settle();
+  t.is((await status()).watchers, 0);
+  t.true([...watches, early].every(({ finished, failure }) => finished && failure === undefined));
+  t.is(world.ingress.watches.count, 0);
+  await world.put('a/o0');
+  t.deepEqual(watches[2]!.seen, []);
+  await world.stop();
+});
+
+test('a watch that was asked for while a batch was on its way hears nothing of it twice', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const other = world.watch('', 'a');
+  await world.settle();
+  // The removal is committed, and the hub has not heard of it when it is asked to open the watch.
+  world.delivery.hold('hub');
+  const watch = world.watch('', 'a');
+  const removal = world.commitSoon([], ['a/o0']);
+  await world.settle();
+  world.delivery.letGo('hub');
+  await world.during(removal);
+  await world.settle();
+  t.deepEqual(other.seen, ['ADDED a/o0 1', 'DELETED a/o0 2']);
+  t.deepEqual(watch.seen, []);
+  await world.put('a/o1');
+  t.deepEqual(watch.seen, ['ADDED a/o1 3']);
+  await world.stop();
+});
+
+for (const bookmarks of [true, false]) {
+  test(`a watch ends when its time is over, ${bookmarks ? 'with a bookmark of where it stands' : 'without a word'}`, async (t) => {
+    const world = await HubWorld.start();
+    await world.put('a/o0');
+    const watch = world.watch(`timeoutSeconds=5&resourceVersion=1${bookmarks ? '&allowWatchBookmarks=true' : ''}`);
+    await world.put('b/o1');
+    await world.simulation.time.advance(4000);
+    t.false(watch.finished);
+    await world.simulation.time.advance(1500);
+    t.true(watch.finished);
+    t.true(watch.response.ended);
+    t.deepEqual(watch.seen, ['ADDED b/o1 2', ...(bookmarks ? ['BOOKMARK / 2'] : [])]);
+    await world.stop();
+  });
+}
+
+test('a watch that is behind when its time is over claims no more than it sent', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watch = world.watch('timeoutSeconds=5&resourceVersion=1&allowWatchBookmarks=true');
+  watch.response.isFull = () => true;
+  await world.put('a/o1');
+  await world.put('a/o2');
+  await world.simulation.time.advance(6000);
+  t.true(watch.finished);
+  t.deepEqual(watch.seen, ['ADDED a/o1 2']);
+  await world.stop();
+});
+
+test('a silent watch that asked for bookmarks is told how far it has come, the others are not', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const asked = world.watch('resourceVersion=1&allowWatchBookmarks=1', 'b');
+  const notAsked = world.watch('resourceVersion=1', 'b');
+  await world.put('a/o1');
+  await world.put('a/o2');
+  await world.simulation.time.advance(25_000);
+  t.deepEqual([...new Set(asked.seen)], ['BOOKMARK / 3']);
+  t.deepEqual(asked.events[0]?.object, {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { resourceVersion: '3', creationTimestamp: null },
+  });
+  t.deepEqual(notAsked.seen, []);
+  await world.stop();
+});
+
+test('the end of the initial events is marked where that was asked for', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const query = 'sendInitialEvents=true&allowWatchBookmarks=true&resourceVersionMatch=NotOlderThan';
+  const watch = world.watch(query);
+  const empty = world.watch(query, 'none');
+  await world.put('a/o1');
+  await world.settle();
+  t.deepEqual(watch.seen, ['ADDED a/o0 1', 'BOOKMARK / 1', 'ADDED a/o1 2']);
+  t.deepEqual(watch.events[1]?.object.metadata, {
+    resourceVersion: '1',
+    creationTimestamp: null,
+    annotations: { 'initial-events-end': 'true' },
+  } as never);
+  t.deepEqual(empty.seen, ['BOOKMARK / 1']);
+  await world.stop();
+});
+
+test('watches whose bytes the ingress cannot take are ended, and told so as soon as it can', async (t) => {
+  const world = await HubWorld.start({ ingressMailboxMax: 2 });
+  await world.put('a/o0');
+  const watch = world.watch('resourceVersion=1');
+  await world.settle();
+  world.delivery.hold('ingress');
+  for (let count = 0; count < 6; count++) await world.put('a/o0', String(count));
+  world.delivery.letGo('ingress');
+  await world.simulation.time.advance(1000);
+  t.true(watch.finished);
+  t.true(watch.response.ended);
+  const seen = watch.seen;
+  t.true(seen.length < 6);
+  t.deepEqual(seen, world.expectedAfter(1).slice(0, seen.length));
+  await world.stop();
+});
+
+test('the time of a watch that is over is told to an ingress that was full', async (t) => {
+  const world = await HubWorld.start({ ingressMailboxMax: 1 });
+  await world.put('a/o0');
+  const watch = world.watch('resourceVersion=1&timeoutSeconds=2');
+  const other = world.watch('resourceVersion=1', 'b');
+  await world.settle();
+  world.delivery.hold('ingress');
+  await world.put('b/o0');
+  await world.simulation.time.advance(3000);
+  world.delivery.letGo('ingress');
+  await world.simulation.time.advance(1000);
+  t.true(watch.finished);
+  t.true(watch.response.ended);
+  t.true(other.finished);
+  await world.stop();
+});

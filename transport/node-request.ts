@@ -1,0 +1,159 @@
+// One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
+// list, so that repeated headers read the same as on the other listener.
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import { type HttpRequest, RequestAborted } from './exchange.ts';
+import { unmappedAddress } from './peer-address.ts';
+
+export type IncomingRequest = IncomingMessage | Http2ServerRequest;
+
+/** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
+const BODY_STALL_MS = 10_000;
+
+/** Verified client certificates by connection: reading one from the socket copies it. */
+const certificates = new WeakMap<object, Uint8Array | null>();
+
+export class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly #native: IncomingRequest;
+  readonly #headers: readonly string[];
+  readonly #remoteAddress: string;
+  #isBodyTaken = false;
+
+  constructor(native: IncomingRequest) {
+    const target = originForm(native.url ?? '/');
+    const question = target.indexOf('?');
+    this.method = native.method ?? 'GET';
+    this.path = question < 0 ? target : target.slice(0, question);
+    this.query = question < 0 ? '' : target.slice(question + 1);
+    this.#native = native;
+    this.#headers = copyHeaders(native);
+    this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
+  }
+
+  get remoteAddress(): string {
+    return this.#remoteAddress;
+  }
+
+  get peerCertificate(): Uint8Array | undefined {
+    const connection = connectionOf(this.#native);
+    let certificate = certificates.get(connection);
+    if (certificate === undefined) {
+      certificate = verifiedCertificate(this.#native.socket as TLSSocket);
+      certificates.set(connection, certificate);
+    }
+    return certificate ?? undefined;
+  }
+
+  header(name: string): string {
+    const headers = this.#headers;
+    let joined: string | undefined;
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i] === name) joined = joined === undefined ? headers[i + 1]! : `${joined}, ${headers[i + 1]}`;
+    }
+    return joined ?? '';
+  }
+
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
+    const headers = this.#headers;
+    const found: (readonly [string, string])[] = [];
+    for (let i = 0; i < headers.length; i += 2) {
+      if (headers[i]!.startsWith(prefix)) found.push([headers[i]!, headers[i + 1]!]);
+    }
+    return found;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array | null> {
+    if (this.#isBodyTaken) return Promise.reject(new Error('the body was read twice'));
+    this.#isBodyTaken = true;
+    const body = readBody(this.#native, bytesMax);
+    // A handler that answers without waiting for the body must not bring the process down when the client goes away.
+    body.catch(() => {});
+    return body;
+  }
+}
+
+function readBody(native: IncomingRequest, bytesMax: number): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    const stopWatching = cutWhenStalled(native);
+    native.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks = [];
+      resolve(null);
+    });
+    native.once('end', () => {
+      stopWatching();
+      resolve(bytes > bytesMax ? null : ownBytes(chunks, bytes));
+    });
+    native.once('close', () => {
+      stopWatching();
+      reject(new RequestAborted());
+    });
+    if (native.destroyed) reject(new RequestAborted());
+  });
+}
+
+/** The body in a buffer of its own: a slice of Node's pool would carry the whole pool to another thread. */
+function ownBytes(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}
+
+/** Destroys a request whose body stands still. Answers what ends the watch. */
+function cutWhenStalled(native: IncomingRequest): () => void {
+  let timer: NodeJS.Timeout | undefined = setTimeout(() => destroy(native), BODY_STALL_MS).unref();
+  native.on('data', () => timer?.refresh());
+  return () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+}
+
+function destroy(native: IncomingRequest): void {
+  if ('stream' in native) native.stream.destroy();
+  else native.destroy();
+}
+
+/** Names in lower case and values in turn, without HTTP/2's pseudo headers. */
+function copyHeaders(native: IncomingRequest): readonly string[] {
+  const { rawHeaders } = native;
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name === ':authority') headers.push('host', rawHeaders[i + 1]!);
+    else if (!name.startsWith(':')) headers.push(name.toLowerCase(), rawHeaders[i + 1]!);
+  }
+  return headers;
+}
+
+/** The path and query of a request target, which clients of proxies send with scheme and host (RFC 9112 3.2.2). */
+function originForm(target: string): string {
+  const scheme = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (scheme === null) return target;
+  const rest = target.slice(scheme[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function connectionOf(native: IncomingRequest): object {
+  return 'stream' in native ? (native.stream.session ?? native) : native.socket;
+}
+
+function verifiedCertificate(socket: TLSSocket): Uint8Array | null {
+  if (socket.authorized !== true) return null;
+  const raw = socket.getPeerX509Certificate()?.raw;
+  return raw === undefined ? null : new Uint8Array(raw);
+}

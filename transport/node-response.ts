@@ -1,0 +1,168 @@
+// One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so every
+// body is copied: it may lie in memory that is used again.
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { HeaderList } from './exchange.ts';
+import { isBodiless } from './http-status.ts';
+import { isFramingHeader, safeHeaderValue } from './response-headers.ts';
+import type { TrackedResponse } from './run-handler.ts';
+
+export type OutgoingResponse = ServerResponse | Http2ServerResponse;
+
+/** What both kinds have in common, under one declaration. */
+interface NativeResponse {
+  readonly writableLength: number;
+  readonly writableNeedDrain: boolean;
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  write(bytes: Uint8Array): boolean;
+  end(bytes?: Uint8Array): unknown;
+  setTimeout(ms: number, callback: () => void): unknown;
+  on(event: 'close' | 'drain' | 'error', callback: () => void): unknown;
+}
+
+/** A client that takes nothing of a finished answer for so long is cut off. */
+const STALL_MS = 30_000;
+
+/** What responses of one listener share. */
+export interface NodeResponseScope {
+  /** While true, connections are closed after their answer. */
+  isStopping: boolean;
+  onError(error: unknown): void;
+}
+
+type State = 'idle' | 'streaming' | 'done';
+
+export class NodeResponse implements TrackedResponse {
+  aborted = false;
+  readonly #native: NativeResponse;
+  /** The HTTP/1.1 response; undefined on HTTP/2. */
+  readonly #http1: ServerResponse | undefined;
+  readonly #scope: NodeResponseScope;
+  readonly #isHeadRequest: boolean;
+  readonly #destroy: () => void;
+  #state: State = 'idle';
+  #isBodiless = false;
+  #abortCallback: (() => void) | undefined;
+  #drainCallback: (() => void) | undefined;
+
+  constructor(native: OutgoingResponse, scope: NodeResponseScope, isHeadRequest: boolean) {
+    this.#native = native as unknown as NativeResponse;
+    this.#http1 = 'stream' in native ? undefined : native;
+    this.#destroy = 'stream' in native ? () => native.stream.destroy() : () => native.destroy();
+    this.#scope = scope;
+    this.#isHeadRequest = isHeadRequest;
+    this.#native.on('close', () => this.#onClose());
+    // An error is followed by `close`, which says all there is to say.
+    this.#native.on('error', () => {});
+  }
+
+  get isUntouched(): boolean {
+    return this.#state === 'idle';
+  }
+
+  onAborted(callback: () => void): void {
+    if (this.aborted) {
+      callback();
+      return;
+    }
+    if (this.#state === 'done') return;
+    const earlier = this.#abortCallback;
+    const both = (): void => {
+      earlier?.();
+      callback();
+    };
+    this.#abortCallback = earlier === undefined ? callback : both;
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    if (this.#state !== 'idle') return;
+    this.#state = 'done';
+    if (isBodiless(status)) {
+      this.#writeHead(status, headers, undefined);
+      this.#native.end();
+      return;
+    }
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+    this.#writeHead(status, headers, bytes.length);
+    if (this.#isHeadRequest || bytes.length === 0) this.#native.end();
+    else this.#native.end(bytes);
+    this.#cutWhenStalled();
+  }
+
+  start(status: number, headers: HeaderList): void {
+    if (this.#state !== 'idle') return;
+    this.#isBodiless = this.#isHeadRequest || isBodiless(status);
+    this.#state = this.#isBodiless ? 'done' : 'streaming';
+    this.#writeHead(status, headers, undefined);
+    if (this.#isBodiless) {
+      this.#native.end();
+      return;
+    }
+    this.#native.on('drain', () => this.#onDrain());
+    this.#http1?.flushHeaders();
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#state !== 'streaming') return false;
+    if (bytes.length === 0) return !this.#native.writableNeedDrain;
+    return this.#native.write(Buffer.from(bytes));
+  }
+
+  onDrained(callback: () => void): void {
+    this.#drainCallback = callback;
+  }
+
+  end(): void {
+    if (this.#state !== 'streaming') return;
+    this.#state = 'done';
+    this.#native.end();
+    this.#cutWhenStalled();
+  }
+
+  abort(): void {
+    if (this.#state === 'done') return;
+    this.#destroy();
+    this.#onClose();
+  }
+
+  #writeHead(status: number, headers: HeaderList, contentLength: number | undefined): void {
+    const fields: Record<string, string | string[]> = {};
+    for (const [name, value] of headers) {
+      if (isFramingHeader(name)) continue;
+      const safe = safeHeaderValue(value);
+      const known = fields[name];
+      if (known === undefined) fields[name] = safe;
+      else fields[name] = Array.isArray(known) ? [...known, safe] : [known, safe];
+    }
+    if (contentLength !== undefined) fields['Content-Length'] = String(contentLength);
+    if (this.#http1 !== undefined && this.#scope.isStopping) fields.Connection = 'close';
+    this.#native.writeHead(status, fields);
+  }
+
+  #onClose(): void {
+    if (this.#state === 'done') return;
+    this.#state = 'done';
+    this.aborted = true;
+    const callback = this.#abortCallback;
+    this.#abortCallback = undefined;
+    this.#drainCallback = undefined;
+    if (callback !== undefined) this.#guarded(callback);
+  }
+
+  #onDrain(): void {
+    if (this.#state === 'streaming' && this.#drainCallback !== undefined) this.#guarded(this.#drainCallback);
+  }
+
+  #guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.abort();
+      this.#scope.onError(error);
+    }
+  }
+
+  #cutWhenStalled(): void {
+    if (this.#native.writableLength > 0) this.#native.setTimeout(STALL_MS, () => this.#destroy());
+  }
+}
