@@ -60,8 +60,8 @@ export async function createObject(
     const { plain, managedFieldsText } = ownedByCreator(tracking, asGiven, creation.nowIso);
     const complete = write.services.complete(type, write.preparation.admitted(plain, type), undefined);
     const name = metadataOf(complete).name ?? '';
-    requireValidNew(write, type, complete);
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
+    requireValidNew(write, type, complete);
     const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
