@@ -16,8 +16,7 @@ import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { sampleType } from '../sample-type.ts';
 
-const dialect = DIALECTS.orch;
-export const schema = schemaOf(dialect);
+export const schema = schemaOf(DIALECTS.orch);
 
 /** A kind of the schema by its type's name, or `custom` for one without a schema. */
 export interface TestKind {
@@ -122,7 +121,6 @@ export class LiveObject {
     const applied = applyConfiguration(config, live, {
       writer: { ...this.#writer(manager), ...(apiVersion === undefined ? {} : { apiVersion }) },
       type: owned,
-      dialect,
       force,
       reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
     });
