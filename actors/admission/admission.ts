@@ -121,12 +121,25 @@ export class Admission implements Actor<AdmissionProtocol> {
     const { group, version, resource, subresource } = request.target;
     const type = this.#write.registry.byPath(group, version, resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
+    requirePath(type, request);
     const verbs: ReadonlySet<string> =
       subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
     if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
     if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
     return type;
   }
+}
+
+/** Throws 404 for a path that the type does not have, 405 for one that does not take the verb. */
+function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
+  const { namespace, name, subresource } = target;
+  if (!type.namespaced && namespace !== '') throw new StatusError(resourceNotFound());
+  const isCollection = name === '' && subresource === '';
+  // The collection across all namespaces is there for reading only; its objects are found in their namespaces.
+  if (type.namespaced && namespace === '')
+    throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
+  const isOfCollection = verb === 'deletecollection' || (verb === 'create' && subresource === '');
+  if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

@@ -52,8 +52,8 @@ export async function createObject(
     const prepared = write.preparation.onCreate(prepareCreate(body, type, creation), type);
     const complete = write.services.complete(type, prepared, undefined);
     const name = metadataOf(complete).name ?? '';
-    requireValidNew(write, type, complete);
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
+    requireValidNew(write, type, complete);
     const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)

@@ -47,14 +47,20 @@ export function decodeObject(schema: Schema, request: WriteRequest, expected: Ex
   return { object, warnings: unknownFieldWarnings(unknownFields, request.parameters.fieldValidation) };
 }
 
-/** Brings an object into the canonical form of its type; kinds without a schema stay as they are. Throws DecodeError. */
+/**
+ * Brings an object of the expected kind, which it may leave unsaid, into the canonical form of its type; kinds without a
+ * schema stay as they are. Throws DecodeError.
+ */
 export function canonical(
   schema: Schema,
   value: JsonObject,
   expected: ExpectedKind,
 ): { object: JsonObject; unknownFields: readonly string[] } {
-  const type = schemaTypeOf(schema, expected.apiVersion, expected.kind);
-  return type === undefined ? { object: value, unknownFields: [] } : decode(value, type);
+  const { apiVersion, kind } = expected;
+  const isNamed = value.kind === kind && value.apiVersion === apiVersion;
+  const named = isNamed ? value : { ...value, kind, apiVersion };
+  const type = schemaTypeOf(schema, apiVersion, kind);
+  return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
 }
 
 export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): TypeSchema | undefined {

@@ -55,7 +55,7 @@ export async function update(
     () => wanted,
     async () => {
       if (!createWhenMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+      return createObject(write, namespaces, type, withoutVersion(wanted), { namespace, name }, dryRun);
     },
   );
   return warnings.length === 0 ? reply : { ...reply, warnings };
@@ -124,7 +124,7 @@ async function modify(
       }
     }
     // What was lost may be a free address and not the race for the object: then it is the caller's version still.
-    if (versionOf(view) !== '' && request.verb === 'update' && also.length === 0) break;
+    if (request.verb === 'update' && hasVersion(view) && also.length === 0) break;
   }
   throw new StatusError(conflictModified(type, name));
 }
@@ -140,8 +140,10 @@ function nextObject(
   const { namespace, name } = request.target;
   if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
-  const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.services.complete(type, write.preparation.onUpdate(prepared, stored.object, type), stored.object);
+  // Defaults come before it is compared: what a client leaves to its default has not changed.
+  const complete = write.preparation.onUpdate(merged, stored.object, type);
+  const prepared = prepareUpdate(complete, stored.object, type, { namespace, name, subresource: change.subresource });
+  const next = write.services.complete(type, prepared, stored.object);
   requireValidUpdate(write, type, next, stored.object, change.subresource);
   return next;
 }
@@ -191,6 +193,17 @@ function answerFor(type: KnownType, change: Change): (object: JsonObject) => Jso
   return change.subresource === 'scale'
     ? (object) => scaleOf(object) as unknown as JsonObject
     : (object) => asAnswer(type, object);
+}
+
+/** What a PUT that creates is made from: the version it names is that of an object that is gone. */
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}
+
+/** True when a client insists on the version it names. */
+function hasVersion(object: JsonObject): boolean {
+  return !['', '0'].includes(versionOf(object));
 }
 
 function versionOf(object: JsonObject): string {
