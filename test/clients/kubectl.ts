@@ -48,6 +48,7 @@ export class Kubectl {
           resolve({ code, stdout, stderr });
         },
       );
+      child.stdin?.on('error', () => {}); // Most commands end without reading it.
       child.stdin?.end(stdin);
     });
   }
