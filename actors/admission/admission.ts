@@ -22,18 +22,20 @@ import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
-import { deleteCollection, deleteOne } from './delete.ts';
+import { deleteOne } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
-import type { WriteContext } from './write-context.ts';
+import type { DeletionSettings, WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
   readonly validation: ValidationSettings;
+  readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
 }
 
@@ -42,7 +44,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs, validation, network } = options;
+    const { registry, requestTimeoutMs, validation, deletion, network } = options;
     const schema = schemaOf(registry.dialect);
     const reader = {
       context,
@@ -59,6 +61,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       preparation: objectPreparation(schema),
       validation: objectValidation(schema, validation),
       services: new ServiceAllocation(reader, network, validation.gate),
+      deletion,
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
