@@ -75,6 +75,7 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
   return {
     registry: threadRegistry(context, settings),
     requestTimeoutMs: options.requestTimeoutMs,
+    serverSideApply: gates.enabled('ServerSideApply'),
     deletion: {
       collectsGarbage: options.enableGarbageCollector,
       collectionWorkers: options.deleteCollectionWorkers,

@@ -9,11 +9,13 @@ import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { conflictModified, serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
+import { type Slab, valueView } from '../../storage/slab-record.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
-import { decodePlace, readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 const TRIES_MAX = 32;
 /** Objects in one commit of one worker. */
@@ -21,7 +23,7 @@ const COMMIT_OBJECTS = 128;
 /** Slab and offset. */
 const NUMBERS_A_PLACE = 2;
 
-/** Deletes what the selectors select, and answers with the list of it. What appears meanwhile may stay. */
+/** Deletes what the selectors select, and answers with the list of it as it was. What appears meanwhile may stay. */
 export async function deleteCollection(
   write: WriteContext,
   request: WriteRequest,
@@ -67,12 +69,16 @@ async function deleteAll(
   const step = COMMIT_OBJECTS * NUMBERS_A_PLACE;
   const commits: JsonObject[][] = [];
   let next = 0;
+  // As they are now: the places stay readable in these, whatever becomes of the store meanwhile.
+  const slabs = write.slabs.current;
   const work = async (): Promise<void> => {
     while (next < places.length) {
       const from = next;
       next += step;
       try {
-        commits[from / step] = await deleteSome(write, type, places.subarray(from, from + step), options);
+        const some = storedAt(places.subarray(from, from + step), slabs);
+        await deleteSome(write, type, some, options);
+        commits[from / step] = some.map(({ object }) => asItem(object));
       } catch (error) {
         next = places.length;
         throw error;
@@ -85,25 +91,33 @@ async function deleteAll(
   return commits.flat();
 }
 
+function storedAt(places: Uint32Array, slabs: readonly (Slab | undefined)[]): StoredObject[] {
+  const stored: StoredObject[] = [];
+  for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
+    const [slab, offset] = [places[i]!, places[i + 1]!];
+    const object = decodeStored(valueView(slabs[slab]!, offset));
+    stored.push({ object, place: { slab, offset, revision: Number(metadataOf(object).resourceVersion) } });
+  }
+  return stored;
+}
+
+/** Items of a list leave out what the list says of all of them. */
+function asItem({ kind: _kind, apiVersion: _apiVersion, ...item }: JsonObject): JsonObject {
+  return item;
+}
+
+/** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */
 async function deleteSome(
   write: WriteContext,
   type: KnownType,
-  places: Uint32Array,
+  some: readonly StoredObject[],
   options: DeleteOptions,
-): Promise<JsonObject[]> {
-  const listed: JsonObject[] = [];
+): Promise<void> {
   const changes: { readonly stored: StoredObject; readonly outcome: DeletionOutcome }[] = [];
-  for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
-    const place = { slab: places[i]!, offset: places[i + 1]!, revision: 0 };
-    const object = decodePlace(write, place);
-    listed.push(object);
-    requirePreconditions(object, type, options.preconditions ?? {});
-    const outcome = outcomeFor(write, type, object, options);
-    if (outcome.action === 'pending' || isDryRun(options)) continue;
-    changes.push({
-      stored: { object, place: { ...place, revision: Number(metadataOf(object).resourceVersion) } },
-      outcome,
-    });
+  for (const stored of some) {
+    requirePreconditions(stored.object, type, options.preconditions ?? {});
+    const outcome = outcomeFor(write, type, stored.object, options);
+    if (outcome.action !== 'pending' && !isDryRun(options)) changes.push({ stored, outcome });
   }
   const drafts = await Promise.all(changes.map(({ stored, outcome }) => draftFor(write, type, stored, outcome)));
   const results = drafts.length === 0 ? [] : await commitEach(write, drafts);
@@ -111,7 +125,6 @@ async function deleteSome(
     if (!result.ok && result.reason !== 'missing')
       await deleteAgain(write, type, changes[index]!.stored.object, options);
   }
-  return listed;
 }
 
 /** An object that changed between the list and its removal is deleted by itself. Throws 409 when it never stands still. */
