@@ -76,6 +76,10 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
     registry: threadRegistry(context, settings),
     requestTimeoutMs: options.requestTimeoutMs,
     serverSideApply: gates.enabled('ServerSideApply'),
+    deletion: {
+      collectsGarbage: options.enableGarbageCollector,
+      collectionWorkers: options.deleteCollectionWorkers,
+    },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };
@@ -109,9 +113,12 @@ function schedulerOptions({ dialect, schedulerName }: ServerSettings): Scheduler
 
 function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
   const { options } = settings;
+  const registry = threadRegistry(context, settings);
   return {
     dialect: settings.dialect,
-    namespacedTypes: threadRegistry(context, settings).resourcesByPreferredVersion(),
+    namespacedTypes: registry.resourcesByPreferredVersion(),
+    persistedTypes: registry.all().filter(({ persisted }) => persisted),
+    collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     eventTtlMs: options.eventTtlMs,
     serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),

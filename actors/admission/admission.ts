@@ -23,13 +23,14 @@ import type { StoreProtocol } from '../store/protocol.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
-import { deleteCollection, deleteOne } from './delete.ts';
+import { deleteOne } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
-import type { WriteContext } from './write-context.ts';
+import type { DeletionSettings, WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
@@ -37,6 +38,7 @@ export interface AdmissionOptions {
   /** Feature gate ServerSideApply. */
   readonly serverSideApply: boolean;
   readonly validation: ValidationSettings;
+  readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
 }
 
@@ -45,7 +47,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs, serverSideApply, validation, network } = options;
+    const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network } = options;
     const schema = schemaOf(registry.dialect);
     const reader = {
       context,
@@ -63,6 +65,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       serverSideApply,
       validation: objectValidation(schema, validation),
       services: new ServiceAllocation(reader, network, validation.gate),
+      deletion,
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }

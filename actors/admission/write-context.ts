@@ -26,6 +26,14 @@ export interface StoreReader {
   readonly requestTimeoutMs: number;
 }
 
+/** How deletions are carried out, as the operator set it. */
+export interface DeletionSettings {
+  /** `--enable-garbage-collector`: someone acts on the finalizers of garbage collection. */
+  readonly collectsGarbage: boolean;
+  /** `--delete-collection-workers`. */
+  readonly collectionWorkers: number;
+}
+
 export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
@@ -36,6 +44,7 @@ export interface WriteContext extends StoreReader {
   readonly serverSideApply: boolean;
   readonly validation: ObjectValidation;
   readonly services: ServiceAllocation;
+  readonly deletion: DeletionSettings;
 }
 
 /** An object as it is stored now. */
