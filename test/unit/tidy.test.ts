@@ -139,9 +139,10 @@ test(`no file of the product is over ${LINES_MAX} lines`, (t) => {
   t.deepEqual(long, Object.keys(LONG));
 });
 
-test('nothing is of type any, and no check of the compiler is switched off', (t) => {
+// In tests the linter wants a reason for each.
+test('nothing of the product is of type any, and no check of the compiler is switched off', (t) => {
   const loose = /(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[:(])|,\s*any\s*>/g;
-  t.deepEqual(found(ALL, 'bare', loose), []);
+  t.deepEqual(found(PRODUCT, 'bare', loose), []);
   const off = ALL.filter(({ text }) => /@ts-(?:ignore|nocheck)|biome-ignore-all/.test(text)).map(({ path }) => path);
   t.deepEqual(
     off.filter((path) => path !== 'test/unit/tidy.test.ts'),
