@@ -37,7 +37,6 @@ export async function apply(
     const application: Application = {
       writer: { manager, apiVersion: type.apiVersion, nowIso: timestampOf(write.context.clock.nowMs()) },
       type: owned,
-      dialect: write.dialect,
       force,
       reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
     };

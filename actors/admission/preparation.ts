@@ -3,6 +3,7 @@
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -26,6 +27,7 @@ const SHORTHANDS: Readonly<Record<string, Step>> = {
 
 /** What the server adds to a new object, by store key. The creator does not own it. */
 const CREATE_STEPS: Readonly<Record<string, Step>> = {
+  'batch/jobs': jobSelector,
   'core/namespaces': namespaceFinalizer,
   'core/pods': podServiceAccount,
 };
@@ -63,6 +65,30 @@ function podServiceAccount(object: JsonObject): JsonObject {
   const name = spec.serviceAccountName || spec.serviceAccount || 'default';
   if (spec.serviceAccountName === name && spec.serviceAccount === name) return object;
   return { ...object, spec: { ...spec, serviceAccountName: name, serviceAccount: name } };
+}
+
+/** A job's pods carry its uid and name, and its selector asks for the uid: nobody else's pods match. */
+function jobSelector(object: JsonObject): JsonObject {
+  const spec = (object.spec ?? {}) as JobFields;
+  if (spec.manualSelector === true) return object;
+  const { uid = '', name = '' } = metadataOf(object);
+  const { selector = {}, template = {} } = spec;
+  const matchLabels = { 'controller-uid': uid, ...selector?.matchLabels };
+  const labels = { 'controller-uid': uid, 'job-name': name, ...template.metadata?.labels };
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      selector: { ...selector, matchLabels },
+      template: { ...template, metadata: { ...template.metadata, labels } },
+    },
+  };
+}
+
+interface JobFields {
+  readonly manualSelector?: boolean | null;
+  readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } | null;
+  readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
 }
 
 /** stringData is for writing only: it ends up in data. */

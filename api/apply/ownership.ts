@@ -1,6 +1,5 @@
 // Who owns which fields of an object (SPEC.md "Field ownership"): what a create, an update and an apply make of its
 // managedFields, and what an apply makes of the object. Pure: the time comes in, the objects given are not changed.
-import type { Dialect } from '../../config/dialect.ts';
 import { decode } from '../codec/decode.ts';
 import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
@@ -134,7 +133,6 @@ export function entriesOfUpdate(
 export interface Application {
   readonly writer: Writer;
   readonly type: OwnedType;
-  readonly dialect: Dialect;
   readonly force: boolean;
   /** Fields that the endpoint leaves as they are. */
   readonly reset: FieldSet;
@@ -152,7 +150,7 @@ export function applyConfiguration(
   live: JsonObject | undefined,
   application: Application,
 ): JsonObject {
-  const { writer, type, dialect, reset } = application;
+  const { writer, type, reset } = application;
   requireNoManagers(config);
   const asserted = assertedFields(config, type.rule);
   // A new object is made complete in place later on, which the shared empty one must not be.
@@ -187,7 +185,7 @@ export function applyConfiguration(
     isEmpty(changed) &&
     isEmpty(removed);
   const own = isEmpty(fields) ? [] : [{ ...self, fields, time: isSame ? former.time : writer.nowIso }];
-  const result = withLastApplied(pruned, config, writer.manager, dialect);
+  const result = withLastApplied(pruned, config, writer.manager);
   return withEntries(result, entriesOf([...remaining, ...own]));
 }
 
@@ -237,8 +235,8 @@ function withFieldsIn(managers: readonly Manager[], fields: FieldSet): Manager[]
 
 /** Throws 409 unless every conflict is with what the applying client had applied itself, by annotation. */
 function requireAllowed(conflicting: readonly Manager[], live: JsonObject, application: Application): void {
-  const { writer, type, dialect } = application;
-  const allowed = fieldsOfLastApplied(live, writer.manager, writer.apiVersion, type, dialect);
+  const { writer, type } = application;
+  const allowed = fieldsOfLastApplied(live, writer, type);
   const refused = conflicting
     .map((manager) => ({ ...manager, fields: difference(manager.fields, allowed) }))
     .filter((manager) => !isEmpty(manager.fields))

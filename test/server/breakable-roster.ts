@@ -8,6 +8,7 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from 
 import { breakFile } from './break-file.ts';
 
 const CHECK_MS = 5;
+const SILENCE_MS = 100;
 
 class Breakable implements Actor<Protocol> {
   readonly #actor: Actor<Protocol>;
@@ -48,10 +49,12 @@ class Breakable implements Actor<Protocol> {
     if (this.#broken) return;
     try {
       rmSync(this.#file);
-      this.#broken = true;
     } catch {
-      // Not there.
+      return;
     }
+    this.#broken = true;
+    // Some actors hear nothing for a long time.
+    this.#context.timers.after(SILENCE_MS, () => this.#context.crash(new Error('told to break')));
   }
 }
 

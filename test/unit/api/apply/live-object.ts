@@ -7,6 +7,7 @@ import { ownedType, resetFields } from '../../../../api/apply/owned-type.ts';
 import { applyConfiguration, entriesOfCreate, entriesOfUpdate, withEntries } from '../../../../api/apply/ownership.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
+import { deepEqual } from '../../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { prepareUpdate } from '../../../../api/metadata.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../../../api/object-meta.ts';
@@ -15,8 +16,7 @@ import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { sampleType } from '../sample-type.ts';
 
-const dialect = DIALECTS.orch;
-export const schema = schemaOf(dialect);
+export const schema = schemaOf(DIALECTS.orch);
 
 /** A kind of the schema by its type's name, or `custom` for one without a schema. */
 export interface TestKind {
@@ -68,7 +68,7 @@ export class LiveObject {
   get content(): JsonObject {
     const { metadata: _, kind: __, apiVersion: ___, ...rest } = this.object;
     const { managedFields: ____, name: _____, resourceVersion: ______, ...metadata } = metadataOf(this.object);
-    const { creationTimestamp: _______, ...said } = metadata;
+    const { creationTimestamp: _______, generation: ________, ...said } = metadata;
     return Object.keys(said).length === 0 ? rest : { metadata: said, ...rest };
   }
 
@@ -121,7 +121,6 @@ export class LiveObject {
     const applied = applyConfiguration(config, live, {
       writer: { ...this.#writer(manager), ...(apiVersion === undefined ? {} : { apiVersion }) },
       type: owned,
-      dialect,
       force,
       reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
     });
@@ -151,10 +150,9 @@ export class LiveObject {
   }
 
   #store(object: JsonObject): void {
-    const plain = JSON.stringify(object);
-    this.unchanged = this.#object !== undefined && plain === JSON.stringify(this.#object);
+    const stored = JSON.parse(JSON.stringify(object)) as JsonObject;
+    this.unchanged = deepEqual(stored, this.#object);
     if (this.unchanged) return;
-    const stored = JSON.parse(plain) as JsonObject;
     this.#object = { ...stored, metadata: { ...metadataOf(stored), resourceVersion: String(++this.#version) } };
   }
 }
