@@ -75,6 +75,7 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
   return {
     registry: threadRegistry(context, settings),
     requestTimeoutMs: options.requestTimeoutMs,
+    serverSideApply: gates.enabled('ServerSideApply'),
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };

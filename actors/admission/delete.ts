@@ -10,11 +10,12 @@ import { conflictModified, forbidden, notFound, serviceUnavailable } from '../..
 import { StatusError } from '../../api/status/status.ts';
 import { deleted } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
+import { type Slab, valueView } from '../../storage/slab-record.ts';
 import { asAnswer } from './answer.ts';
 import { commitEach, commitOne, type Draft, draftDelete, draftPut, withAlso } from './commit.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
-import { decodePlace, readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 const TRIES_MAX = 32;
 /** Objects removed by one commit of a DELETE on a collection, times the workers asked for. */
@@ -31,17 +32,19 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     const { action, object } = outcome;
     if (isDryRun(options))
       return { code: 200, body: action === 'remove' ? removedAnswer(type, object) : asAnswer(type, object) };
-    if (action === 'pending') return { code: 200, place: stored.place };
+    // Facts: a deletion that has only begun is 202 to those who ask for it in this way.
+    const begunCode = options.orphanDependents === false ? 202 : 200;
+    if (action === 'pending') return { code: begunCode, place: stored.place };
     const result = await commitOne(write, await draftFor(write, type, stored, outcome));
     if (result.ok)
       return action === 'remove'
         ? { code: 200, body: removedAnswer(type, object) }
-        : { code: 200, place: result.places[0]! };
+        : { code: begunCode, place: result.places[0]! };
   }
   throw new StatusError(conflictModified(type, name));
 }
 
-/** Deletes what the selectors select, and answers with the list of it. What appears meanwhile may stay. */
+/** Deletes what the selectors select, and answers with the list of it as it was. What appears meanwhile may stay. */
 export async function deleteCollection(
   write: WriteContext,
   request: WriteRequest,
@@ -68,12 +71,15 @@ export async function deleteCollection(
   );
   if (answer.refused !== undefined)
     throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  // As they are now: the places stay readable in these, whatever becomes of the store meanwhile.
+  const slabs = write.slabs.current;
   const items: JsonObject[] = [];
   try {
     const { places } = answer;
     for (let from = 0; from < places.length; from += COLLECTION_COMMIT_OBJECTS * 2) {
-      const some = places.subarray(from, from + COLLECTION_COMMIT_OBJECTS * 2);
-      items.push(...(await deleteSome(write, type, some, options)));
+      const some = storedAt(places.subarray(from, from + COLLECTION_COMMIT_OBJECTS * 2), slabs);
+      await deleteSome(write, type, some, options);
+      for (const { object } of some) items.push(asItem(object));
     }
   } finally {
     write.hub.tell<'release'>({ type: 'release', pin: answer.pin });
@@ -82,29 +88,42 @@ export async function deleteCollection(
   return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
 }
 
+function storedAt(places: Uint32Array, slabs: readonly (Slab | undefined)[]): StoredObject[] {
+  const stored: StoredObject[] = [];
+  for (let i = 0; i < places.length; i += 2) {
+    const [slab, offset] = [places[i]!, places[i + 1]!];
+    const object = JSON.parse(valueView(slabs[slab]!, offset).toString('utf8')) as JsonObject;
+    stored.push({ object, place: { slab, offset, revision: Number(metadataOf(object).resourceVersion) } });
+  }
+  return stored;
+}
+
+/** Items of a list leave out what the list says of all of them. */
+function asItem({ kind: _kind, apiVersion: _apiVersion, ...item }: JsonObject): JsonObject {
+  return item;
+}
+
+/** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */
 async function deleteSome(
   write: WriteContext,
   type: KnownType,
-  places: Uint32Array,
+  some: readonly StoredObject[],
   options: DeleteOptions,
-): Promise<JsonObject[]> {
+): Promise<void> {
   const outcomes: DeletionOutcome[] = [];
-  const stored: StoredObject[] = [];
-  for (let i = 0; i < places.length; i += 2) {
-    const place = { slab: places[i]!, offset: places[i + 1]!, revision: 0 };
-    const object = decodePlace(write, place);
-    const current = { object, place: { ...place, revision: Number(metadataOf(object).resourceVersion) } };
-    const outcome = outcomeFor(write, type, object, options);
+  const drafted: StoredObject[] = [];
+  for (const stored of some) {
+    requirePreconditions(stored.object, type, options.preconditions ?? {});
+    const outcome = outcomeFor(write, type, stored.object, options);
     if (outcome.action === 'pending' || isDryRun(options)) continue;
     outcomes.push(outcome);
-    stored.push(current);
+    drafted.push(stored);
   }
-  const drafts = await Promise.all(outcomes.map((outcome, at) => draftFor(write, type, stored[at]!, outcome)));
+  const drafts = await Promise.all(outcomes.map((outcome, at) => draftFor(write, type, drafted[at]!, outcome)));
   const results = drafts.length === 0 ? [] : await commitEach(write, drafts);
   for (const [index, result] of results.entries()) {
-    if (!result.ok && result.reason !== 'missing') await deleteAgain(write, type, stored[index]!.object, options);
+    if (!result.ok && result.reason !== 'missing') await deleteAgain(write, type, drafted[index]!.object, options);
   }
-  return stored.map(({ object }) => object);
 }
 
 /** An object that changed between the list and its removal is deleted by itself. */
@@ -118,6 +137,7 @@ async function deleteAgain(
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, type, namespace, name);
     if (stored === null) return;
+    requirePreconditions(stored.object, type, options.preconditions ?? {});
     const outcome = outcomeFor(write, type, stored.object, options);
     if (outcome.action === 'pending') return;
     if ((await commitOne(write, await draftFor(write, type, stored, outcome))).ok) return;

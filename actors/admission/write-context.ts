@@ -32,6 +32,8 @@ export interface WriteContext extends StoreReader {
   readonly schema: Schema;
   readonly store: Ref<StoreProtocol>;
   readonly preparation: ObjectPreparation;
+  /** Objects keep who owns their fields, and can be applied. */
+  readonly serverSideApply: boolean;
   readonly validation: ObjectValidation;
   readonly services: ServiceAllocation;
 }

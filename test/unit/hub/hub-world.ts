@@ -7,7 +7,8 @@ import { NOBODY } from '../../../actors/ingress/exchange.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
-import { STORE_SETTINGS, Store, type StoreOptions } from '../../../actors/store/store.ts';
+import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
+import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
@@ -26,7 +27,6 @@ import type {
   Ref,
   Reply,
 } from '../../../runtime/actor.ts';
-import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
@@ -38,6 +38,7 @@ import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
 import { FakeResponse } from './fake-response.ts';
+import { HeldDelivery } from './held-delivery.ts';
 
 export const REGISTRY = createRegistry(DIALECTS.orch);
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -153,27 +154,6 @@ class RestartableStore implements Actor<StoreProtocol> {
     if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
     else if (this.#state === 'starting') this.#waiting.push([message, reply]);
     else this.#state.onMessage(message, reply);
-  }
-}
-
-/** Drains each mailbox in a microtask, unless it is held back. */
-class HeldDelivery implements Delivery {
-  readonly #held = new Map<string, Drainable | undefined>();
-
-  hold(name: string): void {
-    if (!this.#held.has(name)) this.#held.set(name, undefined);
-  }
-
-  letGo(name: string): void {
-    const waiting = this.#held.get(name);
-    this.#held.delete(name);
-    if (waiting !== undefined) this.schedule(waiting);
-  }
-
-  schedule(mailbox: Drainable): void {
-    const { name } = mailbox as Drainable & { name: string };
-    if (this.#held.has(name)) this.#held.set(name, mailbox);
-    else queueMicrotask(() => (this.#held.has(name) ? this.#held.set(name, mailbox) : mailbox.drain(1)));
   }
 }
 
