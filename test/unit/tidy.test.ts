@@ -112,7 +112,7 @@ test('no brand is spelled but in the dialect table', (t) => {
 
 /** Files whose name is a word of the API, and which. */
 const NAMED_BY_THE_API: Readonly<Record<string, string>> = {
-  'api/apply/managers.ts': 'field managers',
+  'api/apply/managed-entries.ts': 'field managers',
 };
 
 test('files are named after what they own', (t) => {
