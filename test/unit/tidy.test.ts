@@ -110,16 +110,11 @@ test('no brand is spelled but in the dialect table', (t) => {
   t.deepEqual(found(files, 'code', BRAND), []);
 });
 
-/** Files whose name is a word of the API, and which. */
-const NAMED_BY_THE_API: Readonly<Record<string, string>> = {
-  'api/apply/managed-entries.ts': 'field managers',
-};
-
 test('files are named after what they own', (t) => {
   const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc|shared-code)(?:[-./]|$)/;
   t.deepEqual(
     ALL.map(({ path }) => path).filter((path) => vague.test(path)),
-    Object.keys(NAMED_BY_THE_API),
+    [],
   );
 });
 
