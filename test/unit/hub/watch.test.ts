@@ -276,6 +276,23 @@ test('a watch that is behind when its time is over claims no more than it sent',
   await world.stop();
 });
 
+test('a watch that ends while its socket is full claims no more than it sent, though the hub had sent more', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const watch = world.watch('timeoutSeconds=5&resourceVersion=1&allowWatchBookmarks=true');
+  await world.settle();
+  watch.response.isFull = () => true;
+  world.delivery.hold('ingress');
+  await world.put('a/o1');
+  await world.put('a/o2');
+  await world.simulation.time.advance(6000);
+  world.delivery.letGo('ingress');
+  await world.settle();
+  t.true(watch.finished);
+  t.deepEqual(watch.seen, ['ADDED a/o1 2']);
+  await world.stop();
+});
+
 test('a silent watch that asked for bookmarks is told how far it has come, the others are not', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
