@@ -5,7 +5,7 @@ import { isStatusError } from '../../../../api/status/status.ts';
 import { CASES } from './apply-cases.ts';
 import { REFUSALS } from './apply-refusals.ts';
 import { CONFIG_MAP, containers, data, image, POD, perform } from './apply-steps.ts';
-import { LiveObject } from './live-object.ts';
+import { LiveObject, type Writable } from './live-object.ts';
 
 for (const { does, kind, steps, content, owners = {}, fields = {}, unchanged } of CASES) {
   test(`an apply ${does}`, (t) => {
@@ -34,6 +34,19 @@ test('two managers of an element do not conflict over fields they both set alike
   const live = new LiveObject(POD);
   live.apply('a', containers(image('x', '1')));
   t.notThrows(() => live.apply('b', containers({ ...image('x', '1'), tty: true })));
+});
+
+test('an applier that gives up all metadata takes away none that nobody owns', (t) => {
+  const live = new LiveObject(CONFIG_MAP);
+  live.apply('a', { metadata: { labels: { a: '1' } }, data: { x: '1' } });
+  live.update('u', (object) => {
+    object.metadata.annotations = { note: 'of nobody' };
+  });
+  live.update('u', (object) => {
+    object.metadata.managedFields = object.metadata.managedFields.filter((entry: Writable) => entry.manager === 'a');
+  });
+  live.apply('a', data({ x: '1' }));
+  t.deepEqual(live.content, { metadata: { annotations: { note: 'of nobody' } }, data: { x: '1' } });
 });
 
 test('the time of an entry is that of the last apply that made a difference', (t) => {

@@ -123,6 +123,15 @@ test('an updater has an entry for each version of the API', (t) => {
   );
 });
 
+test('an updater does not own what it removes of its own', (t) => {
+  const live = configMap({ x: '1', y: '1' });
+  live.update('maker', (object) => {
+    delete object.data.x;
+    object.data.y = '2';
+  });
+  t.deepEqual(live.fieldsOf('maker'), ['.data', '.data.y']);
+});
+
 test('an object that nobody tracks stays so when it is updated', (t) => {
   const live = new LiveObject(CONFIG_MAP);
   live.createUntracked({ data: { x: '1' } });
