@@ -9,7 +9,7 @@ import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
-import { openListener } from '../../transport/open-listener.ts';
+import type { OpenListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
@@ -35,6 +35,7 @@ export interface IngressOptions {
   readonly registry: Registry;
   readonly openapi: DocumentRequest;
   readonly listener: 'auto' | 'uws' | 'node';
+  readonly openListener: OpenListener;
   readonly host: string;
   readonly port: number;
   readonly tls: TlsMaterial | undefined;
@@ -132,7 +133,7 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, listener } = this.#options;
+    const { host, port, tls, sharedPort, listener, openListener } = this.#options;
     const opened = await openListener(
       listener,
       {

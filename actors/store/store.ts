@@ -22,7 +22,7 @@ import { Subscribers } from './subscribers.ts';
 
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
-export type { StoreOptions };
+export { STORE_SETTINGS, type StoreOptions };
 
 export class Store implements Actor<StoreProtocol> {
   readonly #context: ActorContext;

@@ -33,7 +33,7 @@ import {
   storedManagers,
   withinLimit,
   withoutFields,
-} from './managers.ts';
+} from './managed-entries.ts';
 import { mergeConfiguration, withoutGivenUp } from './merge.ts';
 import type { OwnedType } from './owned-type.ts';
 

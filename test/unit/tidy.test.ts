@@ -110,11 +110,16 @@ test('no brand is spelled but in the dialect table', (t) => {
   t.deepEqual(found(files, 'code', BRAND), []);
 });
 
+/** Files whose name is a word of the API, and which. */
+const NAMED_BY_THE_API: Readonly<Record<string, string>> = {
+  'api/apply/managed-entries.ts': 'field managers',
+};
+
 test('files are named after what they own', (t) => {
   const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc|shared-code)(?:[-./]|$)/;
   t.deepEqual(
     ALL.map(({ path }) => path).filter((path) => vague.test(path)),
-    [],
+    Object.keys(NAMED_BY_THE_API),
   );
 });
 
@@ -134,9 +139,10 @@ test(`no file of the product is over ${LINES_MAX} lines`, (t) => {
   t.deepEqual(long, Object.keys(LONG));
 });
 
-test('nothing is of type any, and no check of the compiler is switched off', (t) => {
-  const loose = /(?:[:<|&,]\s*|\bas\s+)any\b(?!\s*[:(])/g;
-  t.deepEqual(found(ALL, 'bare', loose), []);
+// In tests the linter wants a reason for each.
+test('nothing of the product is of type any, and no check of the compiler is switched off', (t) => {
+  const loose = /(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[:(])|,\s*any\s*>/g;
+  t.deepEqual(found(PRODUCT, 'bare', loose), []);
   const off = ALL.filter(({ text }) => /@ts-(?:ignore|nocheck)|biome-ignore-all/.test(text)).map(({ path }) => path);
   t.deepEqual(
     off.filter((path) => path !== 'test/unit/tidy.test.ts'),

@@ -3,7 +3,7 @@ import test from 'ava';
 import { assertedFields } from '../../../../api/apply/asserted-fields.ts';
 import { pathText } from '../../../../api/apply/field-path.ts';
 import { places } from '../../../../api/apply/field-set.ts';
-import { readFields } from '../../../../api/apply/managers.ts';
+import { readFields } from '../../../../api/apply/managed-entries.ts';
 import { ownedType } from '../../../../api/apply/owned-type.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { isStatusError } from '../../../../api/status/status.ts';

@@ -4,7 +4,7 @@ import test from 'ava';
 import { compareObjects } from '../../../../api/apply/compare.ts';
 import { createdFieldsText } from '../../../../api/apply/created-fields.ts';
 import { union } from '../../../../api/apply/field-set.ts';
-import { readFields } from '../../../../api/apply/managers.ts';
+import { readFields } from '../../../../api/apply/managed-entries.ts';
 import { ownedType } from '../../../../api/apply/owned-type.ts';
 import { managerName } from '../../../../api/apply/ownership.ts';
 import { decode, type JsonObject } from '../../../../api/codec/decode.ts';

@@ -13,7 +13,7 @@ import {
   within,
   without,
 } from '../../../../api/apply/field-set.ts';
-import { readFields } from '../../../../api/apply/managers.ts';
+import { readFields } from '../../../../api/apply/managed-entries.ts';
 import { frozen } from '../sample-type.ts';
 import { randomNumbers } from './seeded.ts';
 
