@@ -10,7 +10,7 @@ export interface NamespacedType {
   readonly storageKey: string;
 }
 
-/** One type whose objects are stored, in one served version. */
+/** One type whose objects are stored, in one version. */
 export interface PersistedType extends NamespacedType {
   /** `v1` or `<group>/<version>`. */
   readonly apiVersion: string;
@@ -34,7 +34,10 @@ export interface AuthenticationInfo {
 export interface ControllersOptions {
   readonly dialect: DialectName;
   readonly namespacedTypes: readonly NamespacedType[];
-  /** Every persisted type in every served version. */
+  /**
+   * Every persisted type that is served, in all its versions: owners may be named in any. Where rows share a storage key,
+   * a served version comes first.
+   */
   readonly persistedTypes: readonly PersistedType[];
   /** `--enable-garbage-collector`. */
   readonly collectsGarbage: boolean;

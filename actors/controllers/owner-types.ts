@@ -6,7 +6,7 @@ import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
  * deleted in the foreground. `orphaning`: it is being deleted and gives its dependents up. `misplaced`: it is in another
- * namespace, or the dependent in none. `unknown`: its kind is not served, so nobody can tell.
+ * namespace, or the dependent in none. `unknown`: its kind is not followed, so nobody can tell.
  */
 export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'unknown';
 
@@ -19,9 +19,9 @@ export class OwnerTypes {
 
   constructor(types: readonly PersistedType[]) {
     for (const type of types) {
+      if (IGNORED.has(type.storageKey)) continue;
       this.#byKind.set(kindKey(type.apiVersion, type.kind), type);
-      if (!IGNORED.has(type.storageKey) && !this.#byStorageKey.has(type.storageKey))
-        this.#byStorageKey.set(type.storageKey, type);
+      if (!this.#byStorageKey.has(type.storageKey)) this.#byStorageKey.set(type.storageKey, type);
     }
   }
 

@@ -53,6 +53,7 @@ const PERSISTED: readonly PersistedType[] = [
   type('', 'secrets', 'Secret'),
   type('apps', 'deployments', 'Deployment'),
   type('apps', 'replicasets', 'ReplicaSet'),
+  { ...type('apps', 'deployments', 'Deployment'), version: 'v1beta1', apiVersion: 'apps/v1beta1' },
 ];
 
 /** Options as a server without flags has them. */

@@ -78,6 +78,11 @@ const STANDINGS: readonly Standing[] = [
     left: ['gone'],
   },
   {
+    title: 'an owner of a kind that is not followed keeps the object',
+    owners: [ownedBy('gone', { kind: 'Event' })],
+    left: ['gone'],
+  },
+  {
     title: 'nothing is struck out beside an owner that nobody can look up',
     owners: [ownedBy('gone'), ownedBy('w', { apiVersion: 'example.com/v1', kind: 'Widget' })],
     left: ['gone', 'w'],
@@ -130,6 +135,16 @@ test('owners of other kinds, and without a namespace, own all the same', async (
   f.cluster.delete('apps/replicasets', 'shop', 'r');
   await f.time.settle();
   t.deepEqual(names(f), []);
+});
+
+test('an owner may be named in a version that is not served', async (t) => {
+  const inOldVersion = (name: string) => ownedBy(name, { apiVersion: 'apps/v1beta1', kind: 'Deployment' });
+  const f = await world((cluster) => {
+    cluster.put('apps/deployments', objectOf('Deployment', 'shop', 'w', { metadata: { name: 'w', uid: 'w' } }));
+    put(cluster, 'd', { owners: [inOldVersion('w')] });
+    put(cluster, 'e', { owners: [inOldVersion('gone')] });
+  });
+  t.deepEqual(names(f), ['d']);
 });
 
 test('an object is deleted only as it was seen', async (t) => {
