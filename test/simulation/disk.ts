@@ -12,6 +12,7 @@ export interface CommitFate {
 
 export interface DiskParts {
   readonly tokenKey: Uint8Array;
+  readonly nowMs: () => number;
   readonly after: (delayMs: number, callback: () => void) => void;
   readonly nextFate: () => CommitFate;
   /** A batch has become durable. */
@@ -20,7 +21,8 @@ export interface DiskParts {
 
 interface Written {
   readonly batch: EngineBatch;
-  readonly isKept: boolean;
+  readonly fate: CommitFate;
+  readonly dueMs: number;
 }
 
 /** Holds the durable bytes. One engine at a time is open on it. */
@@ -30,8 +32,8 @@ export class SimulatedDisk {
   events: { readonly lastRevision: number; readonly bytes: Uint8Array }[] = [];
   compactedRevision = 0;
   lastRevision = 0;
-  /** Handed to the disk and not synced yet. */
-  #unsynced: Written | undefined;
+  /** Handed to the disk and not synced yet, in order. */
+  #unsynced: Written[] = [];
   #engine: SimulatedEngine | undefined;
 
   constructor(parts: DiskParts) {
@@ -49,25 +51,29 @@ export class SimulatedDisk {
     return this.#engine;
   }
 
-  /** The process or the thread of the engine is gone. */
+  /** The process or the thread of the engine is gone. What was written last is lost first. */
   crash(): void {
     if (this.#engine !== undefined) this.#engine.isOpen = false;
     this.#engine = undefined;
     const unsynced = this.#unsynced;
-    this.#unsynced = undefined;
-    if (unsynced?.isKept === true) this.#sync(unsynced.batch);
+    this.#unsynced = [];
+    for (const { batch, fate } of unsynced) {
+      if (!fate.isKept) return;
+      this.#sync(batch);
+    }
   }
 
-  write(engine: SimulatedEngine, given: EngineBatch): Promise<void> {
-    const { after, nextFate } = this.#parts;
+  write(engine: SimulatedEngine, batch: EngineBatch): Promise<void> {
+    const { after, nextFate, nowMs } = this.#parts;
     const fate = nextFate();
-    const written: Written = { batch: copyOf(given), isKept: fate.isKept };
-    this.#unsynced = written;
+    const dueMs = Math.max(nowMs() + fate.delayMs, this.#unsynced.at(-1)?.dueMs ?? 0);
+    const written: Written = { batch: copyOf(batch), fate, dueMs };
+    this.#unsynced.push(written);
     return new Promise((resolve, reject) => {
-      after(fate.delayMs, () => {
+      after(dueMs - nowMs(), () => {
         // Whoever waited for it is gone.
-        if (!engine.isOpen || this.#unsynced !== written) return;
-        this.#unsynced = undefined;
+        if (!engine.isOpen || this.#unsynced[0] !== written) return;
+        this.#unsynced.shift();
         if (!fate.fails || fate.isKept) this.#sync(written.batch);
         if (fate.fails) reject(new Error('the disk reports an error'));
         else resolve();

@@ -40,7 +40,7 @@ export class Workload {
   async #step(): Promise<void> {
     const random = this.#random;
     const collection = random.below(4) === 0 ? SECRETS : CONFIG_MAPS;
-    const share = random.below(24);
+    const share = random.below(26);
     if (share < 5) await this.#create(collection);
     else if (share < 10) await this.#update(collection);
     else if (share < 12) await this.#patch(collection);
@@ -48,7 +48,7 @@ export class Workload {
     else if (share < 16) await this.#get(collection);
     else if (share < 19) await this.#list(collection);
     else if (share < 21) await this.#watch(random.below(6) === 0 ? PODS : collection);
-    else if (share < 23) await this.#pod();
+    else if (share < 25) await this.#pod();
     else this.#breakWatch();
   }
 
@@ -198,7 +198,7 @@ export class Workload {
   /** Creates a pod, binds one as a scheduler would, or deletes one. */
   async #pod(): Promise<void> {
     const random = this.#random;
-    const key = { namespace: this.#pick(NAMESPACES), name: `p${random.below(3)}` };
+    const key = { namespace: this.#pick(NAMESPACES), name: `p${random.below(2)}` };
     const tag = this.#tag();
     const what = { tag, held: false, expects: undefined };
     const choice = random.below(5);

@@ -59,6 +59,7 @@ export class World {
     this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017));
     this.disk = new SimulatedDisk({
       tokenKey: this.#random.bytes(32),
+      nowMs: () => this.time.monotonicMs(),
       after: (delayMs, callback) => void this.time.after(delayMs, callback),
       nextFate: () => this.faults.commitFate(),
       onDurable: (batch) => {
@@ -197,8 +198,8 @@ function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSe
 /** Two fronts, the store, and the scheduler; slabs and history as small as chance wants them. */
 function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom): Plan {
   const store = {
-    slabBytes: [4096, 16_384, 65_536][random.below(3)]!,
-    historyEventsMax: [40, 150, 1000][random.below(3)]!,
+    slabBytes: [2048, 8192, 65_536][random.below(3)]!,
+    historyEventsMax: [8, 40, 1000][random.below(3)]!,
     batchTransactionsMax: [2, 16][random.below(2)]!,
     sparseShare: 0.5,
   };
