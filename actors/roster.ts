@@ -1,6 +1,8 @@
 // The only list of actors: every kind there is, and which part of the server's settings it gets. Each worker thread imports
 // this module and creates the kinds its placement names.
 
+import type { Registry } from '../api/resources/registry.ts';
+import type { KnownType } from '../api/resources/resource-table.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
@@ -98,6 +100,11 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
   return {
     registry: threadRegistry(context, settings),
     requestTimeoutMs: options.requestTimeoutMs,
+    serverSideApply: gates.enabled('ServerSideApply'),
+    deletion: {
+      collectsGarbage: options.enableGarbageCollector,
+      collectionWorkers: options.deleteCollectionWorkers,
+    },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };
@@ -126,11 +133,22 @@ function schedulerOptions({ dialect, schedulerName }: ServerSettings): Scheduler
   return { dialect: DIALECTS[dialect], schedulerName };
 }
 
+/** Served types first, then the same in the versions that are not served. */
+function persistedTypes(registry: Registry): readonly KnownType[] {
+  const served = registry.all().filter(({ persisted }) => persisted);
+  const storageKeys = new Set(served.map(({ storageKey }) => storageKey));
+  const others = registry.known().filter((type) => type.persisted && storageKeys.has(type.storageKey));
+  return [...served, ...others];
+}
+
 function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
   const { options } = settings;
+  const registry = threadRegistry(context, settings);
   return {
     dialect: settings.dialect,
-    namespacedTypes: threadRegistry(context, settings).resourcesByPreferredVersion(),
+    namespacedTypes: registry.resourcesByPreferredVersion(),
+    persistedTypes: persistedTypes(registry),
+    collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     eventTtlMs: options.eventTtlMs,
     serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),

@@ -20,20 +20,25 @@ import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
-import { deleteCollection, deleteOne } from './delete.ts';
+import { deleteOne } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
-import type { WriteContext } from './write-context.ts';
+import type { DeletionSettings, WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
+  /** Feature gate ServerSideApply. */
+  readonly serverSideApply: boolean;
   readonly validation: ValidationSettings;
+  readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
 }
 
@@ -42,7 +47,7 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs, validation, network } = options;
+    const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network } = options;
     const schema = schemaOf(registry.dialect);
     const reader = {
       context,
@@ -57,8 +62,10 @@ export class Admission implements Actor<AdmissionProtocol> {
       schema,
       store: context.ref<StoreProtocol>('store'),
       preparation: objectPreparation(schema),
+      serverSideApply,
       validation: objectValidation(schema, validation),
       services: new ServiceAllocation(reader, network, validation.gate),
+      deletion,
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
@@ -108,7 +115,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       case 'update':
         return update(write, this.#namespaces, request, type);
       case 'patch':
-        return patch(write, request, type);
+        return isApply(write, request) ? apply(write, this.#namespaces, request, type) : patch(write, request, type);
       case 'delete':
         return deleteOne(write, request, type);
       case 'deletecollection':

@@ -13,6 +13,7 @@ import {
   isDryRun,
   requireValidOptions,
   validateDeleteOptions,
+  validatePatchOptions,
   validateWriteOptions,
 } from '../../api/validation/options.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
@@ -109,12 +110,26 @@ export function requireKind(object: JsonObject, expected: ExpectedKind): void {
 
 /** Checks the options of a create or update. Returns true for a dry run. Throws 422. */
 export function writeOptions(
-  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  kind: 'CreateOptions' | 'UpdateOptions',
   metaGroup: string,
   parameters: WriteParameters,
 ): boolean {
   requireValidOptions(kind, metaGroup, validateWriteOptions(parameters));
   return isDryRun(parameters);
+}
+
+/**
+ * Checks the options of a patch: an apply must name its field manager, and only an apply can be forced. Throws 422.
+ * `force` without a value counts as true.
+ */
+export function patchOptions(
+  metaGroup: string,
+  parameters: WriteParameters,
+  isApply: boolean,
+): { readonly dryRun: boolean; readonly force: boolean } {
+  const force = parameters.force === undefined ? undefined : !/^(?:false|0)$/i.test(parameters.force);
+  requireValidOptions('PatchOptions', metaGroup, validatePatchOptions({ ...parameters, force }, isApply));
+  return { dryRun: isDryRun(parameters), force: force ?? false };
 }
 
 /** DeleteOptions from the body, or from the query when there is none. Throws 400, 422. */

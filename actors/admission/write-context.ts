@@ -26,14 +26,25 @@ export interface StoreReader {
   readonly requestTimeoutMs: number;
 }
 
+/** How deletions are carried out, as the operator set it. */
+export interface DeletionSettings {
+  /** `--enable-garbage-collector`: someone acts on the finalizers of garbage collection. */
+  readonly collectsGarbage: boolean;
+  /** `--delete-collection-workers`. */
+  readonly collectionWorkers: number;
+}
+
 export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly schema: Schema;
   readonly store: Ref<StoreProtocol>;
   readonly preparation: ObjectPreparation;
+  /** Objects keep who owns their fields, and can be applied. */
+  readonly serverSideApply: boolean;
   readonly validation: ObjectValidation;
   readonly services: ServiceAllocation;
+  readonly deletion: DeletionSettings;
 }
 
 /** An object as it is stored now. */

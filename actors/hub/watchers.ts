@@ -9,15 +9,13 @@ import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
 import { frameExpired } from './frames.ts';
 import { Framing } from './framing.ts';
-import type { WatchDeliveryProtocol, WatchDeliveryTells, WatchQuery } from './protocol.ts';
+import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
+import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
 
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
-/** Until a message to a full ingress is tried again. */
-const RETRY_MS = 50;
-const NO_CHUNK = new Uint8Array();
 
 export interface WatchersOptions {
   readonly context: ActorContext;
@@ -38,6 +36,7 @@ export class Watchers {
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
+  readonly #delivery: WatchDelivery;
   /** The caches are not to be read. */
   #suspended = false;
   readonly #framings: Series;
@@ -45,8 +44,15 @@ export class Watchers {
 
   constructor(options: WatchersOptions) {
     this.#options = options;
-    const { clock, metrics } = options.context;
+    const { clock, metrics, timers } = options.context;
     this.#framing = new Framing(options.slabs, clock);
+    this.#delivery = new WatchDelivery({
+      ingress: options.ingress,
+      timers,
+      onRefused: (watchers) => {
+        for (const id of watchers) this.close(id);
+      },
+    });
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built, one per cohort and batch.',
@@ -227,10 +233,10 @@ export class Watchers {
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#sendCatchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
+      this.#delivery.catchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
       return;
     }
-    if (!watcher.parksAnswered) this.#sendCatchUp(watcher, NO_CHUNK);
+    if (!watcher.parksAnswered) this.#delivery.catchUp(watcher, NO_CHUNK);
     if (!this.#watchers.has(watcher.id)) return;
     watcher.state = 'live';
     cohort.live.add(watcher.id);
@@ -252,64 +258,42 @@ export class Watchers {
         chunk = Buffer.concat([chunk, end]);
       }
     }
-    if (chunk.length > 0) this.#sendCatchUp(watcher, chunk);
+    if (chunk.length > 0) this.#delivery.catchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
   /** Sends the whole cohort the same bytes; a Table's columns only to those who do not know them yet. */
   #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
     const { columnsDue, live } = cohort;
-    const send = (watchers: readonly number[], withColumns: boolean): void =>
-      this.#send({ watchers, chunk: frame(withColumns), throughRevision, catchUp: false, parks: 0 });
     if (columnsDue.size === 0) {
-      send([...live], false);
+      this.#delivery.live([...live], frame(false), throughRevision);
       return;
     }
     const due: number[] = [];
     const others: number[] = [];
     for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
-    if (due.length > 0) send(due, true);
-    if (others.length > 0) send(others, false);
-  }
-
-  #sendCatchUp(watcher: Watcher, chunk: Uint8Array): void {
-    const { id, position, parks } = watcher;
-    watcher.parksAnswered = true;
-    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
-  }
-
-  #send(frames: WatchDeliveryTells['watchFrames']): void {
-    if (this.#options.ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
-    // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
-    for (const id of frames.watchers) {
-      const watcher = this.#watchers.get(id);
-      if (watcher !== undefined) this.#drop(watcher);
-    }
-    this.#tellEnded(frames.watchers, NO_CHUNK);
-  }
-
-  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
-  #tellEnded(watchers: readonly number[], chunk: Uint8Array): void {
-    if (this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
-    this.#options.context.timers.after(RETRY_MS, () => this.#tellEnded(watchers, chunk));
+    if (due.length > 0) this.#delivery.live(due, frame(true), throughRevision);
+    if (others.length > 0) this.#delivery.live(others, frame(false), throughRevision);
   }
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
     const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
     this.#drop(watcher);
-    this.#tellEnded([watcher.id], chunk);
+    this.#delivery.ended([watcher.id], chunk);
   }
 
   #end(watcher: Watcher): void {
-    const { cohort } = watcher;
-    const caughtUp = watcher.state === 'live';
-    const chunk =
-      cohort.bookmarks && caughtUp
-        ? this.#framing.bookmark(cohort, this.#options.position().applied, undefined, cohort.columnsDue.has(watcher.id))
-        : NO_CHUNK;
+    const { cohort, id } = watcher;
+    if (cohort.bookmarks && watcher.state === 'live') {
+      const { applied } = this.#options.position();
+      const bookmark = this.#framing.bookmark(cohort, applied, undefined, cohort.columnsDue.has(id));
+      // As an event like any other: a socket that misses earlier ones must miss this one too.
+      this.#delivery.live([id], bookmark, applied);
+      if (!this.#watchers.has(id)) return;
+    }
     this.#drop(watcher);
-    this.#tellEnded([watcher.id], chunk);
+    this.#delivery.ended([id], NO_CHUNK);
   }
 
   #drop(watcher: Watcher): void {

@@ -1,5 +1,5 @@
-// Forgets history: by age, by bounds, or when asked. What readers see is compacted at once, between batches; the disk
-// follows in slices, which the commit loop asks for.
+// Forgets history: by age, by bounds, or when asked. What readers see is compacted between batches and in slices, so that
+// no write waits long; the disk follows, in slices too, which the commit loop asks for.
 import type { StorageEngine } from '../../storage/engine.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import type { CommitTimes } from './commit-times.ts';
@@ -7,6 +7,8 @@ import type { RevisionLog } from './revision-log.ts';
 
 /** Share of a bound that compaction leaves, so that it does not happen again at each batch. */
 const BOUND_SHARE_KEPT = 0.9;
+/** Sparse slabs emptied in one slice: a slab of small records takes a millisecond or two. */
+const SLICE_SLABS = 4;
 
 export interface CompactorParts {
   readonly log: RevisionLog;
@@ -14,6 +16,8 @@ export interface CompactorParts {
   readonly commitTimes: CommitTimes;
   readonly historyBytesMax: number;
   readonly historyEventsMax: number;
+  /** Events forgotten in one slice. */
+  readonly sliceEvents: number;
   readonly sparseShare: number;
   /** Tells readers what is compacted and where records were moved; returns the publication's number. */
   readonly publish: (movedRuns: readonly number[]) => number;
@@ -23,6 +27,8 @@ export class Compactor {
   readonly #parts: CompactorParts;
   /** The highest revision asked for; reached when later batches allow it. */
   #target = 0;
+  /** Slabs found sparse at the end of the last compaction and not yet emptied. */
+  #sparse: number[] = [];
   /** True while the engine holds records of what is compacted. */
   isDiskDue = false;
 
@@ -30,35 +36,54 @@ export class Compactor {
     this.#parts = parts;
   }
 
-  /** Compacts what was committed at or before a moment. True if anything was. */
-  byAge(wallMs: number): boolean {
-    return this.upTo(this.#parts.commitTimes.revisionAt(wallMs));
+  /** True while there is another slice to do. */
+  get isBehind(): boolean {
+    return this.#reachable > this.#parts.log.compactedRevision || this.#sparse.length > 0;
   }
 
-  /** Compacts when the window has outgrown its bounds. True if anything was. */
-  byBounds(): boolean {
+  /** Compacts what was committed at or before a moment: the first slice. */
+  byAge(wallMs: number): void {
+    this.upTo(this.#parts.commitTimes.revisionAt(wallMs));
+  }
+
+  /** Compacts when the window has outgrown its bounds: the first slice. */
+  byBounds(): void {
     const { log, historyBytesMax, historyEventsMax } = this.#parts;
-    if (log.historyBytes <= historyBytesMax && log.history.length <= historyEventsMax) return false;
-    return this.upTo(log.compactionForBounds(historyBytesMax * BOUND_SHARE_KEPT, historyEventsMax * BOUND_SHARE_KEPT));
+    const { window } = log;
+    if (window.bytes <= historyBytesMax && window.events.length <= historyEventsMax) return;
+    this.upTo(window.revisionForBounds(historyBytesMax * BOUND_SHARE_KEPT, historyEventsMax * BOUND_SHARE_KEPT));
   }
 
-  /** Compacts to a revision, or as far as may be. Only between batches. True if anything was compacted. */
-  upTo(revision: number): boolean {
-    const { log, pool, commitTimes, sparseShare, publish } = this.#parts;
-    this.#target = Math.max(this.#target, Math.min(revision, log.revision));
-    const target = Math.min(this.#target, commitTimes.compactableRevision);
-    if (target <= log.compactedRevision) return false;
-    log.compact(target);
-    commitTimes.forget(target);
-    const moved = pool.sparse(sparseShare).flatMap((slab) => log.moveOut(slab));
-    pool.retireEmpty(publish(moved));
-    this.isDiskDue = true;
-    return true;
+  /** Compacts to a revision, or as far as may be: the first slice. Only between batches. */
+  upTo(revision: number): void {
+    this.#target = Math.max(this.#target, Math.min(revision, this.#parts.log.revision));
+    this.next();
+  }
+
+  /** Does the next slice, if there is one. Only between batches. */
+  next(): void {
+    const { log, commitTimes, pool, sliceEvents, sparseShare, publish } = this.#parts;
+    if (!this.isBehind) return;
+    const target = this.#reachable;
+    if (target > log.compactedRevision) {
+      log.compact(Math.min(target, log.window.revisionOfEvent(sliceEvents)));
+      commitTimes.forget(log.compactedRevision);
+      if (log.compactedRevision === target) {
+        this.isDiskDue = true;
+        this.#sparse = pool.sparse(sparseShare);
+      }
+    }
+    const slabs = this.#sparse.splice(0, SLICE_SLABS).filter((slab) => pool.isSparse(slab, sparseShare));
+    pool.retireEmpty(publish(slabs.flatMap((slab) => log.moveOut(slab))));
   }
 
   /** One slice. Meanwhile the window may be compacted further, which makes another due. */
   async compactDisk(engine: StorageEngine): Promise<void> {
     this.isDiskDue = false;
     if (await engine.compact(this.#parts.log.compactedRevision)) this.isDiskDue = true;
+  }
+
+  get #reachable(): number {
+    return Math.min(this.#target, this.#parts.commitTimes.compactableRevision);
   }
 }

@@ -16,7 +16,6 @@ import {
   recordKey,
   recordLength,
   recordSchemaGeneration,
-  recordType,
   restampRecord,
   revisionOffset,
   stampRevision,
@@ -30,6 +29,7 @@ import {
   storedValueChecksum,
   writeStoredValue,
 } from '../../storage/stored-value.ts';
+import { HistoryWindow } from './history-window.ts';
 import type { Place, PutOperation, Transaction, TransactionResult } from './protocol.ts';
 import { refusalOf } from './transaction-check.ts';
 
@@ -37,15 +37,6 @@ import { refusalOf } from './transaction-check.ts';
 export interface CurrentRecord extends Place {
   readonly bornRevision: number;
   readonly keyChecksum: number;
-}
-
-/** One event of the history window, with the record it replaced. */
-export interface HistoryEvent {
-  readonly revision: number;
-  slab: number;
-  offset: number;
-  readonly previousSlab: number;
-  readonly previousOffset: number;
 }
 
 /** A batch ready for the engine. `writes` and `events` are valid until the next batch is formed. */
@@ -60,14 +51,12 @@ export interface FormedBatch {
 
 export class RevisionLog {
   readonly current = new Map<string, CurrentRecord>();
-  readonly history: HistoryEvent[] = [];
+  readonly window: HistoryWindow;
   revision = 0;
   compactedRevision = 0;
   /** Checksum of the last event record. */
   lastChecksum = 0;
   liveDigest = 0;
-  /** Bytes of records that only the history window keeps. */
-  historyBytes = 0;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -80,6 +69,7 @@ export class RevisionLog {
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
   constructor(pool: SlabPool, media: StorageMedia) {
+    this.window = new HistoryWindow(pool);
     this.#pool = pool;
     this.#media = media;
   }
@@ -137,7 +127,7 @@ export class RevisionLog {
       if (record === undefined || record.slab !== slabNumber || record.offset !== at) continue;
       const room = this.#pool.allocate(length);
       from.bytes.copy(this.#pool.slab(room.slab).bytes, room.offset, at, at + length);
-      const event = this.#historyEventAt(record);
+      const event = this.window.eventAt(record);
       if (event !== undefined) Object.assign(event, room);
       this.current.set(key, { ...record, ...room });
       this.#pool.release(slabNumber, at);
@@ -148,34 +138,8 @@ export class RevisionLog {
 
   /** Forgets events up to a revision; what only they kept is released in the pool. */
   compact(upToRevision: number): void {
-    let dropped = 0;
-    for (const event of this.history) {
-      if (event.revision > upToRevision) break;
-      this.#forget(event);
-      dropped++;
-    }
-    if (dropped > 0) this.history.splice(0, dropped);
+    this.window.forget(upToRevision);
     this.compactedRevision = Math.max(this.compactedRevision, Math.min(upToRevision, this.revision));
-  }
-
-  /** The lowest revision to compact to so that the window holds at most so many bytes and events. */
-  compactionForBounds(historyBytesMax: number, historyEventsMax: number): number {
-    let bytes = this.historyBytes;
-    let count = this.history.length;
-    let revision = this.compactedRevision;
-    for (const event of this.history) {
-      if (bytes <= historyBytesMax && count <= historyEventsMax) break;
-      bytes -= this.#keptBytes(event);
-      count--;
-      revision = event.revision;
-    }
-    return revision;
-  }
-
-  /** Adds an event in front of or behind the others: used by recovery, which knows the order. */
-  remember(event: HistoryEvent): void {
-    this.history.push(event);
-    this.historyBytes += this.#keptBytes(event);
   }
 
   #put(operation: PutOperation, payload: Uint8Array, revision: number): Place {
@@ -257,7 +221,7 @@ export class RevisionLog {
 
   #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {
     this.#events.add(place.revision, type, key, before && this.#storedFormOf(key, before), checksum);
-    this.remember({
+    this.window.add({
       ...place,
       previousSlab: before?.slab ?? NO_SLAB,
       previousOffset: before?.offset ?? 0,
@@ -294,38 +258,6 @@ export class RevisionLog {
     const length = writeStoredValue(this.#scratch, at, key, head, attributes, json, this.#media);
     this.#scratchEnd += length;
     return this.#scratch.subarray(at, at + length);
-  }
-
-  #forget(event: HistoryEvent): void {
-    this.historyBytes -= this.#keptBytes(event);
-    if (event.previousSlab !== NO_SLAB) this.#pool.release(event.previousSlab, event.previousOffset);
-    if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
-  }
-
-  /** Bytes that only this event keeps: what it replaced, and a removal's own record. */
-  #keptBytes(event: HistoryEvent): number {
-    const previous =
-      event.previousSlab === NO_SLAB ? 0 : recordLength(this.#pool.slab(event.previousSlab), event.previousOffset);
-    return previous + (this.#isRemoval(event) ? recordLength(this.#pool.slab(event.slab), event.offset) : 0);
-  }
-
-  #isRemoval(event: HistoryEvent): boolean {
-    return recordType(this.#pool.slab(event.slab), event.offset) === DELETED;
-  }
-
-  #historyEventAt(record: CurrentRecord): HistoryEvent | undefined {
-    let low = 0;
-    let high = this.history.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.history[middle]!.revision < record.revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low; this.history[i]?.revision === record.revision; i++) {
-      const event = this.history[i]!;
-      if (event.slab === record.slab && event.offset === record.offset) return event;
-    }
-    return undefined;
   }
 }
 

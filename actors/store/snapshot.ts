@@ -14,9 +14,9 @@ export function livePlaces(log: RevisionLog): Uint32Array {
 
 /** The places of all events of the window, in order: slab and offset of the record, and of the one it replaced. */
 export function historyPlaces(log: RevisionLog): Uint32Array {
-  const places = new Uint32Array(log.history.length * 4);
+  const places = new Uint32Array(log.window.events.length * 4);
   let at = 0;
-  for (const { slab, offset, previousSlab, previousOffset } of log.history) {
+  for (const { slab, offset, previousSlab, previousOffset } of log.window.events) {
     places[at++] = slab;
     places[at++] = offset;
     places[at++] = previousSlab;

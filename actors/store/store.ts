@@ -2,51 +2,27 @@
 // commits it as one, and keeps this order: durable, then the committed revision in shared memory, then the batch
 // published, then the writes acknowledged. A failed commit ends the thread: what was not acknowledged may be lost, what
 // was is on disk.
-import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { CrashError, OrchError } from '../../runtime/errors.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
-import type { StorageMedia } from '../../storage/stored-value.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
 import { diskProblem } from './health.ts';
+import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
+import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
 
-export interface StoreOptions {
-  /** Makes the engine, unopened. */
-  readonly engine: (context: ActorContext) => StorageEngine;
-  readonly media: StorageMedia;
-  /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
-  readonly compactionIntervalMs: number;
-  readonly healthcheckTimeoutMs: number;
-  /** Bytes that only the history window keeps; older events are compacted beyond it. */
-  readonly historyBytesMax: number;
-}
-
-export const STORE_SETTINGS = {
-  slabBytes: 1024 * 1024,
-  historyEventsMax: 200_000,
-  /** Transactions in one commit batch. */
-  batchTransactionsMax: 1024,
-  /** Bytes of values in one commit batch; a single message may be larger. */
-  batchBytesMax: 8 * 1024 * 1024,
-  /** A sealed slab that is live to at most this share is emptied and reused. */
-  sparseShare: 0.25,
-} as const;
-
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
-interface PendingCommit {
-  readonly message: AskMessage<StoreProtocol, 'commit'>;
-  readonly reply: Reply;
-}
+export { STORE_SETTINGS, type StoreOptions };
 
 export class Store implements Actor<StoreProtocol> {
   readonly #context: ActorContext;
@@ -61,10 +37,11 @@ export class Store implements Actor<StoreProtocol> {
   readonly #commitTimes = new CommitTimes();
   readonly #compactor: Compactor;
   #tokenKey: Uint8Array = new Uint8Array();
-  #pending: PendingCommit[] = [];
+  readonly #pending: PendingCommits;
   #running = false;
   #commitStartedMs: number | undefined;
   #settledSteps: (() => void)[] = [];
+  #sliceDue = false;
   #learnedSlabs = 0;
   #stopped = false;
   /** Set while stopping: called when everything accepted has been written. */
@@ -78,19 +55,21 @@ export class Store implements Actor<StoreProtocol> {
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
     this.#log = new RevisionLog(this.#pool, options.media);
     this.#subscribers = new Subscribers(context, this.#shared, this.#pool);
+    this.#pending = new PendingCommits(this.#settings.batchTransactionsMax, this.#settings.batchBytesMax);
     this.#compactor = new Compactor({
       log: this.#log,
       pool: this.#pool,
       commitTimes: this.#commitTimes,
       historyBytesMax: options.historyBytesMax,
       historyEventsMax: this.#settings.historyEventsMax,
+      sliceEvents: this.#settings.compactionSliceEvents,
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
-      historyEvents: this.#log.history.length,
+      historyEvents: this.#log.window.events.length,
       slabBytes: this.#pool.reservedBytes,
       slabLiveBytes: this.#pool.liveBytes,
       subscribers: this.#subscribers.count,
@@ -102,7 +81,11 @@ export class Store implements Actor<StoreProtocol> {
     try {
       const contents = await this.#engine.open();
       this.#tokenKey = contents.tokenKey;
-      for (const time of await recover(this.#log, this.#pool, this.#engine, contents)) this.#commitTimes.add(time);
+      const nowMs = this.#context.clock.nowMs();
+      for (const { revision, wallMs } of await recover(this.#log, this.#pool, this.#engine, contents)) {
+        // A clock that was ahead then and is right now must not keep history for ever.
+        this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
+      }
     } catch (error) {
       await this.#engine.close();
       throw error;
@@ -125,7 +108,7 @@ export class Store implements Actor<StoreProtocol> {
           reply.fail(new OrchError('ActorDown', 'the store has stopped'));
           return;
         }
-        this.#pending.push({ message, reply });
+        this.#pending.add({ message, reply });
         this.#wake();
         return;
       case 'subscribe':
@@ -139,7 +122,9 @@ export class Store implements Actor<StoreProtocol> {
         return;
       case 'compact':
         this.#answerSettled(reply, () => {
-          if (this.#compactor.upTo(message.upToRevision)) this.#wake();
+          this.#compactor.upTo(message.upToRevision);
+          while (this.#compactor.isBehind) this.#compactor.next();
+          this.#wake();
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
@@ -172,7 +157,7 @@ export class Store implements Actor<StoreProtocol> {
 
   async #run(): Promise<void> {
     while (this.#pending.length > 0 || this.#diskCompactionDue) {
-      if (this.#pending.length > 0) await this.#commitBatch(this.#takePending());
+      if (this.#pending.length > 0) await this.#commitBatch(this.#pending.take());
       if (this.#diskCompactionDue) await this.#compactor.compactDisk(this.#engine);
     }
     this.#rest();
@@ -184,23 +169,6 @@ export class Store implements Actor<StoreProtocol> {
     if (this.#onIdle === undefined) return;
     this.#stopped = true;
     this.#onIdle();
-  }
-
-  /** As many of the waiting messages, in order, as one batch may hold; at least one. */
-  #takePending(): PendingCommit[] {
-    const { batchTransactionsMax, batchBytesMax } = this.#settings;
-    let transactions = 0;
-    let bytes = 0;
-    let count = 0;
-    for (const { message } of this.#pending) {
-      bytes += message.payload.byteLength;
-      if (count > 0 && (transactions >= batchTransactionsMax || bytes > batchBytesMax)) break;
-      transactions += message.transactions.length;
-      count++;
-    }
-    const taken = this.#pending;
-    this.#pending = taken.splice(count);
-    return taken;
   }
 
   async #commitBatch(commits: readonly PendingCommit[]): Promise<void> {
@@ -232,6 +200,7 @@ export class Store implements Actor<StoreProtocol> {
   /** What waited for the batch, and keeping the history window to its bounds. */
   #settle(): void {
     this.#compactor.byBounds();
+    if (this.#compactor.isBehind) this.#goOnCompacting();
     const steps = this.#settledSteps;
     this.#settledSteps = [];
     for (const step of steps) step();
@@ -288,9 +257,25 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   readonly #compactByAge = (): void => {
-    const { compactionIntervalMs } = this.#options;
-    if (this.#compactor.byAge(this.#context.clock.nowMs() - compactionIntervalMs)) this.#wake();
+    this.#compactor.byAge(this.#context.clock.nowMs() - this.#options.compactionIntervalMs);
+    this.#goOnCompacting();
   };
+
+  readonly #compactNext = (): void => {
+    this.#sliceDue = false;
+    this.#compactor.next();
+    this.#goOnCompacting();
+  };
+
+  /** Slices are turns apart: what has arrived meanwhile comes first. */
+  #goOnCompacting(): void {
+    if (!this.#compactor.isBehind) {
+      this.#wake();
+    } else if (!this.#sliceDue) {
+      this.#sliceDue = true;
+      this.#context.timers.soon(() => this.#whenSettled(this.#compactNext));
+    }
+  }
 
   /** A store that is stopping leaves the disk's compaction to the next start. */
   get #diskCompactionDue(): boolean {

@@ -77,7 +77,9 @@ export class Subscribers {
 
   publish(batch: Omit<StoreBatch, 'sequence' | 'newSlabs'>): void {
     this.sequence++;
+    let isAnyLost = false;
     for (const [name, subscriber] of this.#byName) {
+      if (subscriber.state === 'lost') isAnyLost = true;
       if (subscriber.state !== 'following') continue;
       const newSlabs = this.#pool.memories(subscriber.knownSlabs);
       const sent = subscriber.ref.tell<'storeBatch'>({
@@ -91,11 +93,13 @@ export class Subscribers {
         continue;
       }
       this.#context.log.warn({ subscriber: name, sequence: this.sequence }, 'subscriber fell behind');
-      this.lose(name);
+      subscriber.state = 'lost';
+      isAnyLost = true;
     }
+    if (isAnyLost) this.#tellLost();
   }
 
-  /** Tried again by time, not with the next publication, which may be long in coming. */
+  /** Tried again with each publication, and by time: the next publication may be long in coming. */
   #tellLost(): void {
     this.#retry?.cancel();
     this.#retry = undefined;

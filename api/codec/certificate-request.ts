@@ -1,5 +1,5 @@
 // Reads the few parts of a PKCS #10 certificate request (RFC 2986) that decide which signer it is for: the subject's
-// names and the kinds of alternative names. Checks no signature.
+// names and the kinds of alternative names; and the signed parts, for whoever checks the signature.
 
 export interface CertificateRequest {
   readonly commonName: string;
@@ -8,6 +8,15 @@ export interface CertificateRequest {
   readonly emails: number;
   readonly uris: number;
   readonly addresses: number;
+}
+
+/** What a request's signature is over, and with what. All are DER but the signature. */
+export interface SignedRequest {
+  readonly signed: Buffer;
+  readonly publicKey: Buffer;
+  /** The object identifier of the algorithm, in hexadecimal. */
+  readonly algorithm: string;
+  readonly signature: Buffer;
 }
 
 interface Node {
@@ -37,6 +46,29 @@ export function parseCertificateRequest(pem: string): CertificateRequest | undef
   if (match === null) return undefined;
   try {
     return requestOf(Buffer.from(match[1]!, 'base64'));
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
+
+/** The signed parts of a PEM block `CERTIFICATE REQUEST`; undefined when it is none or its structure is broken. */
+export function signedRequest(pem: string): SignedRequest | undefined {
+  const match = PEM.exec(pem);
+  if (match === null) return undefined;
+  const der = Buffer.from(match[1]!, 'base64');
+  try {
+    const outer = nodeAt(der, 0, der.length);
+    const info = child(der, outer, 0);
+    const publicKey = child(der, info, 2);
+    const signature = child(der, outer, 2);
+    return {
+      signed: der.subarray(outer.start, info.end),
+      publicKey: der.subarray(child(der, info, 1).end, publicKey.end),
+      algorithm: oidOf(der, child(der, child(der, outer, 1), 0)),
+      // A bit string begins with the number of bits that do not count, which is none.
+      signature: der.subarray(signature.start + 1, signature.end),
+    };
   } catch (error) {
     if (error instanceof RangeError) return undefined;
     throw error;

@@ -36,7 +36,8 @@ interface KindChecks {
   readonly change: ChangeCheck | undefined;
   /** The change rules stand for those of a create. */
   readonly onlyChange: boolean;
-  readonly statusChange: ChangeCheck | undefined;
+  /** By the subresource that writes the status. */
+  readonly statusChanges: ReadonlyMap<string, ChangeCheck | undefined>;
 }
 
 /** The validation of a schema's kinds under a server's settings. Calls must not overlap: it is for one thread. */
@@ -58,17 +59,17 @@ export function objectValidation(schema: Schema, settings: ValidationSettings): 
     create: (object, type) => {
       const check = checksOf(type)?.object;
       if (check === undefined) return NO_FIELD_ERRORS;
-      report.begin(object);
+      report.begin(object, false);
       check(object, report);
       return report.end();
     },
     update: (next, stored, type, subresource) => {
       const checks = checksOf(type);
       if (checks === undefined) return NO_FIELD_ERRORS;
-      report.begin(next);
-      if (subresource === 'status') {
+      report.begin(next, true);
+      if (checks.statusChanges.has(subresource)) {
         statusPart(checks.status, next, report);
-        checks.statusChange?.(next, stored, report);
+        checks.statusChanges.get(subresource)?.(next, stored, report);
       } else {
         if (!checks.onlyChange) checks.object?.(next, report);
         checks.change?.(next, stored, report);
@@ -87,13 +88,16 @@ function statusPart(check: Check | undefined, { status }: JsonObject, report: Re
 
 function compileKind(type: TypeSchema, compiler: RuleCompiler): KindChecks {
   const change = entryOf(CHANGE_RULES, type.name);
-  const statusChange = entryOf(STATUS_CHANGE_RULES, type.name);
   const status = type.field('status')?.type;
+  const statusChanges = Object.entries(STATUS_CHANGE_RULES).map(([subresource, table]) => {
+    const rules = entryOf(table, type.name);
+    return [subresource, rules === undefined ? undefined : compileChanges(rules)] as const;
+  });
   return {
     object: compiler.check(type),
     status: status === undefined ? undefined : compiler.check(status),
     change: change === undefined ? undefined : compileChanges(change),
     onlyChange: change?.only === true,
-    statusChange: statusChange === undefined ? undefined : compileChanges(statusChange),
+    statusChanges: new Map(statusChanges),
   };
 }

@@ -23,6 +23,8 @@ export class Report {
   readonly settings: ValidationSettings;
   /** The whole object of the run. */
   root: JsonObject = {};
+  /** The object replaces a stored one. */
+  isUpdate = false;
   readonly #parts: (string | number)[] = [];
   #depth = 0;
   #errors: FieldError[] | undefined;
@@ -32,8 +34,9 @@ export class Report {
     this.settings = settings;
   }
 
-  begin(root: JsonObject): void {
+  begin(root: JsonObject, isUpdate: boolean): void {
     this.root = root;
+    this.isUpdate = isUpdate;
     this.#depth = 0;
     this.#errors = undefined;
   }

@@ -91,7 +91,7 @@ async function recovered(directory: string): Promise<Recovered> {
     revision: log.revision,
     compactedRevision: log.compactedRevision,
     current: new Map([...log.current].map(([key, { slab, offset }]) => [key, read(slab, offset)])),
-    events: log.history.map(({ slab, offset, previousSlab, previousOffset }) => ({
+    events: log.window.events.map(({ slab, offset, previousSlab, previousOffset }) => ({
       version: read(slab, offset),
       previous: previousSlab === NO_SLAB ? undefined : read(previousSlab, previousOffset),
     })),

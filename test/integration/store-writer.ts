@@ -3,7 +3,8 @@
 // Arguments: directory, number of writers, seed, number of writes of each.
 import { writeSync } from 'node:fs';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
-import { STORE_SETTINGS, storeKind } from '../../actors/store/store.ts';
+import { STORE_SETTINGS } from '../../actors/store/settings.ts';
+import { storeKind } from '../../actors/store/store.ts';
 import { startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
@@ -30,7 +31,6 @@ const running = await startInProcess({
   environment: realEnvironment,
 });
 const store = running.ref<StoreProtocol>('store');
-writeSync(1, 'open\n');
 await Promise.all(Array.from({ length: Number(writers) }, () => write()));
 await running.stop();
 
@@ -44,6 +44,18 @@ async function write(): Promise<void> {
     const { transactions, payload } = writer;
     const { results } = await store.ask({ type: 'commit', transactions, payload }, { deadlineMs: 60_000 });
     const [result] = results;
-    if (result?.ok) writeSync(1, `ack ${result.revision} ${key} ${isRemoval ? -1 : size}\n`);
+    if (result?.ok) say(`ack ${result.revision} ${key} ${isRemoval ? -1 : size}`);
+  }
+}
+
+/** Returns when the line is out, whole; a reader that is slow holds this process up. */
+function say(line: string): void {
+  let rest = Buffer.from(`${line}\n`);
+  while (rest.length > 0) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
   }
 }

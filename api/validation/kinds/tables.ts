@@ -1,49 +1,101 @@
 // All rule tables together. A type or kind is in one of them only.
 import type { ChangeTable, RuleTable } from '../rule.ts';
+import { apiServiceTypes } from './api-services.ts';
+import { autoscalingTypes } from './autoscaling.ts';
+import {
+  certificateApprovals,
+  certificateStatusUpdates,
+  certificateTypes,
+  certificateUpdates,
+} from './certificates.ts';
 import { configurationStatusUpdates, configurationTypes, configurationUpdates } from './configuration.ts';
 import { containerTypes } from './container.ts';
+import { customResourceStatusUpdates, customResourceTypes, customResourceUpdates } from './custom-resources.ts';
+import { endpointTypes, endpointUpdates } from './endpoints.ts';
+import { eventTypes, eventUpdates } from './events.ts';
+import { flowControlTypes } from './flow-control.ts';
+import { jobTypes, jobUpdates } from './jobs.ts';
 import { labelTypes } from './labels.ts';
+import { limitTypes, limitUpdates } from './limits.ts';
+import { networkingTypes, networkingUpdates } from './networking.ts';
 import { nodeTypes, nodeUpdates } from './node.ts';
 import { placementTypes } from './placement.ts';
 import { podStatusUpdates, podTypes, podUpdates } from './pod.ts';
 import { podSpecTypes } from './pod-spec.ts';
+import { policyTypes } from './policy.ts';
+import { rbacTypes, rbacUpdates } from './rbac.ts';
 import { resourceTypes } from './resource-amounts.ts';
+import { reviewTypes } from './reviews.ts';
+import { schedulingTypes, schedulingUpdates } from './scheduling.ts';
 import { serviceTypes, serviceUpdates } from './service.ts';
+import { storageTypes, storageUpdates } from './storage.ts';
 import { volumeSourceTypes } from './volume-sources.ts';
 import { volumeTypes } from './volumes.ts';
+import { webhookTypes } from './webhooks.ts';
 import { workloadStatusUpdates, workloadTypes, workloadUpdates } from './workloads.ts';
 
 /** What objects are held to whenever they are written. */
 export const TYPE_RULES: RuleTable = merged([
+  apiServiceTypes,
+  autoscalingTypes,
+  certificateTypes,
   configurationTypes,
   containerTypes,
+  customResourceTypes,
+  endpointTypes,
+  eventTypes,
+  flowControlTypes,
+  jobTypes,
   labelTypes,
+  limitTypes,
+  networkingTypes,
   nodeTypes,
   placementTypes,
-  podSpecTypes,
   podTypes,
+  podSpecTypes,
+  policyTypes,
+  rbacTypes,
   resourceTypes,
+  reviewTypes,
+  schedulingTypes,
   serviceTypes,
+  storageTypes,
   volumeSourceTypes,
   volumeTypes,
+  webhookTypes,
   workloadTypes,
 ]);
 
-/** What updates are held to as well. */
+/** What updates of whole objects are held to as well. */
 export const CHANGE_RULES: ChangeTable = merged([
+  certificateUpdates,
   configurationUpdates,
+  customResourceUpdates,
+  endpointUpdates,
+  eventUpdates,
+  jobUpdates,
+  limitUpdates,
+  networkingUpdates,
   nodeUpdates,
   podUpdates,
+  rbacUpdates,
+  schedulingUpdates,
   serviceUpdates,
+  storageUpdates,
   workloadUpdates,
 ]);
 
-/** What updates of a status are held to. */
-export const STATUS_CHANGE_RULES: ChangeTable = merged([
-  configurationStatusUpdates,
-  podStatusUpdates,
-  workloadStatusUpdates,
-]);
+/** What updates by a subresource that writes the status are held to. */
+export const STATUS_CHANGE_RULES: Readonly<Record<string, ChangeTable>> = {
+  status: merged([
+    certificateStatusUpdates,
+    configurationStatusUpdates,
+    customResourceStatusUpdates,
+    podStatusUpdates,
+    workloadStatusUpdates,
+  ]),
+  approval: certificateApprovals,
+};
 
 function merged<T>(tables: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {
   const all: Record<string, T> = {};

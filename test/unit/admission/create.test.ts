@@ -19,7 +19,11 @@ test('a new object gets uid, time and version from the server, whatever it bring
   const created = await world.created(CONFIG_MAPS, { metadata, data: { key: 'value' } });
   t.is(created.kind, 'ConfigMap');
   t.is(created.apiVersion, 'v1');
-  const { uid, creationTimestamp, resourceVersion, ...rest } = created.metadata;
+  const { uid, creationTimestamp, resourceVersion, managedFields, ...rest } = created.metadata;
+  t.deepEqual(
+    managedFields?.map(({ manager, operation }) => [manager, operation]),
+    [['test', 'Update']],
+  );
   t.regex(uid!, /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   t.is(creationTimestamp, new Date(world.simulation.time.nowMs()).toISOString().replace(/\.\d+Z$/, 'Z'));
   t.is(resourceVersion, String(await world.revision()));

@@ -7,7 +7,8 @@ import type {
   StoreProtocol,
   TransactionResult,
 } from '../../../actors/store/protocol.ts';
-import { STORE_SETTINGS, type Store, type StoreOptions, storeKind } from '../../../actors/store/store.ts';
+import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
+import { type Store, storeKind } from '../../../actors/store/store.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import type { Delivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';

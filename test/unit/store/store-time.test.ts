@@ -53,6 +53,19 @@ test('history that came with the store is compacted by its age', async (t) => {
   await whileTimePasses(simulation.time, rig.running.stop());
 });
 
+test('history stamped by a clock that was ahead is compacted all the same', async (t) => {
+  const engine = new HeldEngine();
+  const first = await virtualRig(1, { engine });
+  await first.simulation.time.advance(365 * 24 * 60 * MINUTE_MS);
+  for (let n = 0; n < 3; n++) await whileTimePasses(first.simulation.time, first.rig.put(A, `${n}`));
+  await whileTimePasses(first.simulation.time, first.rig.running.stop());
+  const { rig, simulation } = await virtualRig(2, { engine, options: { compactionIntervalMs: MINUTE_MS } });
+  await simulation.time.advance(2 * MINUTE_MS);
+  const snapshot = await whileTimePasses(simulation.time, rig.followers[0]!.subscribe());
+  t.is(snapshot.compactedRevision, 2);
+  await whileTimePasses(simulation.time, rig.running.stop());
+});
+
 test('writes that never cease do not put off compaction', async (t) => {
   const { rig, simulation } = await virtualRig(3, { options: { compactionIntervalMs: MINUTE_MS } });
   const { time } = simulation;

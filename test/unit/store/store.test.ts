@@ -446,6 +446,27 @@ test('the history window keeps to its bound in bytes, and a batch beyond it alon
   t.is(later.compactedRevision, 51);
 });
 
+test('a long history is compacted in slices, between which writes go on', async (t) => {
+  const { put, followers } = await rigFor(t, { settings: { historyEventsMax: 200, compactionSliceEvents: 5 } });
+  const [follower] = followers;
+  await follower!.subscribe();
+  const compacted: number[] = [];
+  follower!.onBatch = ({ compactedRevision }) => {
+    if (compactedRevision > (compacted.at(-1) ?? 0)) compacted.push(compactedRevision);
+  };
+  const writes = Array.from({ length: 500 }, (_, n) => put(`core/pods/x/${n % 50}`));
+  t.deepEqual((await Promise.all(writes)).length, 500);
+  await put(A);
+  // The newest batch stays: here 500 writes in one.
+  await until(() => follower!.compactedRevision >= 320);
+  const steps = compacted.map((revision, index) => revision - (compacted[index - 1] ?? 0));
+  t.true(
+    steps.every((step) => step <= 5),
+    steps.join(' '),
+  );
+  t.true(steps.length >= 64);
+});
+
 test('memory follows what is live: overwriting the same objects does not add slabs without end', async (t) => {
   const settings = { slabBytes: 4096, historyEventsMax: 50 };
   const { put, followers } = await rigFor(t, { settings });

@@ -1,0 +1,58 @@
+// Rules of API services.
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { portNumberProblems } from '../field-formats.ts';
+import { textProblems } from '../formats.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+
+interface ApiServiceSpec {
+  readonly group?: string;
+  readonly version?: string;
+  readonly service?: { readonly name?: string; readonly namespace?: string; readonly port?: number | null };
+  readonly insecureSkipTLSVerify?: boolean;
+  readonly caBundle?: string;
+}
+
+const name: Rule<JsonObject> = (object, at) => {
+  const { group = '', version = '' } = (object.spec ?? {}) as ApiServiceSpec;
+  const expected = `${version}.${group}`;
+  if (metadataOf(object).name !== expected) {
+    at.invalid(
+      'metadata.name',
+      metadataOf(object).name ?? '',
+      `must be \`spec.version+"."+spec.group\`: ${JSON.stringify(expected)}`,
+    );
+  }
+};
+
+const apiService: Rule<ApiServiceSpec> = (spec, at) => {
+  const { group = '', version = '', service, insecureSkipTLSVerify, caBundle = '' } = spec;
+  if (group === '' && version !== 'v1') at.required('group', 'only version v1 may have an empty group');
+  at.problems('version', version, textProblems('dns1035Label', version));
+  if (!service) {
+    if (caBundle !== '')
+      at.invalid('caBundle', `${caBundle.length} bytes`, 'local APIServices may not have a caBundle');
+    if (insecureSkipTLSVerify)
+      at.invalid('insecureSkipTLSVerify', true, 'local APIServices may not have insecureSkipTLSVerify');
+    return;
+  }
+  if ((service.namespace ?? '') === '') at.required('service.namespace');
+  if ((service.name ?? '') === '') at.required('service.name');
+  const { port } = service;
+  if (port !== undefined && port !== null) at.problems('service.port', port, portNumberProblems(port));
+  if (insecureSkipTLSVerify && caBundle !== '')
+    at.invalid('insecureSkipTLSVerify', true, 'may not be true if caBundle is present');
+};
+
+export const apiServiceTypes: RuleTable = {
+  'apiregistration.APIService': { rules: [name] },
+  'apiregistration.APIServiceSpec': {
+    fields: {
+      group: { format: 'dns1123Subdomain' },
+      groupPriorityMinimum: { min: 1, max: 20_000 },
+      versionPriority: { min: 1, max: 1000 },
+    },
+    rules: [apiService],
+  },
+  'apiregistration.APIServiceCondition': { fields: { status: { enum: true } } },
+};

@@ -1,0 +1,215 @@
+// Rules of certificate signing requests. Whether their signature holds is checked here: it is arithmetic.
+import { createPublicKey, verify, X509Certificate } from 'node:crypto';
+import { type SignedRequest, signedRequest } from '../../codec/certificate-request.ts';
+import { deepEqual } from '../../deep-equal.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { textProblems } from '../formats.ts';
+import { eachRepeated } from '../repeats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+
+/** Hash by the object identifier of a signature algorithm; null where the algorithm brings its own. */
+const ALGORITHMS: Readonly<Record<string, string | null>> = {
+  '2a864886f70d010105': 'sha1',
+  '2a864886f70d01010b': 'sha256',
+  '2a864886f70d01010c': 'sha384',
+  '2a864886f70d01010d': 'sha512',
+  '2a8648ce3d0401': 'sha1',
+  '2a8648ce3d040302': 'sha256',
+  '2a8648ce3d040303': 'sha384',
+  '2a8648ce3d040304': 'sha512',
+  '2b6570': null,
+};
+
+/** What is wrong with a PEM certificate request; undefined when its signature is its own key's. */
+function requestProblem(pem: string): string | undefined {
+  const request = signedRequest(pem);
+  if (request === undefined) return 'PEM block type must be CERTIFICATE REQUEST';
+  return hasOwnSignature(request) ? undefined : 'the signature of the request is not valid';
+}
+
+function hasOwnSignature({ signed, publicKey, algorithm, signature }: SignedRequest): boolean {
+  const hash = Object.hasOwn(ALGORITHMS, algorithm) ? ALGORITHMS[algorithm] : undefined;
+  if (hash === undefined) return false;
+  try {
+    return verify(hash, signed, createPublicKey({ key: publicKey, format: 'der', type: 'spki' }), signature);
+  } catch {
+    // A key that cannot be read signs nothing.
+    return false;
+  }
+}
+
+const request: Rule<string> = (base64, at) => {
+  const pem = Buffer.from(base64, 'base64').toString('latin1');
+  const problem = requestProblem(pem);
+  if (problem !== undefined) at.invalid('', `${pem.length} bytes`, problem);
+};
+
+const DOMAIN_LABELS_MIN = 2;
+/** A domain, the slash, a namespace, a dot and a name. */
+const SIGNER_LENGTH_MAX = 253 + 1 + 63 + 1 + 253;
+
+function checkSigner(signer: string, at: Report): void {
+  const slash = signer.indexOf('/');
+  const domain = slash < 0 ? '' : signer.slice(0, slash);
+  const path = slash < 0 ? '' : signer.slice(slash + 1);
+  if (domain === '' || path === '') {
+    at.invalid('', signer, 'must be a fully qualified domain and path of the form "example.com/signer-name"');
+    return;
+  }
+  if (signer.length > SIGNER_LENGTH_MAX) at.tooLong('', SIGNER_LENGTH_MAX);
+  at.problems('', signer, textProblems('dns1123Subdomain', domain));
+  if (domain.split('.').length < DOMAIN_LABELS_MIN)
+    at.invalid('', signer, 'should be a domain with at least two segments separated by dots');
+  at.problems('', signer, textProblems('dns1123Subdomain', path));
+}
+
+const signer: Rule<string> = (text, at) => {
+  if (text === at.dialect.spell('@label/legacy-unknown')) {
+    at.invalid('', text, 'the legacy signerName is not allowed via this API version');
+  } else checkSigner(text, at);
+};
+
+const olderSigner: Rule<string> = (text, at) => {
+  if (text !== at.dialect.spell('@label/legacy-unknown')) checkSigner(text, at);
+};
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+}
+
+const conditions: Rule<readonly Condition[]> = (list, at) => {
+  let decision = '';
+  for (const [index, { type = '', status = '' }] of list.entries()) {
+    if (type === 'Approved' || type === 'Denied') {
+      if (decision !== '' && decision !== type)
+        at.invalid(`[${index}].type`, type, `Approved and Denied conditions are mutually exclusive`);
+      decision = type;
+    }
+    const mustHold = type === 'Approved' || type === 'Denied' || type === 'Failed';
+    if (status === '') at.required(`[${index}].status`);
+    else if (mustHold && status !== 'True') at.notSupported(`[${index}].status`, status, ['True']);
+    else if (status !== 'True' && status !== 'False' && status !== 'Unknown') {
+      at.notSupported(`[${index}].status`, status, ['True', 'False', 'Unknown']);
+    }
+  }
+};
+
+const BLOCK = /-----BEGIN ([^-]+)-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END \1-----\r?\n?/g;
+
+const certificate: Rule<string> = (base64, at) => {
+  const pem = Buffer.from(base64, 'base64').toString('latin1');
+  const blocks = [...pem.matchAll(BLOCK)];
+  const shown = '<certificate data>';
+  if (blocks.length === 0) at.invalid('', shown, 'must contain at least one CERTIFICATE PEM block');
+  for (const [index, [text, type]] of blocks.entries()) {
+    if (type !== 'CERTIFICATE')
+      at.invalid('', shown, `only CERTIFICATE PEM blocks are allowed, found ${JSON.stringify(type)}`);
+    else if (!isCertificate(text)) at.invalid('', shown, `PEM block ${index} is no certificate`);
+  }
+};
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const conditionTypes: Rule<readonly Condition[]> = (list, at) =>
+  eachRepeated(
+    list,
+    ({ type }) => type,
+    (type, index, report) => report.duplicate(`[${index}].type`, type),
+    at,
+  );
+
+interface RequestStatus {
+  readonly conditions?: readonly Condition[];
+  readonly certificate?: string;
+}
+
+const DECISIONS = ['Approved', 'Denied', 'Failed'];
+/** Only the approval subresource may add these. */
+const APPROVALS = ['Approved', 'Denied'];
+
+function statusOf(object: JsonObject): RequestStatus {
+  return (object.status ?? {}) as RequestStatus;
+}
+
+function typesOf({ conditions: list = [] }: RequestStatus): readonly string[] {
+  return list.map(({ type = '' }) => type);
+}
+
+/** Decisions stay; who approves does not sign, and who signs does not approve. */
+function decisionChange(mayApprove: boolean): ChangeRule<JsonObject> {
+  return (next, stored, at) => {
+    const now = typesOf(statusOf(next));
+    const before = typesOf(statusOf(stored));
+    for (const type of DECISIONS) {
+      if (before.includes(type) && !now.includes(type)) {
+        at.forbidden('status.conditions', `updates may not remove a condition of type "${type}"`);
+      }
+    }
+    for (const type of mayApprove ? [] : APPROVALS) {
+      if (!before.includes(type) && now.includes(type)) {
+        at.forbidden('status.conditions', `updates may not add a condition of type "${type}"`);
+      }
+    }
+  };
+}
+
+const certificateChange: ChangeRule<JsonObject> = (next, stored, at) => {
+  const before = statusOf(stored).certificate ?? '';
+  if (before !== '' && !deepEqual(statusOf(next).certificate ?? '', before)) {
+    at.forbidden('status.certificate', 'updates may not modify existing certificate content');
+  }
+};
+
+const certificateByOthers: ChangeRule<JsonObject> = (next, stored, at) => {
+  if ((statusOf(next).certificate ?? '') !== (statusOf(stored).certificate ?? '')) {
+    at.forbidden('status.certificate', 'updates may not set certificate content');
+  }
+};
+
+export const certificateTypes: RuleTable = {
+  'certificates.CertificateSigningRequestSpec': {
+    fields: {
+      request: { required: true, reason: 'invalid', rules: [request] },
+      usages: { required: true },
+      signerName: { required: true, rules: [olderSigner] },
+    },
+  },
+  'certificates/v1.CertificateSigningRequestSpec': {
+    fields: {
+      request: { required: true, reason: 'invalid', rules: [request] },
+      usages: { required: true, enum: 'listed', unique: true },
+      signerName: { required: true, rules: [signer] },
+    },
+  },
+  'certificates.CertificateSigningRequestStatus': { fields: { conditions: { rules: [conditions] } } },
+  'certificates/v1.CertificateSigningRequestStatus': {
+    fields: {
+      conditions: { rules: [conditionTypes, conditions] },
+      certificate: { rules: [certificate] },
+    },
+  },
+  'certificates.CertificateSigningRequestCondition': { fields: { type: { required: true } } },
+};
+
+export const certificateUpdates: ChangeTable = {
+  'certificates.CertificateSigningRequest': { rules: [decisionChange(false), certificateByOthers] },
+};
+
+export const certificateStatusUpdates: ChangeTable = {
+  'certificates.CertificateSigningRequest': { rules: [decisionChange(false)] },
+  'certificates/v1.CertificateSigningRequest': { rules: [decisionChange(false), certificateChange] },
+};
+
+/** Updates by the approval subresource. */
+export const certificateApprovals: ChangeTable = {
+  'certificates.CertificateSigningRequest': { rules: [decisionChange(true), certificateByOthers] },
+};

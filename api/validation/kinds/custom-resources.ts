@@ -1,0 +1,301 @@
+// Rules of custom resource definitions, in both versions. Their schemas are in structural-schema.ts.
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { textProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { checkCustomSchema } from '../structural-schema.ts';
+import { reviewVersions, webhookTarget } from './webhooks.ts';
+
+interface Names {
+  readonly plural?: string;
+  readonly kind?: string;
+  readonly listKind?: string;
+}
+
+interface Version {
+  readonly name?: string;
+  readonly storage?: boolean;
+  readonly deprecated?: boolean;
+  readonly deprecationWarning?: string | null;
+  readonly schema?: { readonly openAPIV3Schema?: JsonObject };
+}
+
+interface Conversion {
+  readonly strategy?: string;
+  readonly webhook?: object;
+  readonly webhookClientConfig?: object;
+  readonly conversionReviewVersions?: readonly string[];
+}
+
+interface DefinitionSpec {
+  readonly group?: string;
+  readonly scope?: string;
+  readonly names?: Names;
+  readonly versions?: readonly Version[];
+  readonly version?: string;
+  readonly validation?: { readonly openAPIV3Schema?: JsonObject };
+  readonly conversion?: Conversion;
+  readonly preserveUnknownFields?: boolean | null;
+}
+
+interface Definition extends JsonObject {
+  readonly spec?: DefinitionSpec;
+  readonly status?: {
+    readonly storedVersions?: readonly string[] | null;
+    readonly conditions?: readonly { readonly type?: string; readonly status?: string }[] | null;
+  };
+}
+
+const name: Rule<Definition> = (definition, at) => {
+  const { group = '', names } = definition.spec ?? {};
+  const expected = `${names?.plural ?? ''}.${group}`;
+  const given = metadataOf(definition).name ?? '';
+  if (given !== expected) at.invalid('metadata.name', given, 'must be spec.names.plural+"."+spec.group');
+};
+
+/** Groups of this API's own domain belong to those who make the API. */
+const approval: Rule<Definition> = (definition, at) => {
+  if (at.isUpdate) return;
+  const group = `.${definition.spec?.group ?? ''}`;
+  const { groupDomain, labelDomain } = at.dialect;
+  if (!group.endsWith(`.${groupDomain}`) && !group.endsWith(`.${labelDomain}`)) return;
+  const key = `api-approved.${labelDomain}`;
+  const text = metadataOf(definition).annotations?.[key] ?? '';
+  const path = `metadata.annotations[${key}]`;
+  const detail = 'protected groups must have approval annotation: a URL, or a reason that begins with "unapproved"';
+  if (text === '') at.required(path, detail);
+  else if (!text.startsWith('unapproved') && !isUrl(text)) at.invalid(path, text, detail);
+};
+
+function isUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { host, protocol } = new URL(text);
+  return host !== '' && protocol !== '';
+}
+
+const group: Rule<string> = (text, at) => {
+  at.problems('', text, textProblems('dns1123Subdomain', text));
+  if (!text.includes('.')) at.invalid('', text, 'should be a domain with at least one dot');
+};
+
+const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
+  if (kind !== '' && kind === listKind) at.invalid('listKind', listKind, 'kind and listKind may not be the same');
+};
+
+const versionList: Rule<DefinitionSpec> = ({ versions = [] }, at) => {
+  const seen = new Set<string>();
+  let stored = 0;
+  for (const [index, version] of versions.entries()) {
+    const { name: text = '', storage } = version;
+    const path = `versions[${index}].name`;
+    if (seen.has(text)) at.invalid(path, text, 'must be unique');
+    seen.add(text);
+    at.problems(path, text, textProblems('dns1035Label', text));
+    if (storage === true) stored++;
+    checkDeprecation(version, `versions[${index}].deprecationWarning`, at);
+  }
+  if (stored !== 1)
+    at.invalid(
+      'versions',
+      versions.map(({ name: text }) => text),
+      'must have exactly one version marked as storage version',
+    );
+};
+
+const WARNING_BYTES_MAX = 256;
+
+function checkDeprecation({ deprecated, deprecationWarning }: Version, path: string, at: Report): void {
+  if (deprecationWarning === undefined || deprecationWarning === null) return;
+  if (deprecated !== true) at.invalid(path, deprecationWarning, 'can only be set for deprecated versions');
+  if (deprecationWarning === '') at.invalid(path, deprecationWarning, 'must not be an empty string');
+  if (Buffer.byteLength(deprecationWarning) > WARNING_BYTES_MAX) {
+    at.invalid(path, deprecationWarning, `must be <= ${WARNING_BYTES_MAX} characters long`);
+  }
+  if (/[\p{C}\u2028\u2029]/u.test(deprecationWarning)) {
+    at.invalid(path, deprecationWarning, 'must only contain printable UTF-8 characters');
+  }
+}
+
+const schemas: Rule<DefinitionSpec> = ({ versions = [], preserveUnknownFields }, at) => {
+  if (preserveUnknownFields === true) {
+    at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
+  }
+  for (const [index, { schema }] of versions.entries()) {
+    const path = `versions[${index}].schema.openAPIV3Schema`;
+    if (!isJsonObject(schema?.openAPIV3Schema)) {
+      at.required(path, 'schemas are required');
+      continue;
+    }
+    at.enter(path);
+    checkCustomSchema(schema.openAPIV3Schema, { structural: true }, at);
+    at.leave();
+  }
+};
+
+const olderSchemas: Rule<DefinitionSpec> = ({ versions = [], validation, preserveUnknownFields }, at) => {
+  const structural = preserveUnknownFields === false;
+  const perVersion = versions.some(({ schema }) => isJsonObject(schema?.openAPIV3Schema));
+  if (validation?.openAPIV3Schema && perVersion) {
+    at.invalid('validation', 'spec.validation', 'top-level and per-version schemas are mutually exclusive');
+  }
+  const all = [
+    ['validation.openAPIV3Schema', validation?.openAPIV3Schema] as const,
+    ...versions.map(
+      ({ schema }, index) => [`versions[${index}].schema.openAPIV3Schema`, schema?.openAPIV3Schema] as const,
+    ),
+  ];
+  for (const [path, schema] of all) {
+    if (!isJsonObject(schema)) continue;
+    at.enter(path);
+    checkCustomSchema(schema, { structural }, at);
+    at.leave();
+  }
+  if (structural && !validation?.openAPIV3Schema && versions.some(({ schema }) => !schema?.openAPIV3Schema)) {
+    at.required('validation', 'because otherwise all fields are pruned');
+  }
+};
+
+const olderVersion: Rule<DefinitionSpec> = ({ version, versions = [] }, at) => {
+  const first = versions[0]?.name;
+  if ((version ?? '') !== '' && first !== undefined && version !== first) {
+    at.invalid('version', version, 'must match the first version in spec.versions');
+  }
+};
+
+const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFields }, at) => {
+  if (!how) return;
+  const webhook = how.webhook as { clientConfig?: object; conversionReviewVersions?: readonly string[] } | undefined;
+  const clientConfig = webhook?.clientConfig ?? how.webhookClientConfig;
+  const versions = webhook?.conversionReviewVersions ?? how.conversionReviewVersions ?? [];
+  const isOlder =
+    how.webhook === undefined && (how.webhookClientConfig !== undefined || how.conversionReviewVersions !== undefined);
+  const clientPath = isOlder ? 'conversion.webhookClientConfig' : 'conversion.webhook.clientConfig';
+  const versionsPath = isOlder ? 'conversion.conversionReviewVersions' : 'conversion.webhook.conversionReviewVersions';
+  if (how.strategy === 'Webhook') {
+    if (preserveUnknownFields === true)
+      at.invalid('conversion.strategy', 'Webhook', 'must be None if spec.preserveUnknownFields is true');
+    if (!clientConfig) at.required(clientPath, 'required when strategy is set to Webhook');
+    if (versions.length === 0) at.required(versionsPath, 'required when strategy is set to Webhook');
+    return;
+  }
+  if (clientConfig) at.forbidden(clientPath, 'should not be set when strategy is not set to Webhook');
+  if (versions.length > 0) at.forbidden(versionsPath, 'should not be set when strategy is not set to Webhook');
+};
+
+const FIELD_PATH = /^(?:\.[A-Za-z_][A-Za-z0-9_-]*)+$/;
+
+function below(...roots: readonly string[]): Rule<string> {
+  return (path, at) => {
+    if (!FIELD_PATH.test(path)) at.invalid('', path, 'should be a simple json path without arrays');
+    else if (!roots.some((root) => path.startsWith(root)))
+      at.invalid('', path, `should be a json path under ${roots.join(' or ')}`);
+  };
+}
+
+interface Column {
+  readonly jsonPath?: string;
+  readonly JSONPath?: string;
+}
+
+const columnPath: Rule<Column> = (column, at) => {
+  const member = column.JSONPath === undefined ? 'jsonPath' : 'JSONPath';
+  const path = column[member] ?? '';
+  if (path === '') at.required(member);
+  else if (!path.startsWith('.')) at.invalid(member, path, 'must be a simple json path starting with .');
+};
+
+/** What was stored in a version can be read only while the version exists. */
+const storedVersions: ChangeRule<Definition> = (definition, _stored, at) => {
+  const { storedVersions: stored } = definition.status ?? {};
+  if (!stored) return;
+  const { versions = [] } = definition.spec ?? {};
+  const known = new Set(versions.map(({ name: text }) => text));
+  const path = 'status.storedVersions';
+  if (stored.length === 0) at.invalid(path, stored, 'must have at least one stored version');
+  for (const [index, text] of stored.entries()) {
+    if (!known.has(text)) at.invalid(`${path}[${index}]`, text, 'must appear in spec.versions');
+  }
+  const storage = versions.find(({ storage: isStored }) => isStored === true)?.name;
+  if (storage !== undefined && stored.length > 0 && !stored.includes(storage)) {
+    at.invalid(path, stored, `must have the storage version ${storage}`);
+  }
+};
+
+const fixedOnceEstablished: ChangeRule<Definition> = (next, stored, at) => {
+  const isEstablished = (stored.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  );
+  if (!isEstablished) return;
+  const { scope, names: now } = next.spec ?? {};
+  const before = stored.spec ?? {};
+  if (scope !== before.scope) at.invalid('spec.scope', scope ?? '', 'field is immutable');
+  if (now?.kind !== before.names?.kind) at.invalid('spec.names.kind', now?.kind ?? '', 'field is immutable');
+};
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+const WORD = { format: 'dns1035Label' } as const;
+
+const SPEC_FIELDS = {
+  group: { required: true, rules: [group] },
+  scope: { required: true, enum: true },
+} as const;
+
+export const customResourceTypes: RuleTable = {
+  'apiextensions.CustomResourceDefinition': { rules: [name, approval] },
+  'apiextensions/v1.CustomResourceDefinitionSpec': {
+    fields: SPEC_FIELDS,
+    rules: [versionList, schemas, conversion],
+  },
+  'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
+    fields: SPEC_FIELDS,
+    rules: [versionList, olderVersion, olderSchemas, conversion],
+  },
+  'apiextensions.CustomResourceDefinitionNames': {
+    fields: {
+      plural: { required: true, format: 'dns1035Label' },
+      singular: { required: true, format: 'dns1035Label' },
+      kind: { required: true, format: 'dns1035LabelAnyCase' },
+      listKind: { required: true, format: 'dns1035LabelAnyCase' },
+      shortNames: WORD,
+      categories: WORD,
+    },
+    rules: [names],
+  },
+  'apiextensions.CustomResourceSubresourceScale': {
+    fields: {
+      specReplicasPath: { required: true, rules: [below('.spec.')] },
+      statusReplicasPath: { required: true, rules: [below('.status.')] },
+      labelSelectorPath: { rules: [below('.spec.', '.status.')] },
+    },
+  },
+  'apiextensions.CustomResourceColumnDefinition': {
+    fields: {
+      name: { required: true },
+      type: { required: true, enum: COLUMN_TYPES },
+      format: { enum: COLUMN_FORMATS },
+    },
+    rules: [columnPath],
+  },
+  'apiextensions.CustomResourceConversion': {
+    fields: { strategy: { required: true, enum: true } },
+  },
+  'apiextensions/v1beta1.CustomResourceConversion': {
+    fields: { strategy: { required: true, enum: true }, conversionReviewVersions: { rules: [reviewVersions] } },
+  },
+  'apiextensions/v1.WebhookConversion': { fields: { conversionReviewVersions: { rules: [reviewVersions] } } },
+  'apiextensions.WebhookClientConfig': webhookTarget.client,
+  'apiextensions.ServiceReference': webhookTarget.service,
+};
+
+export const customResourceUpdates: ChangeTable = {
+  'apiextensions.CustomResourceDefinition': {
+    fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
+    rules: [fixedOnceEstablished],
+  },
+};
+
+export const customResourceStatusUpdates: ChangeTable = {
+  'apiextensions.CustomResourceDefinition': { rules: [storedVersions] },
+};

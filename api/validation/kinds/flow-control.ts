@@ -1,0 +1,248 @@
+// Rules of flow schemas and priority levels. What the two mandatory ones of each must be is for the bootstrap tables to
+// say.
+import type { Dialect } from '../../../config/dialect.ts';
+import { flowControlObjects } from '../../bootstrap/flow-control.ts';
+import { decode } from '../../codec/decode.ts';
+import { deepEqual } from '../../deep-equal.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { schemaOf } from '../../schema/schema.ts';
+import { textProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+
+const EXEMPT = 'exempt';
+const MANDATORY: ReadonlySet<string> = new Set([EXEMPT, 'catch-all']);
+
+const specs = new WeakMap<Dialect, Map<string, unknown>>();
+
+/** The canonical spec a mandatory object must have. */
+function mandatorySpec(dialect: Dialect, kind: string, name: string): unknown {
+  let known = specs.get(dialect);
+  if (known === undefined) {
+    known = new Map();
+    for (const object of flowControlObjects(dialect, 'mandatory')) {
+      const type = schemaOf(dialect).type(`flowcontrol/v1beta1.${object.kind}Spec`);
+      known.set(`${object.kind} ${object.metadata.name}`, decode(structuredClone(object.spec), type).object);
+    }
+    specs.set(dialect, known);
+  }
+  return known.get(`${kind} ${name}`);
+}
+
+function asMandatory(kind: string): Rule<JsonObject> {
+  return (object, at) => {
+    const { name = '' } = metadataOf(object);
+    if (!MANDATORY.has(name) || deepEqual(object.spec, mandatorySpec(at.dialect, kind, name))) return;
+    at.invalid('spec', object.spec, `spec of '${name}' must equal the fixed value`);
+  };
+}
+
+const exemptPrecedence: Rule<JsonObject> = (object, at) => {
+  const { matchingPrecedence = 0 } = (object.spec ?? {}) as { matchingPrecedence?: number };
+  if (matchingPrecedence === 1 && metadataOf(object).name !== EXEMPT) {
+    at.invalid('spec.matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1");
+  }
+};
+
+interface Subject {
+  readonly kind?: string;
+  readonly user?: { readonly name?: string };
+  readonly group?: { readonly name?: string };
+  readonly serviceAccount?: { readonly name?: string; readonly namespace?: string };
+}
+
+const SUBJECT_MEMBERS: Readonly<Record<string, 'user' | 'group' | 'serviceAccount'>> = {
+  User: 'user',
+  Group: 'group',
+  ServiceAccount: 'serviceAccount',
+};
+
+const ANY = '*';
+
+const subject: Rule<Subject> = (value, at) => {
+  const { kind = '' } = value;
+  const wanted = Object.hasOwn(SUBJECT_MEMBERS, kind) ? SUBJECT_MEMBERS[kind] : undefined;
+  if (wanted === undefined) return;
+  for (const [other, member] of Object.entries(SUBJECT_MEMBERS)) {
+    if (member !== wanted && value[member])
+      at.forbidden(member, `${member} is forbidden when subject kind is not '${other}'`);
+  }
+  const chosen = value[wanted];
+  if (!chosen) {
+    at.required(wanted, `${wanted} is required when subject kind is '${kind}'`);
+    return;
+  }
+  const { name = '' } = chosen;
+  if (name === '') at.required(`${wanted}.name`);
+  if (wanted !== 'serviceAccount') return;
+  if (name !== '' && name !== ANY) at.problems('serviceAccount.name', name, textProblems('dns1123Subdomain', name));
+  const { namespace = '' } = value.serviceAccount ?? {};
+  if (namespace === '') at.required('serviceAccount.namespace', 'must specify namespace for service account');
+  else at.problems('serviceAccount.namespace', namespace, textProblems('dns1123Label', namespace));
+};
+
+interface RulesWithSubjects {
+  readonly resourceRules?: readonly object[];
+  readonly nonResourceRules?: readonly object[];
+}
+
+const someRule: Rule<RulesWithSubjects> = ({ resourceRules = [], nonResourceRules = [] }, at) => {
+  if (resourceRules.length === 0 && nonResourceRules.length === 0) {
+    at.required('', 'at least one of resourceRules and nonResourceRules has to be non-empty');
+  }
+};
+
+const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
+
+const verbs: Rule<readonly string[]> = (list, at) => {
+  if (list.includes(ANY)) {
+    if (list.length > 1) at.invalid('', list, "if '*' is present, must not specify other verbs");
+    return;
+  }
+  for (const verb of list) {
+    if (VERBS.includes(verb)) continue;
+    at.notSupported('', list, VERBS);
+    return;
+  }
+};
+
+function anyAlone(what: string): Rule<readonly string[]> {
+  return (list, at) => {
+    if (list.length > 1 && list.includes(ANY))
+      at.invalid('', list, `if '*' is present, must not specify other ${what}`);
+  };
+}
+
+interface ResourceRule {
+  readonly clusterScope?: boolean;
+  readonly namespaces?: readonly string[];
+}
+
+const namespaces: Rule<ResourceRule> = ({ clusterScope, namespaces: list }, at) => {
+  const names = list ?? [];
+  if (names.length === 0) {
+    if (clusterScope !== true)
+      at.required('namespaces', 'resource rules that are not cluster scoped must supply at least one namespace');
+    return;
+  }
+  if (names.includes(ANY)) {
+    if (names.length > 1) at.invalid('namespaces', names, "if '*' is present, must not specify other namespaces");
+    return;
+  }
+  for (const [index, name] of names.entries()) {
+    at.problems(`namespaces[${index}]`, name, textProblems('dns1123Label', name));
+  }
+};
+
+const paths: Rule<readonly string[]> = (list, at) => {
+  if (list.includes(ANY)) {
+    if (list.length > 1) at.invalid('', list, "if '*' is present, must not specify other non-resource URLs");
+    return;
+  }
+  for (const [index, path] of list.entries()) checkPath(path, `[${index}]`, at);
+};
+
+function checkPath(path: string, where: string, at: Report): void {
+  if (path === '') at.invalid(where, path, 'nonResourceURL must not be empty');
+  else if (path.includes(' ')) at.invalid(where, path, 'nonResourceURL must not contain white-space');
+  else if (!path.startsWith('/')) at.invalid(where, path, 'nonResourceURL should start with slash');
+  else {
+    if (path.slice(1).includes('//')) at.invalid(where, path, 'should not contain double slash');
+    const stem = path.endsWith('/*') ? path.slice(0, -1) : path;
+    if (stem.includes(ANY)) at.invalid(where, path, "wildcard can only do suffix matching: '/*'");
+  }
+}
+
+const levelType: Rule<JsonObject> = (object, at) => {
+  const { name = '' } = metadataOf(object);
+  const { type = '', limited } = (object.spec ?? {}) as { type?: string; limited?: object };
+  if ((name === EXEMPT) !== (type === 'Exempt') && type !== '') {
+    at.invalid('spec.type', type, `type must be 'Exempt' if and only if name is '${EXEMPT}'`);
+  }
+  if (type === 'Exempt' && limited) at.forbidden('spec.limited', 'must be nil if the type is not Limited');
+  if (type === 'Limited' && !limited) at.required('spec.limited', 'must not be empty when type is Limited');
+};
+
+interface LimitResponse {
+  readonly type?: string;
+  readonly queuing?: object;
+}
+
+const limitResponse: Rule<LimitResponse> = ({ type = '', queuing }, at) => {
+  if (type === 'Reject' && queuing) at.forbidden('queuing', 'must be nil if limited.limitResponse.type is not Limited');
+  if (type === 'Queue' && !queuing)
+    at.required('queuing', 'must not be empty if limited.limitResponse.type is Limited');
+};
+
+interface Queuing {
+  readonly queues?: number;
+  readonly handSize?: number;
+}
+
+/** Bits a shuffled hand may take: it is dealt from one hash. */
+const HAND_BITS_MAX = 60;
+
+const hand: Rule<Queuing> = ({ queues = 0, handSize = 0 }, at) => {
+  if (handSize > queues) {
+    at.invalid('handSize', handSize, `should not be greater than queues (${queues})`);
+    return;
+  }
+  let bits = 0;
+  for (let dealt = 0; dealt < handSize && bits <= HAND_BITS_MAX; dealt++) bits += Math.log2(queues - dealt);
+  if (Math.ceil(bits) > HAND_BITS_MAX) {
+    at.invalid(
+      'handSize',
+      handSize,
+      `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${HAND_BITS_MAX}`,
+    );
+  }
+};
+
+const distinctConditions = { unique: 'type' } as const;
+
+export const flowControlTypes: RuleTable = {
+  'flowcontrol.FlowSchema': { rules: [exemptPrecedence, asMandatory('FlowSchema')] },
+  'flowcontrol.FlowSchemaSpec': { fields: { matchingPrecedence: { min: 1, max: 10_000 } } },
+  'flowcontrol.PriorityLevelConfigurationReference': {
+    fields: { name: { required: 'must reference a priority level', format: 'dns1123Subdomain' } },
+  },
+  'flowcontrol.FlowDistinguisherMethod': { fields: { type: { required: true, enum: true } } },
+  'flowcontrol.PolicyRulesWithSubjects': {
+    fields: { subjects: { required: 'subjects must contain at least one value' } },
+    rules: [someRule],
+  },
+  'flowcontrol.Subject': { fields: { kind: { required: true, enum: true } }, rules: [subject] },
+  'flowcontrol.ResourcePolicyRule': {
+    fields: {
+      verbs: { required: 'resource rules must supply at least one verb', rules: [verbs] },
+      apiGroups: { required: 'resource rules must supply at least one api group', rules: [anyAlone('api groups')] },
+      resources: { required: 'resource rules must supply at least one resource', rules: [anyAlone('resources')] },
+    },
+    rules: [namespaces],
+  },
+  'flowcontrol.NonResourcePolicyRule': {
+    fields: {
+      verbs: { required: 'verbs must contain at least one value', rules: [verbs] },
+      nonResourceURLs: { required: 'nonResourceURLs must contain at least one value', rules: [paths] },
+    },
+  },
+  'flowcontrol.FlowSchemaStatus': { fields: { conditions: distinctConditions } },
+  'flowcontrol.FlowSchemaCondition': { fields: { type: { required: true } } },
+  'flowcontrol.PriorityLevelConfiguration': { rules: [levelType, asMandatory('PriorityLevelConfiguration')] },
+  'flowcontrol.PriorityLevelConfigurationSpec': { fields: { type: { required: true, enum: true } } },
+  'flowcontrol.LimitedPriorityLevelConfiguration': {
+    fields: { assuredConcurrencyShares: { min: 1 } },
+  },
+  'flowcontrol.LimitResponse': { fields: { type: { required: true, enum: true } }, rules: [limitResponse] },
+  'flowcontrol.QueuingConfiguration': {
+    fields: {
+      queueLengthLimit: { min: 1 },
+      queues: { min: 1, max: 10_000_000 },
+      handSize: { min: 1 },
+    },
+    rules: [hand],
+  },
+  'flowcontrol.PriorityLevelConfigurationStatus': { fields: { conditions: distinctConditions } },
+  'flowcontrol.PriorityLevelConfigurationCondition': { fields: { type: { required: true } } },
+};

@@ -1,0 +1,146 @@
+// Rules of jobs and cron jobs.
+
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { scheduleProblem } from '../cron-schedule.ts';
+import type { Report } from '../report.ts';
+import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { embeddedMetadata, type LabelSelector, type Labels, selects } from './labels.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+interface JobSpec {
+  readonly parallelism?: number;
+  readonly completions?: number | null;
+  readonly completionMode?: string | null;
+  readonly selector?: LabelSelector;
+  readonly manualSelector?: boolean | null;
+  readonly template?: { readonly metadata?: { readonly labels?: Labels }; readonly spec?: PodSpec };
+}
+
+const INDEXED_PARALLELISM_MAX = 100_000;
+
+const indexed: Rule<JobSpec> = ({ completionMode, completions, parallelism }, at) => {
+  if (completionMode !== 'Indexed') return;
+  if (completions === undefined || completions === null) {
+    at.required('completions', 'when completion mode is Indexed');
+  }
+  if ((parallelism ?? 0) > INDEXED_PARALLELISM_MAX) {
+    at.invalid(
+      'parallelism',
+      parallelism,
+      `must be less than or equal to ${INDEXED_PARALLELISM_MAX} when completion mode is Indexed`,
+    );
+  }
+};
+
+/** Pods of a job come to an end. */
+const comesToAnEnd: Rule<JobSpec> = ({ template }, at) => {
+  const policy = template?.spec?.restartPolicy ?? '';
+  const path = 'template.spec.restartPolicy';
+  if (policy === 'Always') at.required(path, 'valid values: "OnFailure", "Never"');
+  else if (policy !== '' && policy !== 'OnFailure' && policy !== 'Never')
+    at.notSupported(path, policy, ['OnFailure', 'Never']);
+};
+
+interface Job extends JsonObject {
+  readonly spec?: JobSpec;
+}
+
+/** A job is given a selector that nobody else's pods match, unless it brings its own. */
+const selector: Rule<Job> = (job, at) => {
+  const { spec = {} } = job;
+  if (!spec.selector) {
+    at.required('spec.selector');
+    return;
+  }
+  const of = spec.template?.metadata?.labels;
+  if (spec.manualSelector !== true) checkGenerated(job, spec, of, at);
+  if (!selects(spec.selector, of)) {
+    at.invalid('spec.template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+  }
+};
+
+function checkGenerated(job: Job, spec: JobSpec, of: Labels | undefined, at: Report): void {
+  const { uid = '', name = '' } = metadataOf(job);
+  const wanted: Labels = { 'controller-uid': uid, 'job-name': name };
+  for (const key of Object.keys(wanted)) {
+    const path = `spec.template.metadata.labels[${key}]`;
+    if (of?.[key] === undefined) at.required(path, `must be '${wanted[key]}'`);
+    else if (of[key] !== wanted[key]) at.invalid('spec.template.metadata.labels', of, `must be '${wanted[key]}'`);
+  }
+  const { matchLabels = {}, matchExpressions = [] } = spec.selector ?? {};
+  const isGenerated = matchLabels['controller-uid'] === uid && Object.keys(matchLabels).length === 1;
+  if (!isGenerated || matchExpressions.length > 0) {
+    at.invalid('spec.selector', spec.selector, '`selector` not auto-generated');
+  }
+}
+
+/** Jobs of a cron job get their name and eleven characters of time. */
+const CRON_JOB_NAME_MAX = 52;
+
+const cronJobName: Rule<JsonObject> = (cronJob, at) => {
+  const { name = '' } = metadataOf(cronJob);
+  if (name.length > CRON_JOB_NAME_MAX) {
+    at.invalid('metadata.name', name, `must be no more than ${CRON_JOB_NAME_MAX} characters`);
+  }
+};
+
+const schedule: Rule<string> = (text, at) => {
+  const problem = scheduleProblem(text);
+  if (problem !== undefined) at.invalid('', text, problem);
+};
+
+interface JobTemplate {
+  readonly metadata?: object;
+  readonly spec?: JobSpec;
+}
+
+const jobTemplate: Rule<JobTemplate> = ({ metadata, spec }, at) => {
+  at.enter('metadata');
+  embeddedMetadata(metadata, at);
+  at.leave();
+  if (spec?.selector) at.invalid('spec.selector', spec.selector, '`selector` will be auto-generated');
+  if (spec?.manualSelector === true) at.notSupported('spec.manualSelector', true, ['nil', 'false']);
+};
+
+const COUNT = { min: 0 } as const;
+
+export const jobTypes: RuleTable = {
+  'batch/v1.Job': { rules: [selector] },
+  'batch/v1.JobSpec': {
+    fields: {
+      parallelism: COUNT,
+      completions: COUNT,
+      activeDeadlineSeconds: COUNT,
+      backoffLimit: COUNT,
+      ttlSecondsAfterFinished: COUNT,
+      completionMode: { enum: 'listed' },
+    },
+    rules: [indexed, comesToAnEnd],
+  },
+  'batch/v1.JobStatus': { fields: { active: COUNT, succeeded: COUNT, failed: COUNT } },
+  'batch.CronJob': { rules: [cronJobName] },
+  'batch.CronJobSpec': {
+    fields: {
+      schedule: { required: true, rules: [schedule] },
+      startingDeadlineSeconds: COUNT,
+      concurrencyPolicy: { required: true, enum: 'listed' },
+      successfulJobsHistoryLimit: COUNT,
+      failedJobsHistoryLimit: COUNT,
+    },
+  },
+  'batch.JobTemplateSpec': { rules: [jobTemplate] },
+};
+
+const FIXED = { immutable: true } as const;
+
+export const jobUpdates: ChangeTable = {
+  'batch/v1.Job': {
+    fields: {
+      'spec.completions': FIXED,
+      'spec.selector': FIXED,
+      'spec.template': FIXED,
+      'spec.completionMode': FIXED,
+    },
+  },
+};

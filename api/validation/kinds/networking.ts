@@ -1,0 +1,242 @@
+// Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
+import { parseIp, parseIpRange } from '../../../config/options/ip-range.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { portNumberProblems } from '../field-formats.ts';
+import { pathSegmentProblems, textProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+
+interface IngressSpec {
+  readonly rules?: readonly object[];
+  readonly defaultBackend?: object;
+  readonly backend?: object;
+  readonly ingressClassName?: string | null;
+}
+
+const rulesOrBackend =
+  (member: 'defaultBackend' | 'backend'): Rule<IngressSpec> =>
+  (spec, at) => {
+    if ((spec.rules?.length ?? 0) === 0 && !spec[member]) {
+      at.invalid('', spec.rules ?? null, `either \`${member}\` or \`rules\` must be specified`);
+    }
+  };
+
+const oneClass: Rule<JsonObject> = (ingress, at) => {
+  if (at.isUpdate) return;
+  const { ingressClassName } = (ingress.spec ?? {}) as IngressSpec;
+  const key = `${at.dialect.labelDomain}/ingress.class`;
+  const text = metadataOf(ingress).annotations?.[key];
+  if (text !== undefined && ingressClassName !== undefined && ingressClassName !== null) {
+    at.invalid(`metadata.annotations[${key}]`, text, 'can not be set when the class field is also set');
+  }
+};
+
+interface IngressRule {
+  readonly host?: string;
+  readonly http?: { readonly paths?: readonly object[] };
+}
+
+const host: Rule<IngressRule> = ({ host: name = '' }, at) => {
+  if (name === '') return;
+  if (parseIp(name) !== undefined) at.invalid('host', name, 'must be a DNS name, not an IP address');
+  else at.problems('host', name, textProblems(name.includes('*') ? 'wildcardSubdomain' : 'dns1123Subdomain', name));
+};
+
+interface IngressPath {
+  readonly path?: string;
+  readonly pathType?: string | null;
+}
+
+const FORBIDDEN_PARTS = ['//', '/./', '/../', '%2f', '%2F'];
+const FORBIDDEN_ENDS = ['/..', '/.'];
+
+const path: Rule<IngressPath> = ({ path: text = '', pathType }, at) => {
+  if (pathType === 'Exact' || pathType === 'Prefix') {
+    if (!text.startsWith('/')) at.invalid('path', text, 'must be an absolute path');
+    if (text === '') return;
+    for (const part of FORBIDDEN_PARTS) {
+      if (text.includes(part)) at.invalid('path', text, `must not contain '${part}'`);
+    }
+    for (const end of FORBIDDEN_ENDS) if (text.endsWith(end)) at.invalid('path', text, `cannot end with '${end}'`);
+  } else if (pathType === 'ImplementationSpecific' && text !== '' && !text.startsWith('/')) {
+    at.invalid('path', text, 'must be an absolute path');
+  }
+};
+
+interface Backend {
+  readonly service?: { readonly name?: string; readonly port?: { readonly name?: string; readonly number?: number } };
+  readonly resource?: { readonly apiGroup?: string | null; readonly kind?: string; readonly name?: string };
+  readonly serviceName?: string;
+  readonly servicePort?: string | number;
+}
+
+const BOTH = 'cannot set both resource and service backends';
+
+const backend: Rule<Backend> = ({ service, resource }, at) => {
+  if (service && resource) at.invalid('', '', BOTH);
+  else if (resource) checkResource(resource, at);
+  else if (!service) at.required('', 'one of service and resource is required');
+  else {
+    const { name = '', port } = service;
+    if (name === '') at.required('service.name');
+    else at.problems('service.name', name, textProblems('dns1035Label', name));
+    const { name: portName = '', number = 0 } = port ?? {};
+    if (portName !== '' && number !== 0) at.invalid('', '', 'cannot set both port name & port number');
+    else if (portName !== '') at.problems('service.port.name', portName, textProblems('portName', portName));
+    else if (number !== 0) at.problems('service.port.number', number, portNumberProblems(number));
+    else at.required('', 'port name or number is required');
+  }
+};
+
+const olderBackend: Rule<Backend> = ({ serviceName = '', servicePort, resource }, at) => {
+  const isService = serviceName !== '' || (servicePort !== undefined && servicePort !== 0 && servicePort !== '');
+  if (isService && resource) at.invalid('', '', BOTH);
+  else if (resource) checkResource(resource, at);
+  else {
+    if (serviceName === '') at.required('serviceName');
+    else at.problems('serviceName', serviceName, textProblems('dns1035Label', serviceName));
+    if (servicePort === undefined || servicePort === '' || servicePort === 0) {
+      at.required('servicePort', 'port name or number is required');
+    } else if (typeof servicePort === 'string')
+      at.problems('servicePort', servicePort, textProblems('portName', servicePort));
+    else at.problems('servicePort', servicePort, portNumberProblems(servicePort));
+  }
+};
+
+function checkResource({ apiGroup, kind = '', name = '' }: NonNullable<Backend['resource']>, at: Report): void {
+  if ((apiGroup ?? '') !== '') at.problems('resource.apiGroup', apiGroup, textProblems('dns1123Subdomain', apiGroup!));
+  for (const [member, text] of [
+    ['kind', kind],
+    ['name', name],
+  ] as const) {
+    if (text === '') at.required(`resource.${member}`);
+    else at.problems(`resource.${member}`, text, pathSegmentProblems(text));
+  }
+}
+
+interface ClassParameters {
+  readonly scope?: string | null;
+  readonly namespace?: string | null;
+}
+
+const parameterScope: Rule<ClassParameters> = ({ scope, namespace }, at) => {
+  if (!at.settings.gate('IngressClassNamespacedParams')) return;
+  const hasNamespace = namespace !== undefined && namespace !== null;
+  if ((scope ?? '') === '') at.required('scope');
+  else if (scope !== 'Cluster' && scope !== 'Namespace') at.notSupported('scope', scope, ['Cluster', 'Namespace']);
+  if (scope === 'Namespace' && (namespace ?? '') === '')
+    at.required('namespace', "`parameters.scope` is set to 'Namespace'");
+  if (scope === 'Namespace' && hasNamespace)
+    at.problems('namespace', namespace, textProblems('dns1123Label', namespace));
+  if (scope === 'Cluster' && hasNamespace) at.forbidden('namespace', "`parameters.scope` is set to 'Cluster'");
+};
+
+interface PolicyPort {
+  readonly port?: string | number | null;
+  readonly endPort?: number | null;
+}
+
+const portRange: Rule<PolicyPort> = ({ port, endPort }, at) => {
+  if (endPort === undefined || endPort === null || !at.settings.gate('NetworkPolicyEndPort')) return;
+  if (typeof port === 'string') at.invalid('endPort', endPort, 'may not be specified when `port` is non-numeric');
+  else if (port === undefined || port === null)
+    at.invalid('endPort', endPort, 'may not be specified when `port` is not specified');
+  else {
+    if (endPort < port) at.invalid('endPort', endPort, 'must be greater than or equal to `port`');
+    at.problems('endPort', endPort, portNumberProblems(endPort));
+  }
+};
+
+interface Peer {
+  readonly podSelector?: object;
+  readonly namespaceSelector?: object;
+  readonly ipBlock?: object;
+}
+
+const peer: Rule<Peer> = ({ podSelector, namespaceSelector, ipBlock }, at) => {
+  const selected = Boolean(podSelector ?? namespaceSelector);
+  if (!selected && !ipBlock) at.required('', 'must specify a peer');
+  if (selected && ipBlock) at.forbidden('', 'may not specify both ipBlock and another peer');
+};
+
+interface IpBlock {
+  readonly cidr?: string;
+  readonly except?: readonly string[];
+}
+
+const ipBlock: Rule<IpBlock> = ({ cidr = '', except = [] }, at) => {
+  if (cidr === '') {
+    at.required('cidr');
+    return;
+  }
+  const range = parseIpRange(cidr);
+  if (range === undefined) {
+    at.invalid('cidr', cidr, 'not a valid CIDR');
+    return;
+  }
+  const width = range.family === 4 ? 32n : 128n;
+  const hostBits = width - BigInt(range.prefixLength);
+  const first = parseIp(range.address)!.bits;
+  for (const [index, text] of except.entries()) {
+    const hole = parseIpRange(text);
+    if (hole === undefined) {
+      at.invalid(`except[${index}]`, text, 'not a valid CIDR');
+      continue;
+    }
+    const isInside =
+      hole.family === range.family &&
+      hole.prefixLength > range.prefixLength &&
+      parseIp(hole.address)!.bits >> hostBits === first >> hostBits;
+    if (!isInside) at.invalid(`except[${index}]`, text, 'must be a strict subset of `cidr`');
+  }
+};
+
+const INGRESS_FIELDS = { ingressClassName: { format: 'dns1123Subdomain' } } as const;
+const PATHS = { fields: { paths: { required: true } } } as const;
+const PATH = { fields: { pathType: { required: true, enum: true } }, rules: [path] } as const;
+const HOSTS = { hosts: { format: 'hostPattern' } } as const;
+const SEGMENT = { required: true, format: 'pathSegment' } as const;
+
+/** The ingresses of the first version, in either group. */
+function olderIngress(version: string): RuleTable {
+  return {
+    [`${version}.Ingress`]: { rules: [oneClass] },
+    [`${version}.IngressSpec`]: { fields: INGRESS_FIELDS, rules: [rulesOrBackend('backend')] },
+    [`${version}.IngressRule`]: { rules: [host] },
+    [`${version}.HTTPIngressRuleValue`]: PATHS,
+    [`${version}.HTTPIngressPath`]: PATH,
+    [`${version}.IngressBackend`]: { rules: [olderBackend] },
+    [`${version}.IngressTLS`]: { fields: HOSTS },
+  };
+}
+
+export const networkingTypes: RuleTable = {
+  ...olderIngress('networking/v1beta1'),
+  ...olderIngress('extensions/v1beta1'),
+  'networking/v1.Ingress': { rules: [oneClass] },
+  'networking/v1.IngressSpec': { fields: INGRESS_FIELDS, rules: [rulesOrBackend('defaultBackend')] },
+  'networking/v1.IngressRule': { rules: [host] },
+  'networking/v1.HTTPIngressRuleValue': PATHS,
+  'networking/v1.HTTPIngressPath': PATH,
+  'networking/v1.IngressBackend': { rules: [backend] },
+  'networking/v1.IngressTLS': { fields: { ...HOSTS, secretName: { format: 'dns1123Subdomain' } } },
+  'networking.IngressClassSpec': {
+    fields: { controller: { required: true, bytesMax: 250, format: 'domainPrefixedPath' } },
+  },
+  'networking.IngressClassParametersReference': {
+    fields: { apiGroup: { format: 'dns1123Subdomain' }, kind: SEGMENT, name: SEGMENT },
+    rules: [parameterScope],
+  },
+  'networking/v1.NetworkPolicySpec': { fields: { policyTypes: { enum: 'listed', itemsMax: 2 } } },
+  'networking/v1.NetworkPolicyPort': {
+    fields: { protocol: { enum: true }, port: { format: 'portNumberOrName' } },
+    rules: [portRange],
+  },
+  'networking/v1.NetworkPolicyPeer': { rules: [peer] },
+  'networking/v1.IPBlock': { rules: [ipBlock] },
+};
+
+export const networkingUpdates: ChangeTable = {
+  'networking.IngressClass': { fields: { 'spec.controller': { immutable: true } } },
+};

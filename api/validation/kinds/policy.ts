@@ -1,0 +1,229 @@
+// Rules of disruption budgets and pod security policies.
+import { SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
+import { textProblems } from '../formats.ts';
+import { eachRepeated } from '../repeats.ts';
+import type { Report } from '../report.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+import { atMostAll } from './workloads.ts';
+
+interface BudgetSpec {
+  readonly minAvailable?: number | string | null;
+  readonly maxUnavailable?: number | string | null;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+const oneBound: Rule<BudgetSpec> = ({ minAvailable, maxUnavailable }, at) => {
+  if (isSet(minAvailable) && isSet(maxUnavailable)) {
+    at.invalid('', { minAvailable, maxUnavailable }, 'minAvailable and maxUnavailable cannot be both set');
+  }
+};
+
+const conditions: Rule<readonly { readonly lastTransitionTime?: string | null }[]> = (list, at) => {
+  for (const [index, { lastTransitionTime }] of list.entries()) {
+    if (!isSet(lastTransitionTime)) at.required(`[${index}].lastTransitionTime`, 'must be set');
+  }
+};
+
+const BOUND = { format: 'intOrPercent', rules: [atMostAll] } as const;
+const COUNT = { min: 0 } as const;
+
+interface IdStrategy {
+  readonly rule?: string;
+  readonly ranges?: readonly { readonly min?: number; readonly max?: number }[];
+}
+
+const idRanges: Rule<IdStrategy> = ({ ranges = [] }, at) => {
+  for (const [index, { min = 0, max = 0 }] of ranges.entries()) {
+    if (min < 0) at.invalid(`ranges[${index}].min`, min, 'min cannot be negative');
+    if (max < 0) at.invalid(`ranges[${index}].max`, max, 'max cannot be negative');
+    if (min > max) at.invalid(`ranges[${index}].min`, min, 'min cannot be greater than max');
+  }
+};
+
+const groupRanges: Rule<IdStrategy> = ({ rule = '', ranges = [] }, at) => {
+  if (rule === 'RunAsAny') {
+    if (ranges.length > 0) at.invalid('ranges', ranges, 'ranges must be empty');
+  } else if ((rule === 'MustRunAs' || rule === 'MayRunAs') && ranges.length === 0) {
+    at.required('ranges', 'must provide at least one range');
+  }
+};
+
+interface SecurityPolicy {
+  readonly defaultAddCapabilities?: readonly string[];
+  readonly requiredDropCapabilities?: readonly string[];
+  readonly allowedCapabilities?: readonly string[];
+  readonly allowPrivilegeEscalation?: boolean | null;
+  readonly defaultAllowPrivilegeEscalation?: boolean | null;
+  readonly allowedUnsafeSysctls?: readonly string[];
+  readonly forbiddenSysctls?: readonly string[];
+  readonly hostPorts?: readonly { readonly min?: number; readonly max?: number }[];
+  readonly runtimeClass?: {
+    readonly allowedRuntimeClassNames?: readonly string[];
+    readonly defaultRuntimeClassName?: string | null;
+  };
+}
+
+const ANY = '*';
+
+const capabilities: Rule<SecurityPolicy> = (spec, at) => {
+  const {
+    defaultAddCapabilities: added = [],
+    requiredDropCapabilities: dropped = [],
+    allowedCapabilities: allowed = [],
+  } = spec;
+  if (allowed.includes(ANY) && dropped.length > 0) {
+    at.invalid('requiredDropCapabilities', dropped, 'must be empty when all capabilities are allowed by a wildcard');
+  }
+  const drops = new Set(dropped);
+  for (const [member, list] of [
+    ['defaultAddCapabilities', added],
+    ['allowedCapabilities', allowed],
+  ] as const) {
+    for (const capability of list) {
+      if (capability === ANY || !drops.has(capability)) continue;
+      at.invalid(member, capability, 'capability is listed in requiredDropCapabilities as well');
+    }
+  }
+};
+
+const escalation: Rule<SecurityPolicy> = (
+  { defaultAllowPrivilegeEscalation: byDefault, allowPrivilegeEscalation: allowed },
+  at,
+) => {
+  if (byDefault === true && allowed === false) {
+    at.invalid(
+      'defaultAllowPrivilegeEscalation',
+      true,
+      'Cannot set DefaultAllowPrivilegeEscalation to true without also setting AllowPrivilegeEscalation to true',
+    );
+  }
+};
+
+const hostPorts: Rule<SecurityPolicy> = ({ hostPorts: ranges = [] }, at) => {
+  for (const [index, { min = 0, max = 0 }] of ranges.entries()) {
+    for (const [member, port] of [
+      ['min', min],
+      ['max', max],
+    ] as const) {
+      if (port < 0 || port > 65_535)
+        at.invalid(`hostPorts[${index}].${member}`, port, 'must be between 0 and 65535, inclusive');
+    }
+    if (min > max) at.invalid(`hostPorts[${index}].min`, min, 'min cannot be greater than max');
+  }
+};
+
+function checkSysctls(names: readonly string[], member: string, at: Report): void {
+  const hasAny = names.includes(ANY);
+  for (const [index, name] of names.entries()) {
+    if (name === '') at.invalid(`${member}[${index}]`, name, 'empty sysctl not allowed');
+    else if (name !== ANY) {
+      const stem = name.replace(/\.?\*$/, '');
+      const problems = name.length > SYSCTL_LENGTH_MAX ? ['too long'] : sysctlProblems(stem);
+      if (problems.length > 0) at.problems(`${member}[${index}]`, name, problems);
+    }
+  }
+  if (hasAny && names.length > 1) {
+    at.invalid(member, names, "if '*' is present, must not specify other sysctls");
+  }
+}
+
+function covers(pattern: string, name: string): boolean {
+  return pattern.endsWith(ANY) ? name.startsWith(pattern.slice(0, -1)) : pattern === name;
+}
+
+/** Lists longer than this are not compared with each other. */
+const SYSCTLS_COMPARED_MAX = 1000;
+
+const sysctls: Rule<SecurityPolicy> = (
+  { allowedUnsafeSysctls: allowed = [], forbiddenSysctls: forbidden = [] },
+  at,
+) => {
+  checkSysctls(allowed, 'allowedUnsafeSysctls', at);
+  checkSysctls(forbidden, 'forbiddenSysctls', at);
+  if (allowed.length * forbidden.length > SYSCTLS_COMPARED_MAX ** 2) {
+    at.tooMany('allowedUnsafeSysctls', allowed.length, SYSCTLS_COMPARED_MAX);
+    return;
+  }
+  for (const [index, name] of allowed.entries()) {
+    if (forbidden.some((pattern) => covers(pattern, name) || covers(name, pattern))) {
+      at.invalid(`allowedUnsafeSysctls[${index}]`, name, 'sysctl overlaps with a forbidden one');
+    }
+  }
+};
+
+const runtimeClasses: Rule<SecurityPolicy> = ({ runtimeClass }, at) => {
+  if (!runtimeClass) return;
+  const { allowedRuntimeClassNames: names = [], defaultRuntimeClassName: byDefault } = runtimeClass;
+  const path = 'runtimeClass.allowedRuntimeClassNames';
+  const isAny = names.includes(ANY);
+  for (const [index, name] of names.entries()) {
+    if (name !== ANY) at.problems(`${path}[${index}]`, name, textProblems('dns1123Subdomain', name));
+  }
+  if (isAny && names.length > 1)
+    at.invalid(path, names, "if '*' is present, must not specify other RuntimeClass names");
+  eachRepeated(
+    names,
+    (name) => name,
+    (name, index, report) => report.duplicate(`${path}[${index}]`, name),
+    at,
+  );
+  if (!isSet(byDefault)) return;
+  at.problems('runtimeClass.defaultRuntimeClassName', byDefault, textProblems('dns1123Subdomain', byDefault!));
+  if (!isAny && !names.includes(byDefault!)) {
+    at.required(path, `default RuntimeClass name ${byDefault} must be among the allowed ones`);
+  }
+};
+
+const STRATEGY = { required: true, reason: 'invalid' } as const;
+const GROUPS = { fields: { rule: { required: true, enum: true } }, rules: [idRanges] } as const;
+
+export const policyTypes: RuleTable = {
+  'policy.PodDisruptionBudgetSpec': {
+    fields: { minAvailable: BOUND, maxUnavailable: BOUND },
+    rules: [oneBound],
+  },
+  'policy.PodDisruptionBudgetStatus': { fields: { conditions: { unique: 'type', rules: [conditions] } } },
+  'policy/v1.PodDisruptionBudgetStatus': {
+    fields: {
+      disruptionsAllowed: COUNT,
+      currentHealthy: COUNT,
+      desiredHealthy: COUNT,
+      expectedPods: COUNT,
+      conditions: { unique: 'type', rules: [conditions] },
+    },
+  },
+  'meta/v1.Condition': {
+    fields: {
+      type: { required: true, format: 'qualifiedName' },
+      status: { required: true, enum: true },
+      observedGeneration: COUNT,
+      reason: { required: true, format: 'conditionReason' },
+      message: { bytesMax: 32_768 },
+    },
+  },
+  'policy/v1beta1.PodSecurityPolicySpec': {
+    fields: {
+      volumes: { enum: true },
+      allowedProcMountTypes: { enum: true },
+      runAsUser: STRATEGY,
+    },
+    rules: [capabilities, escalation, hostPorts, sysctls, runtimeClasses],
+  },
+  'policy/v1beta1.RunAsUserStrategyOptions': {
+    fields: { rule: { required: true, enum: true } },
+    rules: [idRanges],
+  },
+  'policy/v1beta1.RunAsGroupStrategyOptions': {
+    fields: { rule: { required: true, enum: true } },
+    rules: [idRanges, groupRanges],
+  },
+  'policy/v1beta1.SELinuxStrategyOptions': { fields: { rule: { required: true, enum: true } } },
+  'policy/v1beta1.SupplementalGroupsStrategyOptions': GROUPS,
+  'policy/v1beta1.FSGroupStrategyOptions': GROUPS,
+  'policy/v1beta1.AllowedHostPath': { fields: { pathPrefix: { required: true, format: 'noClimbing' } } },
+  'policy/v1beta1.AllowedFlexVolume': { fields: { driver: { required: true } } },
+  'policy/v1beta1.AllowedCSIDriver': { fields: { name: { required: true, format: 'csiDriverName' } } },
+};

@@ -1,0 +1,122 @@
+// Rules of roles and bindings. Whether a writer may grant what a role grants is for authorization.
+import type { JsonObject } from '../../json-value.ts';
+import { pathSegmentProblems, textProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+
+interface PolicyRule {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+}
+
+function checkRules(rules: readonly PolicyRule[], isNamespaced: boolean, at: Report): void {
+  for (let i = 0; i < rules.length; i++) checkRule(rules[i]!, `rules[${i}]`, isNamespaced, at);
+}
+
+function checkRule(rule: PolicyRule, path: string, isNamespaced: boolean, at: Report): void {
+  const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
+  if (nonResourceURLs.length > 0) {
+    if (isNamespaced)
+      at.invalid(`${path}.nonResourceURLs`, nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs');
+    if (apiGroups.length > 0 || resources.length > 0 || resourceNames.length > 0) {
+      at.invalid(
+        `${path}.nonResourceURLs`,
+        nonResourceURLs,
+        'rules cannot apply to both regular resources and non-resource URLs',
+      );
+    }
+    return;
+  }
+  if (apiGroups.length === 0) at.required(`${path}.apiGroups`, 'resource rules must supply at least one api group');
+  if (resources.length === 0) at.required(`${path}.resources`, 'resource rules must supply at least one resource');
+}
+
+const role: Rule<{ readonly rules?: readonly PolicyRule[] }> = ({ rules }, at) => checkRules(rules ?? [], true, at);
+
+interface ClusterRole {
+  readonly rules?: readonly PolicyRule[];
+  readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly object[] };
+}
+
+const clusterRole: Rule<ClusterRole> = ({ rules, aggregationRule }, at) => {
+  checkRules(rules ?? [], false, at);
+  if (aggregationRule && (aggregationRule.clusterRoleSelectors?.length ?? 0) === 0) {
+    at.required(
+      'aggregationRule.clusterRoleSelectors',
+      'at least one clusterRoleSelector required if aggregationRule is non-nil',
+    );
+  }
+};
+
+interface Subject {
+  readonly kind?: string;
+  readonly apiGroup?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+interface Binding extends JsonObject {
+  readonly roleRef?: { readonly apiGroup?: string; readonly kind?: string; readonly name?: string };
+  readonly subjects?: readonly Subject[];
+}
+
+/** The oldest version names a version of the group instead of the group. */
+type GroupField = 'apiGroup' | 'apiVersion';
+
+function binding(roleKinds: readonly string[], isNamespaced: boolean, groupField: GroupField): Rule<Binding> {
+  return ({ roleRef, subjects }, at) => {
+    const { apiGroup = '', kind = '', name = '' } = roleRef ?? {};
+    const group = at.dialect.spell('rbac.authorization.@group');
+    if (apiGroup !== group) at.notSupported('roleRef.apiGroup', apiGroup, [group]);
+    if (!roleKinds.includes(kind)) at.notSupported('roleRef.kind', kind, roleKinds);
+    if (name === '') at.required('roleRef.name');
+    else at.problems('roleRef.name', name, pathSegmentProblems(name));
+    for (const [index, subject] of (subjects ?? []).entries()) {
+      checkSubject(subject, `subjects[${index}]`, group, isNamespaced, groupField, at);
+    }
+  };
+}
+
+function checkSubject(
+  subject: Subject,
+  path: string,
+  group: string,
+  isNamespaced: boolean,
+  groupField: GroupField,
+  at: Report,
+): void {
+  const { kind = '', apiGroup = '', name = '', namespace = '' } = subject;
+  if (name === '') at.required(`${path}.name`);
+  switch (kind) {
+    case 'ServiceAccount':
+      if (name !== '') at.problems(`${path}.name`, name, textProblems('dns1123Subdomain', name));
+      if (apiGroup !== '' && groupField === 'apiGroup') at.notSupported(`${path}.apiGroup`, apiGroup, ['']);
+      if (!isNamespaced && namespace === '') at.required(`${path}.namespace`);
+      return;
+    case 'User':
+    case 'Group':
+      if (groupField === 'apiGroup' && apiGroup !== group) at.notSupported(`${path}.apiGroup`, apiGroup, [group]);
+      return;
+    default:
+      at.notSupported(`${path}.kind`, kind, ['ServiceAccount', 'User', 'Group']);
+  }
+}
+
+const ROLE_KINDS = ['Role', 'ClusterRole'];
+const CLUSTER_ROLE_KINDS = ['ClusterRole'];
+
+export const rbacTypes: RuleTable = {
+  'rbac.Role': { rules: [role] },
+  'rbac.ClusterRole': { rules: [clusterRole] },
+  'rbac.PolicyRule': { fields: { verbs: { required: 'verbs must contain at least one value' } } },
+  'rbac.RoleBinding': { rules: [binding(ROLE_KINDS, true, 'apiGroup')] },
+  'rbac.ClusterRoleBinding': { rules: [binding(CLUSTER_ROLE_KINDS, false, 'apiGroup')] },
+  'rbac/v1alpha1.RoleBinding': { rules: [binding(ROLE_KINDS, true, 'apiVersion')] },
+  'rbac/v1alpha1.ClusterRoleBinding': { rules: [binding(CLUSTER_ROLE_KINDS, false, 'apiVersion')] },
+};
+
+const FIXED_ROLE = { fields: { roleRef: { immutable: true } } } as const;
+
+export const rbacUpdates: ChangeTable = { 'rbac.RoleBinding': FIXED_ROLE, 'rbac.ClusterRoleBinding': FIXED_ROLE };

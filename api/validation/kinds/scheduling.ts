@@ -1,0 +1,68 @@
+// Rules of priority classes, runtime classes and leases.
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { textProblems } from '../formats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { containerAmounts } from './resource-amounts.ts';
+
+/** The highest priority of users' pods. */
+const PRIORITY_MAX = 1_000_000_000;
+
+interface PriorityClass extends JsonObject {
+  readonly value?: number;
+}
+
+/** The classes of the system's own pods, and the value each must have. */
+const SYSTEM_CLASSES: Readonly<Record<string, number>> = {
+  'system-node-critical': 2_000_001_000,
+  'system-cluster-critical': 2_000_000_000,
+};
+const SYSTEM_PREFIX = 'system-';
+
+const priority: Rule<PriorityClass> = (object, at) => {
+  const { value = 0 } = object;
+  const { name = '' } = metadataOf(object);
+  if (name.startsWith(SYSTEM_PREFIX)) {
+    const expected = Object.hasOwn(SYSTEM_CLASSES, name) ? SYSTEM_CLASSES[name] : undefined;
+    if (expected === undefined) {
+      at.forbidden(
+        'metadata.name',
+        `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only`,
+      );
+    } else if (value !== expected) {
+      at.forbidden('metadata.name', `value of ${name} PriorityClass must be ${expected}`);
+    }
+  } else if (value > PRIORITY_MAX) {
+    at.forbidden('value', `maximum allowed value of a user defined priority is ${PRIORITY_MAX}`);
+  }
+};
+
+function checkHandler(handler: string, path: string, at: Report): void {
+  at.problems(path, handler, textProblems('dns1123Label', handler));
+}
+
+const handler: Rule<{ readonly handler?: string }> = (object, at) => checkHandler(object.handler ?? '', 'handler', at);
+
+const olderHandler: Rule<{ readonly runtimeHandler?: string }> = (spec, at) =>
+  checkHandler(spec.runtimeHandler ?? '', 'runtimeHandler', at);
+
+export const schedulingTypes: RuleTable = {
+  'scheduling.PriorityClass': { fields: { preemptionPolicy: { enum: true } }, rules: [priority] },
+  'node.RuntimeClass': { rules: [handler] },
+  'node/v1alpha1.RuntimeClass': {},
+  'node/v1alpha1.RuntimeClassSpec': { rules: [olderHandler] },
+  'node.Overhead': { fields: { podFixed: { rules: [containerAmounts] } } },
+  'coordination.LeaseSpec': { fields: { leaseDurationSeconds: { min: 1 }, leaseTransitions: { min: 0 } } },
+};
+
+export const schedulingUpdates: ChangeTable = {
+  'scheduling.PriorityClass': {
+    fields: {
+      value: { immutable: true, reason: 'forbidden', reportedAt: 'Value' },
+      preemptionPolicy: { immutable: true },
+    },
+  },
+  'node.RuntimeClass': { fields: { handler: { immutable: true } } },
+  'node/v1alpha1.RuntimeClass': { fields: { 'spec.runtimeHandler': { immutable: true } } },
+};

@@ -1,0 +1,348 @@
+// Rules of persistent volumes and claims, and of the classes and attachments of the storage group.
+
+import { deepEqual } from '../../deep-equal.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { compareQuantities, parseQuantity } from '../../quantity.ts';
+import { textProblems } from '../formats.ts';
+import { eachRepeated } from '../repeats.ts';
+import type { Report } from '../report.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { topologyTermList } from './placement.ts';
+import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';
+import { onlySource } from './volume-sources.ts';
+
+/** Members of a persistent volume's spec that are no volume source. */
+const NOT_A_SOURCE: ReadonlySet<string> = new Set([
+  'capacity',
+  'accessModes',
+  'claimRef',
+  'persistentVolumeReclaimPolicy',
+  'storageClassName',
+  'mountOptions',
+  'volumeMode',
+  'nodeAffinity',
+]);
+
+interface VolumeSpec extends JsonObject {
+  readonly capacity?: Amounts;
+  readonly persistentVolumeReclaimPolicy?: string;
+  readonly hostPath?: { readonly path?: string };
+  readonly local?: object;
+  readonly nodeAffinity?: object;
+}
+
+const volumeSource: Rule<VolumeSpec> = (spec, at) => onlySource(spec, NOT_A_SOURCE, at);
+
+const STORAGE = 'storage';
+
+const capacity: Rule<VolumeSpec> = ({ capacity: amounts = {} }, at) => {
+  const names = Object.keys(amounts);
+  if (names.length === 0) {
+    at.required('capacity');
+    return;
+  }
+  if (!Object.hasOwn(amounts, STORAGE) || names.length > 1) at.notSupported('capacity', amounts, [STORAGE]);
+  for (const name of names) checkPositive(amounts[name]!, `capacity[${name}]`, at);
+};
+
+function checkPositive(amount: string, path: string, at: Report): void {
+  if (parseQuantity(amount).nano <= 0n) at.invalid(path, amount, 'must be greater than zero');
+}
+
+const recycling: Rule<VolumeSpec> = ({ hostPath, persistentVolumeReclaimPolicy }, at) => {
+  const path = hostPath?.path;
+  if (path !== undefined && /^\/+\.?\/*$/.test(path) && persistentVolumeReclaimPolicy === 'Recycle') {
+    at.forbidden('persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'");
+  }
+};
+
+const localNeedsNode: Rule<VolumeSpec> = ({ local, nodeAffinity }, at) => {
+  if (local && !nodeAffinity) at.required('nodeAffinity', 'Local volume requires node affinity');
+};
+
+const ACCESS_MODES = { required: 'at least 1 access mode is required', enum: true } as const;
+const CLASS_NAME = { format: 'dns1123Subdomain' } as const;
+
+/** What a source that is already in use may still gain. */
+const SECRET_FOR_EXPANSION = 'controllerExpandSecretRef';
+
+const sourceChange: ChangeRule<{ readonly spec?: VolumeSpec }> = ({ spec = {} }, { spec: before = {} }, at) => {
+  for (const name of new Set([...Object.keys(spec), ...Object.keys(before)])) {
+    if (NOT_A_SOURCE.has(name) || deepEqual(comparableSource(name, spec, before), before[name])) continue;
+    at.forbidden('spec.persistentvolumesource', 'spec.persistentvolumesource is immutable after creation');
+    return;
+  }
+};
+
+function comparableSource(name: string, spec: VolumeSpec, before: VolumeSpec): unknown {
+  const then = before[name] as JsonObject | undefined;
+  if (name !== 'csi' || !spec[name] || then?.[SECRET_FOR_EXPANSION]) return spec[name];
+  const { [SECRET_FOR_EXPANSION]: _, ...rest } = spec[name] as JsonObject;
+  return rest;
+}
+
+const affinityChange: ChangeRule<unknown> = (next, stored, at) => {
+  if (stored && !deepEqual(next, stored)) at.invalid('', next ?? null, 'field is immutable');
+};
+
+interface ClaimSpec extends JsonObject {
+  readonly resources?: { readonly requests?: Amounts };
+  readonly dataSource?: { readonly apiGroup?: string | null; readonly kind?: string; readonly name?: string };
+  readonly storageClassName?: string | null;
+  readonly volumeName?: string;
+}
+
+const storageRequest: Rule<ClaimSpec> = ({ resources }, at) => {
+  const amount = resources?.requests?.[STORAGE];
+  if (amount === undefined) at.required(`resources[${STORAGE}]`);
+  else checkPositive(amount, `resources[${STORAGE}]`, at);
+};
+
+const dataSource: Rule<ClaimSpec> = ({ dataSource: source }, at) => {
+  if (!source) return;
+  if ((source.name ?? '') === '') at.required('dataSource.name');
+  if ((source.kind ?? '') === '') at.required('dataSource.kind');
+  if ((source.apiGroup ?? '') === '' && (source.kind ?? '') !== '' && source.kind !== 'PersistentVolumeClaim') {
+    at.invalid('dataSource', source.kind, 'must be PersistentVolumeClaim when accessing the default apiGroup');
+  }
+};
+
+interface Claim extends JsonObject {
+  readonly spec?: ClaimSpec;
+  readonly status?: { readonly phase?: string };
+}
+
+const CLAIM_FIXED = 'spec is immutable after creation except resources.requests for bound claims';
+
+/** A claim is bound once, and may grow while it is bound. */
+const claimChange: ChangeRule<Claim> = (next, stored, at) => {
+  const spec = next.spec ?? {};
+  const before = stored.spec ?? {};
+  if (spec === before) return;
+  const annotations = (claim: Claim) =>
+    (claim.metadata as { annotations?: Record<string, string> } | undefined)?.annotations;
+  const classKey = `volume.beta.${at.dialect.labelDomain}/storage-class`;
+  const { volumeName, storageClassName, ...rest } = spec;
+  const { volumeName: nameBefore, storageClassName: classBefore, ...restBefore } = before;
+  const takesOver = classBefore === undefined && storageClassName === annotations(stored)?.[classKey];
+  const isBound = stored.status?.phase === 'Bound';
+  const sameName = volumeName === nameBefore || (nameBefore ?? '') === '';
+  const fixed = isBound ? withoutRequest(rest) : rest;
+  const fixedBefore = isBound ? withoutRequest(restBefore) : restBefore;
+  if (!sameName || !deepEqual(fixed, fixedBefore) || (storageClassName !== classBefore && !takesOver)) {
+    at.forbidden('spec', CLAIM_FIXED);
+  }
+  const amount = spec.resources?.requests?.[STORAGE];
+  const amountBefore = before.resources?.requests?.[STORAGE];
+  if (!isBound || amount === undefined || amountBefore === undefined || amount === amountBefore) return;
+  if (compareQuantities(parseQuantity(amount), parseQuantity(amountBefore)) < 0) {
+    at.forbidden('spec.resources.requests.storage', 'field can not be less than previous value');
+  }
+};
+
+function withoutRequest(spec: JsonObject): JsonObject {
+  const { requests, ...resources } = (spec.resources ?? {}) as { requests?: Amounts };
+  const { [STORAGE]: _, ...others } = (requests ?? {}) as Record<string, string>;
+  return { ...spec, resources: { ...resources, requests: others } };
+}
+
+const PARAMETERS_MAX = 512;
+const PARAMETER_BYTES_MAX = 256 * 1024;
+
+const parameters: Rule<Readonly<Record<string, string>>> = (map, at) => {
+  const entries = Object.entries(map);
+  if (entries.length > PARAMETERS_MAX) {
+    at.tooLong('', PARAMETERS_MAX);
+    return;
+  }
+  let bytes = 0;
+  for (const [key, value] of entries) {
+    if (key === '') at.invalid('', key, 'field can not be empty.');
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > PARAMETER_BYTES_MAX) at.tooLong('', PARAMETER_BYTES_MAX);
+};
+
+interface AttachmentSpec {
+  readonly source?: { readonly inlineVolumeSpec?: object; readonly persistentVolumeName?: string | null };
+}
+
+const attachmentSource: Rule<AttachmentSpec> = ({ source }, at) => {
+  const { inlineVolumeSpec, persistentVolumeName } = source ?? {};
+  const isNamed = persistentVolumeName !== undefined && persistentVolumeName !== null;
+  if (inlineVolumeSpec && isNamed) {
+    at.forbidden('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
+  } else if (!inlineVolumeSpec && !isNamed) {
+    at.required('source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
+  } else if (isNamed && persistentVolumeName === '') at.required('source.persistentVolumeName');
+};
+
+const ATTACHMENT_METADATA_BYTES_MAX = 256 * 1024;
+
+const attachmentMetadata: Rule<Readonly<Record<string, string>>> = (map, at) => {
+  let bytes = 0;
+  for (const key in map) bytes += Buffer.byteLength(key) + Buffer.byteLength(map[key]!);
+  if (bytes > ATTACHMENT_METADATA_BYTES_MAX) at.tooLong('', ATTACHMENT_METADATA_BYTES_MAX);
+};
+
+interface NodeDriver {
+  readonly name?: string;
+  readonly nodeID?: string;
+}
+
+const NODE_ID_BYTES_MAX = 128;
+const STORED_NODE_ID_BYTES_MAX = 192;
+
+/** Identifiers longer than the limit that are stored already may stay a little longer. */
+function checkNodeIds(drivers: readonly NodeDriver[], bytesMax: number, at: Report): void {
+  for (const [index, { nodeID = '' }] of drivers.entries()) {
+    if (Buffer.byteLength(nodeID) > bytesMax) {
+      at.invalid(`spec.drivers[${index}].nodeID`, nodeID, `must be ${bytesMax} characters or less`);
+    }
+  }
+}
+
+interface StorageNode {
+  readonly spec?: { readonly drivers?: readonly NodeDriver[] };
+}
+
+const driverChange: ChangeRule<StorageNode> = (next, stored, at) => {
+  const drivers = next.spec?.drivers ?? [];
+  const before = stored.spec?.drivers ?? [];
+  const hasLong = before.some(({ nodeID = '' }) => Buffer.byteLength(nodeID) > NODE_ID_BYTES_MAX);
+  checkNodeIds(drivers, hasLong ? STORED_NODE_ID_BYTES_MAX : NODE_ID_BYTES_MAX, at);
+  const known = new Map(before.map((driver) => [driver.name, driver]));
+  for (const [index, driver] of drivers.entries()) {
+    const then = known.get(driver.name);
+    if (then !== undefined && !deepEqual(driver, then))
+      at.invalid(`spec.drivers[${index}]`, driver, 'field is immutable');
+  }
+};
+
+interface DriverTokens {
+  readonly tokenRequests?: readonly { readonly audience?: string }[];
+}
+
+const tokenAudiences: Rule<DriverTokens> = ({ tokenRequests = [] }, at) =>
+  eachRepeated(
+    tokenRequests,
+    ({ audience = '' }) => `=${audience}`,
+    (_key, index, report) => report.duplicate(`tokenRequests[${index}].audience`, tokenRequests[index]!.audience ?? ''),
+    at,
+  );
+
+const nodeIds: Rule<StorageNode> = (node, at) => {
+  // An update looks at what is stored first: see the change rules.
+  if (!at.isUpdate) checkNodeIds(node.spec?.drivers ?? [], NODE_ID_BYTES_MAX, at);
+};
+
+const capacityAmount: Rule<string> = (amount, at) => {
+  if (amount.startsWith('-')) at.invalid('', amount, 'must be greater than or equal to 0');
+};
+
+const nonEmptyClass: Rule<{ readonly storageClassName?: string }> = ({ storageClassName = '' }, at) => {
+  at.problems('storageClassName', storageClassName, textProblems('dns1123Subdomain', storageClassName));
+};
+
+const nodeName = { required: true, reason: 'invalid', format: 'dns1123Subdomain' } as const;
+const attachmentFields = { attacher: { required: true }, nodeName } as const;
+const TOKEN_SECONDS = { min: 600, max: 2 ** 32 } as const;
+
+export const storageTypes: RuleTable = {
+  'core/v1.PersistentVolumeSpec': {
+    fields: {
+      accessModes: ACCESS_MODES,
+      persistentVolumeReclaimPolicy: { enum: true },
+      storageClassName: CLASS_NAME,
+      volumeMode: { enum: true },
+    },
+    rules: [capacity, volumeSource, recycling, localNeedsNode],
+  },
+  'core/v1.VolumeNodeAffinity': { fields: { required: { required: 'must specify required node constraints' } } },
+  'core/v1.PersistentVolumeClaimSpec': {
+    fields: {
+      accessModes: ACCESS_MODES,
+      storageClassName: CLASS_NAME,
+      volumeMode: { enum: true },
+      resources: { opaque: true },
+    },
+    rules: [storageRequest, dataSource],
+  },
+  'core/v1.PersistentVolumeClaimStatus': { fields: { capacity: { rules: [nonNegativeAmounts] } } },
+  'storage.StorageClass': {
+    fields: {
+      provisioner: { required: true, format: 'qualifiedNameAnyCase' },
+      parameters: { rules: [parameters] },
+      reclaimPolicy: { enum: ['Delete', 'Retain'] },
+      volumeBindingMode: { required: true, enum: true },
+      allowedTopologies: topologyTermList,
+    },
+  },
+  'storage.VolumeAttachmentSpec': { fields: attachmentFields, rules: [attachmentSource] },
+  'storage/v1.VolumeAttachmentSpec': {
+    fields: { attacher: { required: true, format: 'csiDriverName' }, nodeName },
+    rules: [attachmentSource],
+  },
+  'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },
+  'storage.VolumeError': { fields: { message: { bytesMax: 1024 } } },
+  'storage.CSINode': { rules: [nodeIds] },
+  'storage.CSINodeSpec': { fields: { drivers: { unique: 'name' } } },
+  'storage.CSINodeDriver': {
+    fields: {
+      name: { required: true, format: 'csiDriverName' },
+      nodeID: { required: true },
+      topologyKeys: { unique: true, format: 'qualifiedName' },
+    },
+  },
+  'storage.VolumeNodeResources': { fields: { count: { min: 0 } } },
+  'storage.CSIDriverSpec': {
+    fields: {
+      fsGroupPolicy: { enum: true },
+      volumeLifecycleModes: { enum: true },
+    },
+    rules: [neededFlags, tokenAudiences],
+  },
+  'storage.TokenRequest': { fields: { expirationSeconds: TOKEN_SECONDS } },
+  'storage.CSIStorageCapacity': {
+    fields: { capacity: { rules: [capacityAmount] }, maximumVolumeSize: { rules: [capacityAmount] } },
+    rules: [nonEmptyClass],
+  },
+};
+
+/** False is a value: only absence is an error. */
+function neededFlags(spec: JsonObject, at: Report): void {
+  for (const flag of ['attachRequired', 'podInfoOnMount', 'storageCapacity']) {
+    if (spec[flag] === undefined || spec[flag] === null) at.required(flag);
+  }
+}
+
+const FIXED = { immutable: true } as const;
+const FIXED_FORBIDDEN = { immutable: true, reason: 'forbidden' } as const;
+
+export const storageUpdates: ChangeTable = {
+  'core/v1.PersistentVolume': {
+    fields: { 'spec.volumeMode': FIXED, 'spec.nodeAffinity': { rules: [affinityChange] } },
+    rules: [sourceChange],
+  },
+  'core/v1.PersistentVolumeClaim': { fields: { 'spec.volumeMode': FIXED }, rules: [claimChange] },
+  'storage.StorageClass': {
+    fields: {
+      parameters: FIXED_FORBIDDEN,
+      provisioner: FIXED_FORBIDDEN,
+      reclaimPolicy: FIXED_FORBIDDEN,
+      volumeBindingMode: FIXED,
+    },
+  },
+  'storage.VolumeAttachment': { fields: { spec: FIXED } },
+  'storage.CSINode': { rules: [driverChange] },
+  'storage.CSIDriver': {
+    fields: {
+      'spec.attachRequired': FIXED,
+      'spec.fsGroupPolicy': FIXED,
+      'spec.podInfoOnMount': FIXED,
+      'spec.volumeLifecycleModes': FIXED,
+      'spec.storageCapacity': FIXED,
+    },
+  },
+  'storage.CSIStorageCapacity': { fields: { nodeTopology: FIXED, storageClassName: FIXED } },
+};

@@ -1,0 +1,167 @@
+// Rules of webhook configurations, and of what webhooks are reached at wherever they are named.
+import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
+import { textProblems } from '../formats.ts';
+import { eachRepeated } from '../repeats.ts';
+import type { Report } from '../report.ts';
+import type { Rule, RuleTable } from '../rule.ts';
+
+interface ClientConfig {
+  readonly url?: string | null;
+  readonly service?: WebhookService;
+}
+
+interface WebhookService {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly path?: string | null;
+  readonly port?: number | null;
+}
+
+const oneTarget: Rule<ClientConfig> = ({ url, service }, at) => {
+  const hasUrl = url !== undefined && url !== null;
+  if (hasUrl === Boolean(service)) at.required('', 'exactly one of url or service is required');
+};
+
+const service: Rule<WebhookService> = ({ name = '', namespace = '', path, port }, at) => {
+  if (name === '') at.required('name', 'service name is required');
+  if (namespace === '') at.required('namespace', 'service namespace is required');
+  if (port !== undefined && port !== null) at.problems('port', port, portNumberProblems(port));
+  if ((path ?? '') !== '' && path !== '/') checkServicePath(path!, at);
+};
+
+function checkServicePath(path: string, at: Report): void {
+  if (!path.startsWith('/')) {
+    at.invalid('path', path, "must start with a '/'");
+    return;
+  }
+  const segments = path.slice(1).replace(/\/$/, '').split('/');
+  for (const [index, segment] of segments.entries()) {
+    if (segment === '') at.invalid('path', path, `segment[${index}] may not be empty`);
+    else {
+      for (const problem of textProblems('dns1123Subdomain', segment))
+        at.invalid('path', path, `segment[${index}]: ${problem}`);
+    }
+  }
+}
+
+/** What webhooks of any kind are reached at: for the types of two groups. */
+export const webhookTarget = {
+  client: { fields: { url: { format: 'webhookUrl' } }, rules: [oneTarget] },
+  service: { rules: [service] },
+} as const;
+
+const REVIEW_VERSIONS = ['v1', 'v1beta1'];
+
+/** At least one version of a review that this server sends. */
+export const reviewVersions: Rule<readonly string[]> = (versions, at) => {
+  const seen = new Set<string>();
+  for (const [index, version] of versions.entries()) {
+    if (seen.has(version)) at.invalid(`[${index}]`, version, 'duplicate version');
+    seen.add(version);
+    at.problems(`[${index}]`, version, textProblems('dns1035Label', version));
+  }
+  if (versions.length > 0 && !versions.some((version) => REVIEW_VERSIONS.includes(version))) {
+    at.invalid('', versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
+  }
+};
+
+const ANY = '*';
+
+function anyAlone(what: string): Rule<readonly string[]> {
+  return (list, at) => {
+    if (list.length > 1 && list.includes(ANY)) {
+      at.invalid('', list, `if '*' is present, must not specify other ${what}`);
+    }
+  };
+}
+
+const noneEmpty: Rule<readonly string[]> = (list, at) => {
+  for (const [index, text] of list.entries()) if (text === '') at.required(`[${index}]`);
+};
+
+/** A resource with subresource covers what a wildcard on either side covers already. */
+const resources: Rule<readonly string[]> = (list, at) => {
+  const all = new Set(list);
+  if (all.size > 1 && all.has('*/*')) at.invalid('', list, "if '*/*' is present, must not specify other resources");
+  let isPlain = false;
+  for (const [index, text] of list.entries()) {
+    if (text === '') at.required(`[${index}]`);
+    const slash = text.indexOf('/');
+    if (slash < 0) {
+      isPlain ||= text !== ANY;
+      continue;
+    }
+    if (text === '*/*') continue;
+    const resource = text.slice(0, slash);
+    const subresource = text.slice(slash + 1);
+    if (subresource === '') at.required(`[${index}]`, 'subresource must not be empty');
+    if (resource !== ANY && subresource !== ANY) {
+      if (all.has(`${resource}/*`))
+        at.invalid(`[${index}]`, text, `if '${resource}/*' is present, must not specify ${text}`);
+      if (all.has(`*/${subresource}`))
+        at.invalid(`[${index}]`, text, `if '*/${subresource}' is present, must not specify ${text}`);
+    }
+  }
+  if (isPlain && all.has(ANY)) {
+    at.invalid('', list, "if '*' is present, must not specify other resources without subresources");
+  }
+};
+
+const uniqueNames: Rule<readonly { readonly name?: string }[]> = (webhooks, at) =>
+  eachRepeated(
+    webhooks,
+    ({ name }) => name,
+    (name, index, report) => report.duplicate(`[${index}].name`, name),
+    at,
+  );
+
+const webhookName: Rule<string> = (name, at) => {
+  const problems = fqdnProblems(name);
+  if (problems.length > 0) at.problems('', name, problems);
+  else if (name.split('.').length < 3)
+    at.invalid('', name, 'should be a domain with at least three segments separated by dots');
+};
+
+const WEBHOOK_FIELDS = {
+  name: { required: true, rules: [webhookName] },
+  failurePolicy: { enum: true },
+  matchPolicy: { enum: true },
+  timeoutSeconds: { min: 1, max: 30 },
+} as const;
+
+const STRICT_FIELDS = {
+  ...WEBHOOK_FIELDS,
+  sideEffects: { required: 'must specify one of None, NoneOnDryRun', enum: ['None', 'NoneOnDryRun'] },
+  admissionReviewVersions: { required: 'must specify one of v1, v1beta1', rules: [reviewVersions] },
+} as const;
+
+const OLDER_FIELDS = {
+  ...WEBHOOK_FIELDS,
+  sideEffects: { enum: true },
+  admissionReviewVersions: { rules: [reviewVersions] },
+} as const;
+
+const REINVOCATION = { reinvocationPolicy: { enum: true } } as const;
+const DISTINCT = { fields: { webhooks: { rules: [uniqueNames] } } } as const;
+
+const LIST = { required: true } as const;
+
+export const webhookTypes: RuleTable = {
+  'admissionregistration/v1.ValidatingWebhookConfiguration': DISTINCT,
+  'admissionregistration/v1.MutatingWebhookConfiguration': DISTINCT,
+  'admissionregistration/v1.ValidatingWebhook': { fields: STRICT_FIELDS },
+  'admissionregistration/v1.MutatingWebhook': { fields: { ...STRICT_FIELDS, ...REINVOCATION } },
+  'admissionregistration/v1beta1.ValidatingWebhook': { fields: OLDER_FIELDS },
+  'admissionregistration/v1beta1.MutatingWebhook': { fields: { ...OLDER_FIELDS, ...REINVOCATION } },
+  'admissionregistration.WebhookClientConfig': webhookTarget.client,
+  'admissionregistration.ServiceReference': webhookTarget.service,
+  'admissionregistration.RuleWithOperations': {
+    fields: {
+      operations: { ...LIST, enum: true, rules: [anyAlone('operations')] },
+      apiGroups: { ...LIST, rules: [anyAlone('API groups')] },
+      apiVersions: { ...LIST, rules: [anyAlone('API versions'), noneEmpty] },
+      resources: { ...LIST, rules: [resources] },
+      scope: { enum: true },
+    },
+  },
+};
