@@ -18,10 +18,15 @@ export interface LinkFaults {
 }
 
 /** One life of a thread. A message for a life that is over goes nowhere. */
-export interface ThreadLife {
+export class ThreadLife {
   readonly name: string;
-  readonly system: Pick<System<never>, 'mailboxes' | 'deadlines'>;
-  isAlive: boolean;
+  /** What its actors and asks are kept in; set as soon as it is made, which needs this life. */
+  system!: Pick<System<unknown>, 'mailboxes' | 'deadlines'>;
+  isAlive = true;
+
+  constructor(name: string) {
+    this.name = name;
+  }
 }
 
 export interface LinkParts {

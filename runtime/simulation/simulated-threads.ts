@@ -8,7 +8,7 @@ import { MetricsRegistry } from '../metrics-registry.ts';
 import type { Address, Plan } from '../plan.ts';
 import { System } from '../system.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import { type LinkFaults, SimulatedRef, type ThreadLife } from './simulated-link.ts';
+import { type LinkFaults, SimulatedRef, ThreadLife } from './simulated-link.ts';
 import { StepDelivery } from './step-delivery.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -101,11 +101,7 @@ export class SimulatedThreads<Options> {
 
   #launch(seat: Seat<Options>): void {
     const { plan, kinds, options, environment, time, log } = this.#setup;
-    const life: { system: ThreadLife['system']; readonly name: string; isAlive: boolean } = {
-      name: seat.name,
-      isAlive: true,
-      system: { mailboxes: new Map(), deadlines: undefined as never },
-    };
+    const life = new ThreadLife(seat.name);
     const system = new System<Options>({
       plan,
       thread: seat.index,
@@ -119,7 +115,7 @@ export class SimulatedThreads<Options> {
       delivery: this.#delivery,
       onCrash: (error) => this.#onEnd(seat, life, error),
     });
-    life.system = system as unknown as ThreadLife['system'];
+    life.system = system;
     seat.life = life;
     seat.system = system;
     seat.state = 'starting';

@@ -1,10 +1,12 @@
 // One client: sends requests to an ingress, waits for each answer, and notes what it asked and what it was told. It decides
 // nothing; the workload does.
+import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import type { Freshness, Operation, Scope, Seen, Watch, WatchEvent, Write, WriteOutcome } from './history.ts';
 import { seenIn } from './history.ts';
 import { Connection, type RequestParts } from './sockets.ts';
-import { INGRESSES, type World } from './world.ts';
+import { transactionOf } from './transaction.ts';
+import { INGRESSES, threadOf, type World } from './world.ts';
 
 const PATIENCE_MS = 40_000;
 const RECONNECT_MS = 50;
@@ -188,6 +190,18 @@ export class Client {
       outcome,
     });
     return status === 200 ? revision : 0;
+  }
+
+  /** Puts objects into one transaction of the store; whether it comes about is for the disk to say. */
+  async commitTogether({ storageKey }: Collection, objects: readonly Record<string, unknown>[]): Promise<void> {
+    const ingress = await this.connect();
+    const { world } = this;
+    const { operations, payload } = transactionOf(storageKey, objects);
+    const store = world.threads.ref<StoreProtocol>(threadOf(ingress), 'store');
+    const message = { type: 'commit', transactions: [{ operations }], payload } as const;
+    const work = store.ask<'commit'>(message, { deadlineMs: PATIENCE_MS }).catch(() => {});
+    // A thread that ends takes its questions with it.
+    await Promise.race([work, world.sleep(PATIENCE_MS)]);
   }
 
   /** Opens a watch, which goes on by itself. `after` undefined: from the present. */

@@ -167,6 +167,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a slab is reused while a reader still needs it',
     faults: { ...NO_FAULTS, delayMsMax: 20, lagShare: 0.06 },
+    // Overwritten bytes can look like anything.
     sign: /./,
     plant: () => withMethod(SharedState.prototype, 'lowestEpoch', () => () => Number.POSITIVE_INFINITY),
   },

@@ -40,7 +40,7 @@ export class Workload {
   async #step(): Promise<void> {
     const random = this.#random;
     const collection = random.below(4) === 0 ? SECRETS : CONFIG_MAPS;
-    const share = random.below(26);
+    const share = random.below(27);
     if (share < 5) await this.#create(collection);
     else if (share < 10) await this.#update(collection);
     else if (share < 12) await this.#patch(collection);
@@ -49,6 +49,7 @@ export class Workload {
     else if (share < 19) await this.#list(collection);
     else if (share < 21) await this.#watch(random.below(6) === 0 ? PODS : collection);
     else if (share < 25) await this.#pod();
+    else if (share < 26) await this.#pair();
     else this.#breakWatch();
   }
 
@@ -193,6 +194,14 @@ export class Workload {
   #breakWatch(): void {
     const { watches } = this.#client;
     watches[this.#random.below(Math.max(1, watches.length))]?.connection.disconnect();
+  }
+
+  /** Two objects under one revision, as only an actor can write them. */
+  async #pair(): Promise<void> {
+    const namespace = this.#pick(NAMESPACES);
+    const tag = this.#tag();
+    const objects = ['left', 'right'].map((name) => this.#object({ name, namespace }, tag, false));
+    await this.#client.commitTogether(CONFIG_MAPS, objects);
   }
 
   /** Creates a pod, binds one as a scheduler would, or deletes one. */

@@ -51,6 +51,7 @@ export class World {
   threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
+  readonly #settings: ServerSettings;
   #moment = 0;
   #lives = 0;
 
@@ -58,6 +59,8 @@ export class World {
     this.#options = options;
     const { seed } = options;
     this.#random = new SeededRandom(seed ^ 0x0c70);
+    const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
+    this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
     this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017));
     this.disk = new SimulatedDisk({
       tokenKey: this.#random.bytes(32),
@@ -142,7 +145,7 @@ export class World {
     return new SimulatedThreads<ServerSettings>({
       kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
       plan: planOf(kinds, this.#random, this.#options.seed % SEEDS_WITH_CONTROLLERS === 0),
-      options: SETTINGS,
+      options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
       random: new SeededRandom(this.#options.seed ^ 0x5eed),
