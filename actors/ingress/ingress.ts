@@ -96,6 +96,7 @@ export class Ingress implements Actor<IngressProtocol> {
       slabs,
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
+      timers: context.timers,
       pause: () =>
         new Promise((resolve) => {
           context.timers.soon(resolve);

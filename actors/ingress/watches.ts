@@ -6,6 +6,7 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
+import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
@@ -37,11 +38,14 @@ export interface WatchParts {
 
 export class Watches {
   readonly #parts: WatchParts;
+  /** What the hub does not hear of a socket, its watcher would wait for without end. */
+  readonly #news: PatientTells<HubProtocol>;
   readonly #open = new Map<number, OpenWatch>();
   #nextId = 1;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
+    this.#news = new PatientTells(parts.hub, parts.context.timers);
   }
 
   get count(): number {
@@ -92,7 +96,6 @@ export class Watches {
 
   /** One chunk for many watchers. */
   frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
-    const { hub } = this.#parts;
     for (const id of watchers) {
       const watch = this.#open.get(id);
       if (watch === undefined || watch.full) continue;
@@ -101,14 +104,14 @@ export class Watches {
       if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       this.#start(watch);
       if (watch.response.write(chunk)) {
-        if (catchUp) hub.tell<'watchReady'>({ type: 'watchReady', watcher: id });
+        if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
       watch.full = true;
       // After a catch-up chunk the hub waits for `watchReady` anyway.
       if (catchUp) continue;
       watch.parks++;
-      hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+      this.#news.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
     }
   }
 
@@ -126,7 +129,7 @@ export class Watches {
   /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
   endAll(): void {
     for (const watch of this.#open.values()) {
-      this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+      this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
       this.#start(watch);
       this.#finish(watch);
     }
@@ -168,7 +171,7 @@ export class Watches {
   #drained(watch: OpenWatch): void {
     if (!watch.full) return;
     watch.full = false;
-    this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
+    this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 
   #finish(watch: OpenWatch): void {
@@ -179,7 +182,7 @@ export class Watches {
 
   #close(watch: OpenWatch): void {
     if (!this.#open.delete(watch.id)) return;
-    this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
     watch.ended();
   }
 }
