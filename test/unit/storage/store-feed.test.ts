@@ -46,8 +46,9 @@ class Publisher {
   }
 }
 
-function lineOf({ type, storageKey, namespace, name, revision, object }: FeedEvent): string {
-  return `${type} ${storageKey} ${namespace}/${name} @${revision} ${String(object().data)}`;
+function lineOf(event: FeedEvent): string {
+  const { type, storageKey, namespace, name, revision } = event;
+  return `${type} ${storageKey} ${namespace}/${name} @${revision} ${String(event.object().data)}`;
 }
 
 function followed(storageKeys?: readonly string[]) {
