@@ -1,7 +1,6 @@
 // The formats that a row of a rule table can name, as functions from a value to what is wrong with it. Those of plain
 // text are in formats.ts; here are the ones built on numbers, addresses, paths and several texts.
 import { parseIp, parseIpRange } from '../../config/options/ip-range.ts';
-import { isQuantity } from '../quantity.ts';
 import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from './formats.ts';
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
@@ -46,12 +45,6 @@ export function nonSpecialIpProblems(value: string): readonly string[] {
   if (ip === undefined) return ipProblems(value);
   const special = SPECIAL.find(({ family, hostBits, first }) => family === ip.family && ip.bits >> hostBits === first);
   return special?.problems ?? NO_PROBLEMS;
-}
-
-function cidrProblems(value: string): readonly string[] {
-  return parseIpRange(value) === undefined
-    ? ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)']
-    : NO_PROBLEMS;
 }
 
 function portNumberOrNameProblems(value: string | number): readonly string[] {
@@ -144,11 +137,6 @@ function dottedSubdomainProblems(value: string): readonly string[] {
   return textProblems('dns1123Subdomain', value.endsWith('.') && value !== '.' ? value.slice(0, -1) : value);
 }
 
-function quantityProblems(value: string | number): readonly string[] {
-  if (!isQuantity(value)) return ['must be a quantity'];
-  return String(value).startsWith('-') ? ['must be greater than or equal to 0'] : NO_PROBLEMS;
-}
-
 function absolutePathProblems(value: string): readonly string[] {
   return value.startsWith('/') ? NO_PROBLEMS : ['must be an absolute path'];
 }
@@ -185,11 +173,8 @@ const FORMATS = {
   qualifiedNameAnyCase: (value: string) => qualifiedNameProblems(value.toLowerCase()),
   dns1035LabelAnyCase: (value: string) => textProblems('dns1035Label', value.toLowerCase()),
   pathSegment: (value: string) => pathSegmentProblems(value),
-  fqn3: (value: string) => qualifiedDomainProblems(value, 3),
-  fqdn: fqdnProblems,
   ip: ipProblems,
   nonSpecialIp: nonSpecialIpProblems,
-  cidr: cidrProblems,
   portNumber: portNumberProblems,
   portNumberOrName: portNumberOrNameProblems,
   intOrPercent: intOrPercentProblems,
@@ -204,12 +189,13 @@ const FORMATS = {
   domainPrefixedPath: domainPrefixedPathProblems,
   csiDriverName: csiDriverProblems,
   sysctlName: sysctlProblems,
-  quantity: quantityProblems,
   webhookUrl: webhookUrlProblems,
 } as const;
 
 /** A format that a row can name. */
 export type FieldFormat = keyof typeof FORMATS;
+
+export const FIELD_FORMATS = Object.keys(FORMATS) as readonly FieldFormat[];
 
 /** What is wrong with a value as a format; the caller has a value of the type that the format is for. */
 export function formatProblems(format: FieldFormat): (value: unknown) => readonly string[] {

@@ -151,6 +151,7 @@ const metricName: Rule<string> = (name, at) => at.problems('', name, pathSegment
 const REQUIRED_SEGMENT = { required: true, format: 'pathSegment' } as const;
 const METRIC_NAME = { required: true, rules: [metricName] } as const;
 const COUNT = { min: 0 } as const;
+const CURRENT = { currentReplicas: COUNT, desiredReplicas: COUNT } as const;
 const TYPE = { required: true, enum: true } as const;
 
 export const autoscalingTypes: RuleTable = {
@@ -160,7 +161,8 @@ export const autoscalingTypes: RuleTable = {
     fields: { targetCPUUtilizationPercentage: { min: 1 } },
     rules: [replicaRange],
   },
-  'autoscaling.HorizontalPodAutoscalerStatus': { fields: { currentReplicas: COUNT, desiredReplicas: COUNT } },
+  'autoscaling/v1.HorizontalPodAutoscalerStatus': { fields: CURRENT },
+  'autoscaling.HorizontalPodAutoscalerStatus': { fields: { ...CURRENT, currentMetrics: { opaque: true } } },
   'autoscaling.MetricSpec': { fields: { type: TYPE }, rules: [metricSource] },
   'autoscaling/v2beta2.MetricIdentifier': { fields: { name: METRIC_NAME } },
   'autoscaling/v2beta2.MetricTarget': {

@@ -25,14 +25,14 @@ interface Conversion {
   readonly strategy?: string;
   readonly webhook?: object;
   readonly webhookClientConfig?: object;
-  readonly conversionReviewVersions?: readonly string[];
+  readonly conversionReviewVersions?: readonly string[] | null;
 }
 
 interface DefinitionSpec {
   readonly group?: string;
   readonly scope?: string;
   readonly names?: Names;
-  readonly versions?: readonly Version[];
+  readonly versions?: readonly Version[] | null;
   readonly version?: string;
   readonly validation?: { readonly openAPIV3Schema?: JsonObject };
   readonly conversion?: Conversion;
@@ -83,7 +83,8 @@ const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
   if (kind !== '' && kind === listKind) at.invalid('listKind', listKind, 'kind and listKind may not be the same');
 };
 
-const versionList: Rule<DefinitionSpec> = ({ versions = [] }, at) => {
+const versionList: Rule<DefinitionSpec> = (spec, at) => {
+  const versions = spec.versions ?? [];
   const seen = new Set<string>();
   let stored = 0;
   for (const [index, version] of versions.entries()) {
@@ -117,11 +118,11 @@ function checkDeprecation({ deprecated, deprecationWarning }: Version, path: str
   }
 }
 
-const schemas: Rule<DefinitionSpec> = ({ versions = [], preserveUnknownFields }, at) => {
+const schemas: Rule<DefinitionSpec> = ({ versions, preserveUnknownFields }, at) => {
   if (preserveUnknownFields === true) {
     at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
   }
-  for (const [index, { schema }] of versions.entries()) {
+  for (const [index, { schema }] of (versions ?? []).entries()) {
     const path = `versions[${index}].schema.openAPIV3Schema`;
     if (!isJsonObject(schema?.openAPIV3Schema)) {
       at.required(path, 'schemas are required');
@@ -133,7 +134,8 @@ const schemas: Rule<DefinitionSpec> = ({ versions = [], preserveUnknownFields },
   }
 };
 
-const olderSchemas: Rule<DefinitionSpec> = ({ versions = [], validation, preserveUnknownFields }, at) => {
+const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preserveUnknownFields }, at) => {
+  const versions = list ?? [];
   const structural = preserveUnknownFields === false;
   const perVersion = versions.some(({ schema }) => isJsonObject(schema?.openAPIV3Schema));
   if (validation?.openAPIV3Schema && perVersion) {
@@ -156,8 +158,8 @@ const olderSchemas: Rule<DefinitionSpec> = ({ versions = [], validation, preserv
   }
 };
 
-const olderVersion: Rule<DefinitionSpec> = ({ version, versions = [] }, at) => {
-  const first = versions[0]?.name;
+const olderVersion: Rule<DefinitionSpec> = ({ version, versions }, at) => {
+  const first = versions?.[0]?.name;
   if ((version ?? '') !== '' && first !== undefined && version !== first) {
     at.invalid('version', version, 'must match the first version in spec.versions');
   }
@@ -165,7 +167,9 @@ const olderVersion: Rule<DefinitionSpec> = ({ version, versions = [] }, at) => {
 
 const conversion: Rule<DefinitionSpec> = ({ conversion: how, preserveUnknownFields }, at) => {
   if (!how) return;
-  const webhook = how.webhook as { clientConfig?: object; conversionReviewVersions?: readonly string[] } | undefined;
+  const webhook = how.webhook as
+    | { clientConfig?: object; conversionReviewVersions?: readonly string[] | null }
+    | undefined;
   const clientConfig = webhook?.clientConfig ?? how.webhookClientConfig;
   const versions = webhook?.conversionReviewVersions ?? how.conversionReviewVersions ?? [];
   const isOlder =
@@ -209,7 +213,7 @@ const columnPath: Rule<Column> = (column, at) => {
 const storedVersions: ChangeRule<Definition> = (definition, _stored, at) => {
   const { storedVersions: stored } = definition.status ?? {};
   if (!stored) return;
-  const { versions = [] } = definition.spec ?? {};
+  const versions = definition.spec?.versions ?? [];
   const known = new Set(versions.map(({ name: text }) => text));
   const path = 'status.storedVersions';
   if (stored.length === 0) at.invalid(path, stored, 'must have at least one stored version');
@@ -252,6 +256,7 @@ export const customResourceTypes: RuleTable = {
     fields: SPEC_FIELDS,
     rules: [versionList, olderVersion, olderSchemas, conversion],
   },
+  'apiextensions.CustomResourceDefinitionStatus': { fields: { acceptedNames: { opaque: true } } },
   'apiextensions.CustomResourceDefinitionNames': {
     fields: {
       plural: { required: true, format: 'dns1035Label' },

@@ -23,13 +23,14 @@ const subset: Rule<Subset> = ({ addresses = [], notReadyAddresses = [], ports = 
 
 interface Slice {
   readonly addressType?: string;
-  readonly endpoints?: readonly { readonly addresses?: readonly string[] }[];
-  readonly ports?: readonly { readonly name?: string | null }[];
+  readonly endpoints?: readonly { readonly addresses?: readonly string[] | null }[] | null;
+  readonly ports?: readonly { readonly name?: string | null }[] | null;
 }
 
 const ADDRESSES_MAX = 100;
 
-const sliceAddresses: Rule<Slice> = ({ addressType = '', endpoints = [] }, at) => {
+const sliceAddresses: Rule<Slice> = ({ addressType = '', endpoints: list }, at) => {
+  const endpoints = list ?? [];
   for (let i = 0; i < endpoints.length; i++) {
     const addresses = endpoints[i]!.addresses ?? [];
     if (addresses.length === 0) at.required(`endpoints[${i}].addresses`, 'must contain at least 1 address');
@@ -59,7 +60,8 @@ function checkAddress(address: string, addressType: string, endpoint: number, in
 }
 
 /** Ports without a name are as alike as those with the same one. */
-const slicePorts: Rule<Slice> = ({ ports = [] }, at) => {
+const slicePorts: Rule<Slice> = ({ ports: list }, at) => {
+  const ports = list ?? [];
   eachRepeated(
     ports,
     ({ name }) => `=${name ?? ''}`,
@@ -79,6 +81,9 @@ const topologyLabels: Rule<Readonly<Record<string, string>>> = (map, at) => {
   labels(map, at);
 };
 
+/** More than the schema knows: it counts the two families among the address families. */
+const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
+
 const HOST = { hostname: { format: 'dns1123Label' }, nodeName: { format: 'dns1123Subdomain' } } as const;
 const HINTS = { forZones: { itemsMax: 8, unique: 'name' } } as const;
 
@@ -97,7 +102,7 @@ export const endpointTypes: RuleTable = {
   },
   'discovery.EndpointSlice': {
     fields: {
-      addressType: { required: true, enum: true },
+      addressType: { required: true, enum: ADDRESS_TYPES },
       endpoints: { itemsMax: 1000 },
       ports: { itemsMax: 20_000 },
     },

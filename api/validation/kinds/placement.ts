@@ -135,7 +135,7 @@ export const placementTypes: RuleTable = {
   },
   'core/v1.TopologySpreadConstraint': {
     fields: {
-      maxSkew: { required: true, min: 1 },
+      maxSkew: { min: 1 },
       topologyKey: { required: 'can not be empty' },
       whenUnsatisfiable: { required: true, enum: true },
       labelSelector: { opaque: true },

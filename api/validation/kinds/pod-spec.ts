@@ -11,7 +11,8 @@ import { containerAmounts } from './resource-amounts.ts';
 import { checkTokenProjections, type Volume, volumeList } from './volumes.ts';
 
 export interface PodSpec {
-  readonly containers?: readonly Container[];
+  /** Null when there are none: it is always written. */
+  readonly containers?: readonly Container[] | null;
   readonly initContainers?: readonly Container[];
   readonly ephemeralContainers?: readonly EphemeralContainer[];
   readonly volumes?: readonly Volume[];
@@ -34,7 +35,9 @@ interface EphemeralContainer extends Container {
 const SECONDS_MAX = 2_147_483_647;
 const NO_CONTAINERS: readonly Container[] = [];
 
-const containerNames: Rule<PodSpec> = ({ containers = NO_CONTAINERS, initContainers = NO_CONTAINERS }, at) => {
+const containerNames: Rule<PodSpec> = (spec, at) => {
+  const containers = spec.containers ?? NO_CONTAINERS;
+  const initContainers = spec.initContainers ?? NO_CONTAINERS;
   eachRepeated(containers, nameOf, duplicateContainer, at);
   if (initContainers.length === 0) return;
   const regular = byName(containers);
@@ -88,10 +91,11 @@ function checkDevice(name: string, find: (name: string) => Volume | undefined, p
 const portKey = ({ protocol, hostIP = '', hostPort = 0 }: ContainerPort): string => `${protocol}/${hostIP}/${hostPort}`;
 
 /** A port of the node can be given to one container only; init containers run by themselves. */
-const hostPorts: Rule<PodSpec> = ({ containers = NO_CONTAINERS, initContainers = NO_CONTAINERS, hostNetwork }, at) => {
+const hostPorts: Rule<PodSpec> = ({ containers, initContainers = NO_CONTAINERS, hostNetwork }, at) => {
+  const regular = containers ?? NO_CONTAINERS;
   let taken: Set<string> | undefined;
-  for (let i = 0; i < containers.length; i++) {
-    taken = takeHostPorts(containers[i]!, 'containers', i, hostNetwork === true, taken, at);
+  for (let i = 0; i < regular.length; i++) {
+    taken = takeHostPorts(regular[i]!, 'containers', i, hostNetwork === true, taken, at);
   }
   for (let i = 0; i < initContainers.length; i++) {
     takeHostPorts(initContainers[i]!, 'initContainers', i, hostNetwork === true, undefined, at);

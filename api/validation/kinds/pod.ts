@@ -204,8 +204,8 @@ function fixedPart(spec: PodSpec, before: PodSpec): object {
   };
 }
 
-function withoutImages(containers: PodSpec['containers'] = []): object[] {
-  return containers.map(({ image: _, ...rest }) => rest);
+function withoutImages(containers: PodSpec['containers']): object[] {
+  return (containers ?? []).map(({ image: _, ...rest }) => rest);
 }
 
 /** Annotations that mean something to node agents stay as they were. */

@@ -61,7 +61,7 @@ interface SecurityPolicy {
   readonly forbiddenSysctls?: readonly string[];
   readonly hostPorts?: readonly { readonly min?: number; readonly max?: number }[];
   readonly runtimeClass?: {
-    readonly allowedRuntimeClassNames?: readonly string[];
+    readonly allowedRuntimeClassNames?: readonly string[] | null;
     readonly defaultRuntimeClassName?: string | null;
   };
 }
@@ -156,7 +156,8 @@ const sysctls: Rule<SecurityPolicy> = (
 
 const runtimeClasses: Rule<SecurityPolicy> = ({ runtimeClass }, at) => {
   if (!runtimeClass) return;
-  const { allowedRuntimeClassNames: names = [], defaultRuntimeClassName: byDefault } = runtimeClass;
+  const names = runtimeClass.allowedRuntimeClassNames ?? [];
+  const { defaultRuntimeClassName: byDefault } = runtimeClass;
   const path = 'runtimeClass.allowedRuntimeClassNames';
   const isAny = names.includes(ANY);
   for (const [index, name] of names.entries()) {

@@ -249,19 +249,6 @@ const clusterIpChange: ChangeRule<Service> = (next, stored, at) => {
   }
 };
 
-const headlessChange: ChangeRule<Service> = (next, stored, at) => {
-  const before = stored.spec ?? {};
-  const spec = next.spec ?? {};
-  if (before.type === 'ExternalName' || spec.type === 'ExternalName') return;
-  if (
-    (before.clusterIPs?.length ?? 0) === 0 &&
-    (before.clusterIP ?? '') !== '' &&
-    spec.clusterIP !== before.clusterIP
-  ) {
-    at.invalid('spec.clusterIP', spec.clusterIP ?? '', 'field is immutable');
-  }
-};
-
 const healthPortChange: ChangeRule<Service> = (next, stored, at) => {
   const needs = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
     type === 'LoadBalancer' && externalTrafficPolicy === 'Local';
@@ -314,7 +301,7 @@ export const serviceTypes: RuleTable = {
 export const serviceUpdates: ChangeTable = {
   'core/v1.Service': {
     fields: { 'spec.loadBalancerClass': { rules: [classChange] } },
-    rules: [clusterIpChange, headlessChange, healthPortChange],
+    rules: [clusterIpChange, healthPortChange],
   },
 };
 

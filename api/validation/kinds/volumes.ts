@@ -58,7 +58,7 @@ interface Items {
 }
 
 interface ProjectedVolumeSource {
-  readonly sources?: readonly Projection[];
+  readonly sources?: readonly Projection[] | null;
 }
 
 const PROJECTIONS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken'] as const;
@@ -73,7 +73,7 @@ const oneProjection: Rule<Projection> = (projection, at) => {
 
 /** Every path that a projected volume fills, each once. */
 const projectedPaths: Rule<ProjectedVolumeSource> = ({ sources }, at) => {
-  if (sources === undefined) return;
+  if (!sources) return;
   const places: { readonly path: string | undefined; readonly where: string }[] = [];
   for (const [index, source] of sources.entries()) {
     for (const member of ['secret', 'configMap', 'downwardAPI'] as const) {
