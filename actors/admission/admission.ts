@@ -19,6 +19,7 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../run
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
+import { PatientTells } from '../patient-tells.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
@@ -49,9 +50,11 @@ export class Admission implements Actor<AdmissionProtocol> {
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network } = options;
     const schema = schemaOf(registry.dialect);
+    const hub = context.ref<HubProtocol>('hub');
     const reader = {
       context,
-      hub: context.ref<HubProtocol>('hub'),
+      hub,
+      releases: new PatientTells(hub, context.timers),
       slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
       requestTimeoutMs,
     };

@@ -55,7 +55,7 @@ export async function deleteCollection(
     const metadata = { resourceVersion: String(answer.revision) };
     return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
   } finally {
-    write.hub.tell<'release'>({ type: 'release', pin: answer.pin });
+    write.releases.tell<'release'>({ type: 'release', pin: answer.pin });
   }
 }
 

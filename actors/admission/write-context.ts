@@ -14,6 +14,7 @@ import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import type { PatientTells } from '../patient-tells.ts';
 import type { Place, StoreProtocol } from '../store/protocol.ts';
 import type { ObjectPreparation } from './preparation.ts';
 import type { ServiceAllocation } from './service-allocation.ts';
@@ -22,6 +23,8 @@ import type { ServiceAllocation } from './service-allocation.ts';
 export interface StoreReader {
   readonly context: ActorContext;
   readonly hub: Ref<HubProtocol>;
+  /** Lists that have been read to the end: what is not released keeps memory for ever. */
+  readonly releases: PatientTells<HubProtocol>;
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
 }
