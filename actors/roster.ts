@@ -1,12 +1,16 @@
 // The only list of actors: every kind there is, and which part of the server's settings it gets. Each worker thread imports
 // this module and creates the kinds its placement names.
 
+import type { Registry } from '../api/resources/registry.ts';
+import type { KnownType } from '../api/resources/resource-table.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
+import { type OpenListener, openListener } from '../transport/open-listener.ts';
 import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
 import { auditKind } from './audit/audit.ts';
 import { type AuthOptions, type AuthorizationMode, authKind } from './auth/auth.ts';
@@ -19,16 +23,36 @@ import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
 
-export const roster: readonly ActorKind<ServerSettings>[] = [
-  withSettings(ingressKind, ingressOptions),
-  withSettings(authKind, authOptions),
-  withSettings(auditKind, () => ({})),
-  withSettings(admissionKind, admissionOptions),
-  withSettings(hubKind, hubOptions),
-  withSettings(storeKind, storeOptions),
-  withSettings(schedulerKind, schedulerOptions),
-  withSettings(controllersKind, controllersOptions),
-];
+/** What actors own outside the process. A simulation puts its own in these places, and only in these. */
+export interface OutsideWorld {
+  /** The store's engine, unopened. */
+  readonly engine: (settings: ServerSettings, context: ActorContext) => StorageEngine;
+  readonly openListener: (context: ActorContext) => OpenListener;
+}
+
+/** Every kind of actor, with its part of the settings. */
+export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSettings>[] {
+  return [
+    withSettings(ingressKind, (settings, context) => ingressOptions(settings, context, outside)),
+    withSettings(authKind, authOptions),
+    withSettings(auditKind, () => ({})),
+    withSettings(admissionKind, admissionOptions),
+    withSettings(hubKind, hubOptions),
+    withSettings(storeKind, (settings) => storeOptions(settings, outside)),
+    withSettings(schedulerKind, schedulerOptions),
+    withSettings(controllersKind, controllersOptions),
+  ];
+}
+
+export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
+  engine: engineOf,
+  openListener: () => openListener,
+});
+
+function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
+  if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
+  return new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect });
+}
 
 /** A kind that picks its options out of the server's settings. */
 function withSettings<Options>(
@@ -38,12 +62,13 @@ function withSettings<Options>(
   return { ...kind, create: (context, settings) => kind.create(context, pick(settings, context)) };
 }
 
-function ingressOptions(settings: ServerSettings, context: ActorContext): IngressOptions {
+function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
   return {
     registry: threadRegistry(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
+    openListener: outside.openListener(context),
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,
@@ -75,6 +100,11 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
   return {
     registry: threadRegistry(context, settings),
     requestTimeoutMs: options.requestTimeoutMs,
+    serverSideApply: gates.enabled('ServerSideApply'),
+    deletion: {
+      collectsGarbage: options.enableGarbageCollector,
+      collectionWorkers: options.deleteCollectionWorkers,
+    },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };
@@ -88,13 +118,10 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   };
 }
 
-function storeOptions(settings: ServerSettings): StoreOptions {
-  const { options, dialect, dataDirectory } = settings;
+function storeOptions(settings: ServerSettings, outside: OutsideWorld): StoreOptions {
+  const { options, dialect } = settings;
   return {
-    engine: (context) =>
-      settings.storeEngine === 'memory'
-        ? new MemoryEngine(context.random.bytes(32))
-        : new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect }),
+    engine: (context) => outside.engine(settings, context),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
@@ -106,11 +133,22 @@ function schedulerOptions({ dialect, schedulerName }: ServerSettings): Scheduler
   return { dialect: DIALECTS[dialect], schedulerName };
 }
 
+/** Served types first, then the same in the versions that are not served. */
+function persistedTypes(registry: Registry): readonly KnownType[] {
+  const served = registry.all().filter(({ persisted }) => persisted);
+  const storageKeys = new Set(served.map(({ storageKey }) => storageKey));
+  const others = registry.known().filter((type) => type.persisted && storageKeys.has(type.storageKey));
+  return [...served, ...others];
+}
+
 function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
   const { options } = settings;
+  const registry = threadRegistry(context, settings);
   return {
     dialect: settings.dialect,
-    namespacedTypes: threadRegistry(context, settings).resourcesByPreferredVersion(),
+    namespacedTypes: registry.resourcesByPreferredVersion(),
+    persistedTypes: persistedTypes(registry),
+    collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     eventTtlMs: options.eventTtlMs,
     serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),

@@ -34,6 +34,8 @@ export class StoreSubscription {
   #early: StoreBatch[] = [];
   #failures = 0;
   #retry: Timer | undefined;
+  /** Who waits for the first snapshot, whichever attempt brings it. */
+  #onStarted = (): void => {};
 
   constructor(parts: SubscriptionParts) {
     this.#parts = parts;
@@ -51,7 +53,8 @@ export class StoreSubscription {
   /** Subscribes. Resolves with the first snapshot taken over, however many attempts it takes. */
   start(): Promise<void> {
     return new Promise((resolve) => {
-      this.#subscribe(resolve);
+      this.#onStarted = resolve;
+      this.#subscribe();
     });
   }
 
@@ -75,7 +78,7 @@ export class StoreSubscription {
   restart(reason: string): void {
     if (this.#state === 'stopped') return;
     this.#parts.onLost(reason);
-    this.#subscribe(() => {});
+    this.#subscribe();
   }
 
   stop(): void {
@@ -86,7 +89,7 @@ export class StoreSubscription {
     this.#parts.store.tell<'unsubscribe'>({ type: 'unsubscribe', subscriber: this.#parts.subscriber });
   }
 
-  #subscribe(done: () => void): void {
+  #subscribe(): void {
     this.#state = 'subscribing';
     this.#early = [];
     this.#retry?.cancel();
@@ -97,16 +100,16 @@ export class StoreSubscription {
       .ask<'subscribe'>({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
       .then(
         (snapshot) => {
-          if (isCurrent()) this.#begin(snapshot, done);
+          if (isCurrent()) this.#begin(snapshot);
         },
         (error: unknown) => {
-          if (isCurrent()) this.#retryLater(error, done);
+          if (isCurrent()) this.#retryLater(error);
         },
       )
       .catch((error: unknown) => crash(error instanceof Error ? error : new Error(String(error))));
   }
 
-  #begin(snapshot: Snapshot, done: () => void): void {
+  #begin(snapshot: Snapshot): void {
     this.#failures = 0;
     this.#sequence = snapshot.sequence;
     this.#parts.onSnapshot(snapshot);
@@ -114,12 +117,12 @@ export class StoreSubscription {
     const early = this.#early;
     this.#early = [];
     for (const batch of early) this.receive(batch);
-    done();
+    this.#onStarted();
   }
 
-  #retryLater(error: unknown, done: () => void): void {
+  #retryLater(error: unknown): void {
     const delayMs = Math.min(RETRY_MAX_MS, RETRY_FIRST_MS * 2 ** Math.min(this.#failures++, 20));
     this.#parts.onLost(`subscribing failed: ${error instanceof Error ? error.message : String(error)}`);
-    this.#retry = this.#parts.timers.after(delayMs, () => this.#subscribe(done));
+    this.#retry = this.#parts.timers.after(delayMs, () => this.#subscribe());
   }
 }

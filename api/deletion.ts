@@ -30,6 +30,8 @@ export interface Deletion {
   readonly propagationPolicy: PropagationPolicy | undefined;
   /** Deprecated form of the policy. */
   readonly orphanDependents: boolean | undefined;
+  /** False: nobody would carry out the finalizers of garbage collection, so that none is added or taken away. */
+  readonly collectsGarbage: boolean;
 }
 
 /** `remove`: delete it from the store now. `store`: write `object`. `pending`: it is on its way out, nothing changes. */
@@ -56,7 +58,7 @@ export function requirePreconditions(object: JsonObject, type: ResourceType, pre
 /** What becomes of an object on DELETE. */
 export function prepareDelete(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome {
   const before = metadataOf(object);
-  const finalizers = finalizersAfter(before.finalizers ?? [], type, deletion);
+  const finalizers = finalizersOnDelete(before.finalizers ?? [], type, deletion);
   const isDeleting = isSet(before.deletionTimestamp);
   const graceful = deletion.graceSeconds !== undefined;
   if (!graceful || (isDeleting && !isSet(before.deletionGracePeriodSeconds))) {
@@ -119,13 +121,15 @@ function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
 }
 
 /** The finalizers with those of garbage collection set as asked, else as they are, else as the type's default says. */
-function finalizersAfter(
+export function finalizersOnDelete(
   present: readonly string[],
   type: ResourceType,
-  { propagationPolicy, orphanDependents }: Deletion,
+  { propagationPolicy, orphanDependents, collectsGarbage }: Omit<Deletion, 'graceSeconds' | 'graceAsked'>,
 ): readonly string[] {
-  const explicit = propagationPolicy ?? policyOf(orphanDependents);
-  const policy = explicit ?? presentPolicy(present) ?? type.strategy.defaultPropagation;
+  if (!collectsGarbage) return present;
+  const { defaultPropagation } = type.strategy;
+  const asked = propagationPolicy ?? policyOf(orphanDependents) ?? presentPolicy(present);
+  const policy = defaultPropagation === 'Unsupported' ? defaultPropagation : (asked ?? defaultPropagation);
   const others = present.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);
   if (policy === 'Orphan') others.push(ORPHAN_FINALIZER);
   if (policy === 'Foreground') others.push(FOREGROUND_FINALIZER);

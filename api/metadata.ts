@@ -197,7 +197,8 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-type Kept = readonly (keyof ObjectMeta)[] | 'all';
+/** Members of the metadata, or all of it. */
+export type Kept = readonly (keyof ObjectMeta)[] | 'all';
 
 /** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. */
 const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>([
@@ -209,9 +210,13 @@ const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>(
   ['flowcontrol/prioritylevelconfigurations', 'all'],
 ]);
 
+/** The metadata that a status update of a type leaves as stored, if it says no more than its type (`Update`). */
+export function metadataKeptByStatus(type: ResourceType): Kept {
+  return KEPT_BY_STATUS_UPDATES.get(`${type.group.split('.', 1)[0]}/${type.plural}`) ?? [];
+}
+
 function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceType, update: Update): ObjectMeta {
-  const key = `${type.group.split('.', 1)[0]}/${type.plural}`;
-  const kept: Kept = update.statusKeepsMetadata ? 'all' : (KEPT_BY_STATUS_UPDATES.get(key) ?? []);
+  const kept = update.statusKeepsMetadata ? 'all' : metadataKeptByStatus(type);
   if (kept === 'all') {
     return given.managedFields === undefined ? before : { ...before, managedFields: given.managedFields };
   }

@@ -100,12 +100,12 @@ export class Bench {
   async withTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
     if (!this.isOwnServer) return await this.#withForeignTarget(use);
     const dataDir = this.makeDirectory();
-    const { endpoint, pid, stop } = await this.startServer(dataDir);
+    const { endpoint, pid, checkAlive, stop } = await this.startServer(dataDir);
     try {
       return await withClient(endpoint, async (client) => {
         await prepareNamespace(client);
         return await use({ endpoint, pid, client, dataDir, prefix: 'b' });
-      });
+      }).finally(checkAlive);
     } finally {
       await stop();
     }

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
-import { parse } from 'yaml';
+import { decodeYaml } from '../transport/body.ts';
 import type { Endpoint, EndpointTls } from './load-protocol.ts';
 
 /** What a connection file says that cannot be used. */
@@ -23,7 +23,7 @@ export function readConnectionFile(path: string): Endpoint {
 
 /** `readFile` reads the files that the text names. Throws ConnectionFileError. */
 export function parseConnectionFile(text: string, readFile: (path: string) => string): Endpoint {
-  const config = section(parse(text), 'the file');
+  const config = section(decodeYaml(Buffer.from(text)), 'the file');
   const context = named(config.contexts, config['current-context'], 'context');
   const cluster = named(config.clusters, context.cluster, 'cluster');
   const user = named(config.users, context.user, 'user');

@@ -25,6 +25,8 @@ export interface ServerProcess {
   readonly readyMs: number;
   /** From the start of the process to its ready line. */
   readonly startMs: number;
+  /** Throws with the end of its output when the process has ended by itself. */
+  checkAlive(): void;
   /** Resolves when the process has ended by SIGTERM. */
   stop(): Promise<void>;
 }
@@ -42,13 +44,17 @@ export async function startServer(children: Children, settings: ServerSettings):
     `--placement=${settings.placement}`,
     ...settings.options.map((option) => `--${option}`),
   ]);
+  const output = new OutputTail(child);
   try {
-    const readyMs = await readyTime(child);
+    const readyMs = await readyTime(child, output);
     return {
       pid: child.pid!,
       endpoint: readConnectionFile(join(settings.dataDir, 'admin.conf')),
       readyMs,
       startMs: performance.now() - startedMs,
+      checkAlive: () => {
+        if (child.exitCode !== null || child.signalCode !== null) throw endedError(child, output);
+      },
       stop: () => children.stop(child),
     };
   } catch (error) {
@@ -57,27 +63,47 @@ export async function startServer(children: Children, settings: ServerSettings):
   }
 }
 
-function readyTime(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
-    let output = '';
-    const fail = (what: string): void => {
-      clearTimeout(timer);
-      reject(new Error(`the server ${what}:\n${output}`));
+/** The last lines of a process, read to its end: a full pipe would stop the server. */
+class OutputTail {
+  text = '';
+
+  constructor(child: ChildProcess) {
+    const keep = (part: Buffer): void => {
+      this.text = (this.text + part.toString()).slice(-KEPT_OUTPUT);
     };
-    const timer = setTimeout(() => fail(`was not ready within ${READY_DEADLINE_MS / 1000} s`), READY_DEADLINE_MS);
-    const onOutput = (part: Buffer): void => {
-      output = (output + part.toString()).slice(-KEPT_OUTPUT);
-      const ready = READY_LINE.exec(output);
-      if (ready === null) return;
+    child.stdout!.on('data', keep);
+    child.stderr!.on('data', keep);
+  }
+}
+
+function readyTime(child: ChildProcess, output: OutputTail): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const settle = (): void => {
       clearTimeout(timer);
+      child.stdout!.off('data', onOutput);
+    };
+    const fail = (error: Error): void => {
+      settle();
+      reject(error);
+    };
+    const timer = setTimeout(
+      () => fail(new Error(`the server was not ready within ${READY_DEADLINE_MS / 1000} s:\n${output.text}`)),
+      READY_DEADLINE_MS,
+    );
+    const onOutput = (): void => {
+      const ready = READY_LINE.exec(output.text);
+      if (ready === null) return;
+      settle();
       resolve(Number(ready[1]));
     };
-    // Read to the end of the process, ready or not: a full pipe would stop the server.
     child.stdout!.on('data', onOutput);
-    child.stderr!.on('data', onOutput);
-    child.once('error', (error) => fail(`did not start: ${error.message}`));
-    child.once('exit', (code, signal) => fail(`ended (${signal ?? code}) before it was ready`));
+    child.once('error', fail);
+    child.once('exit', () => fail(endedError(child, output)));
   });
+}
+
+function endedError(child: ChildProcess, output: OutputTail): Error {
+  return new Error(`the server ended by itself (${child.signalCode ?? child.exitCode}):\n${output.text}`);
 }
 
 /** A port of loopback that was free a moment ago. */

@@ -171,6 +171,13 @@ class WatchLoad {
     this.#firstError ??= message;
   }
 
+  /** Without its writers a load has nothing more to measure. */
+  onWriterLost(error: Error): void {
+    this.onError(`the writer's connection was lost: ${error.message}`);
+    this.#writing = false;
+    this.#finish?.();
+  }
+
   #beginMeasuring(): void {
     if (this.#measurement.running) return;
     this.#measurement.begin(performance.now());
@@ -275,6 +282,6 @@ class Writer implements ConnectionSink {
   }
 
   onLost(error: Error): void {
-    this.#load.onError(`the writer's connection was lost: ${error.message}`);
+    this.#load.onWriterLost(error);
   }
 }

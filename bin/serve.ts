@@ -64,6 +64,7 @@ export async function serve(
   registryFor({ dialect: options.apiDialect, options });
   const plan = planFor(options.placement);
   for (const warning of plan.warnings) process.stderr.write(`warning: ${warning}\n`);
+  refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
   try {
@@ -89,6 +90,16 @@ export async function serve(
     release();
     throw error;
   }
+}
+
+/** Node's own listener cannot listen on one port from several threads. */
+function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ kind }) => kind === 'ingress').length;
+  if (ingress !== 'node' || ingresses < 2) return;
+  throw new OrchError(
+    'BadConfiguration',
+    `the placement ${plan.name} has ${ingresses} ingresses, and --ingress node can serve a port from one thread only`,
+  );
 }
 
 /** Until then the namespaces every client counts on may not be there. */

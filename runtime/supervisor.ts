@@ -171,7 +171,8 @@ class ThreadSupervisor implements Supervisor {
     this.log.error({ err: error, ended: seat.name }, 'a thread has ended');
     if (!wasRunning) return; // `startAll` fails.
     const delayMs = seat.backoff.nextDelayMs(performance.now() - seat.startedMs);
-    realEnvironment.timers.after(delayMs, () => void this.restart(seat));
+    // Unlike the environment's, this timer keeps the process alive: there may be no other thread to do so.
+    setTimeout(() => void this.restart(seat), delayMs);
   }
 
   /** Replaces an ended thread: new channels to every live peer, then create, start, and word to the peers. */

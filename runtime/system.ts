@@ -107,14 +107,20 @@ export class System<Options> {
     if (this.stopped.size === this.running.length) this.deadlines.close();
   }
 
-  /** Ends this thread's actors because one broke. Returns after `onCrash` of each and of the thread. */
+  /**
+   * Ends this thread's actors because one broke: no message reaches them any more. `onCrash` of each and of the thread
+   * follow when the call stack is empty: a native callback at the bottom of it would abort the process if the thread ended
+   * under it, and the sockets it serves are not to be closed from within.
+   */
   crash(error: Error): void {
     if (this.crashed !== undefined) return;
     this.crashed = error;
     this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
-    this.abandon();
     for (const mailbox of this.mailboxes.values()) mailbox.close();
-    this.setup.onCrash(error);
+    this.setup.environment.timers.soon(() => {
+      this.abandon();
+      this.setup.onCrash(error);
+    });
   }
 
   /** Calls `onCrash` of every actor that has not stopped, because the thread is about to end. */

@@ -44,7 +44,8 @@ export class LevelEngine implements StorageEngine {
   readonly #options: LevelEngineOptions;
   readonly #valuePrefix: string;
   readonly #eventPrefix: string;
-  readonly #database: Database;
+  /** Made when opened: LevelDB's binding takes the lock as soon as it is made. */
+  #handle: Database | undefined;
   #marker: HeadMarker | undefined;
   #lastRevision = 0;
   #compactedRevision = 0;
@@ -53,21 +54,14 @@ export class LevelEngine implements StorageEngine {
     this.#options = options;
     this.#valuePrefix = `${options.prefix}/o/`;
     this.#eventPrefix = `${options.prefix}/e/`;
-    this.#database = new ClassicLevel(join(options.directory, 'store'), {
-      keyEncoding: 'utf8',
-      valueEncoding: 'view',
-      createIfMissing: true,
-      // Values are read only at start; the rest of the memory is better spent on slabs.
-      cacheSize: 1024 * 1024,
-      writeBufferSize: 8 * 1024 * 1024,
-    });
   }
 
   async open(): Promise<EngineContents> {
     const { directory } = this.#options;
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      await this.#database.open();
+      this.#handle = openDatabase(join(directory, 'store'));
+      await this.#handle.open();
       const tokenKey = await this.#identify();
       this.#marker = new HeadMarker(join(directory, 'head'));
       const compacted = await this.#meta(META_COMPACTED);
@@ -135,9 +129,15 @@ export class LevelEngine implements StorageEngine {
   }
 
   async close(): Promise<void> {
-    await this.#database.close();
+    await this.#handle?.close();
+    this.#handle = undefined;
     this.#marker?.close();
     this.#marker = undefined;
+  }
+
+  get #database(): Database {
+    if (this.#handle === undefined) throw new Error('the engine is not open');
+    return this.#handle;
   }
 
   /** Checks whose directory this is, or writes it down in a new one. Returns the token key. */
@@ -204,6 +204,17 @@ export class LevelEngine implements StorageEngine {
       await iterator.close();
     }
   }
+}
+
+function openDatabase(path: string): Database {
+  return new ClassicLevel(path, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'view',
+    createIfMissing: true,
+    // Values are read only at start; the rest of the memory is better spent on slabs.
+    cacheSize: 1024 * 1024,
+    writeBufferSize: 8 * 1024 * 1024,
+  });
 }
 
 /** The first key after all that begin with a prefix: '0' is the character after its closing '/'. */

@@ -99,10 +99,16 @@ export class SlabPool {
     const found: number[] = [];
     this.#uses.forEach((use, number) => {
       if (use.state !== 'sealed') return;
-      if (!use.settled) use.settled = true;
-      else if (use.liveBytes > 0 && use.liveBytes <= use.slab.memory.byteLength * share) found.push(number);
+      if (this.isSparse(number, share)) found.push(number);
+      use.settled = true;
     });
     return found;
+  }
+
+  /** Whether `sparse` would still find the slab. */
+  isSparse(number: number, share: number): boolean {
+    const { state, settled, liveBytes, slab } = this.#uses[number]!;
+    return state === 'sealed' && settled && liveBytes > 0 && liveBytes <= slab.memory.byteLength * share;
   }
 
   /** Where records of a slab begin and end, for walking them. */

@@ -2,8 +2,9 @@
 // (scheduler, controllers). Owns the reader's epoch; reads records straight from shared memory, and parses an object
 // only when asked to.
 
-import { parseKey } from './object-key.ts';
+import { type ObjectKey, parseKey } from './object-key.ts';
 import { forEachRecord, type Publication, type PublishedSnapshot } from './publication.ts';
+import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
 import type { SlabView } from './slab-view.ts';
@@ -17,8 +18,14 @@ export interface FeedEvent {
   readonly namespace: string;
   readonly name: string;
   readonly revision: number;
-  /** Parses the object. Call it within the callback: the record may be gone afterwards. */
+  /** Parses the object. Call this and the methods below within the callback: the record may be gone afterwards. */
   object(): Record<string, unknown>;
+  /** metadata.uid, read from the record without parsing it; empty when there is none. */
+  uid(): string;
+  /** True when the object is owned, or may be: false without parsing it when its bytes speak of no owner. */
+  mayBeOwned(): boolean;
+  /** True when the object's deletion was asked for, or may have been: answered without parsing it. */
+  mayBeTerminating(): boolean;
 }
 
 /**
@@ -40,6 +47,45 @@ export interface StoreFeedOptions {
   readonly onEvent: (event: FeedEvent) => void;
 }
 
+const OWNER_REFERENCES = Buffer.from('"ownerReferences"');
+
+/** An event over the record it lies in. */
+class RecordEvent implements FeedEvent {
+  readonly type: FeedEvent['type'];
+  readonly storageKey: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly revision: number;
+  readonly #slab: Slab;
+  readonly #offset: number;
+
+  constructor(type: FeedEvent['type'], key: ObjectKey, slab: Slab, offset: number) {
+    this.type = type;
+    this.storageKey = key.storageKey;
+    this.namespace = key.namespace;
+    this.name = key.name;
+    this.revision = recordRevision(slab, offset);
+    this.#slab = slab;
+    this.#offset = offset;
+  }
+
+  object(): Record<string, unknown> {
+    return JSON.parse(valueView(this.#slab, this.#offset).toString('utf8')) as Record<string, unknown>;
+  }
+
+  uid(): string {
+    return recordUid(this.#slab, this.#offset);
+  }
+
+  mayBeOwned(): boolean {
+    return mayHaveMember(this.#slab, this.#offset, OWNER_REFERENCES);
+  }
+
+  mayBeTerminating(): boolean {
+    return mayBeTerminating(this.#slab, this.#offset);
+  }
+}
+
 /** See StoreFeed. */
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   const { slabs, onEvent } = options;
@@ -51,12 +97,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     const key = parseKey(recordKey(slab, offset));
     if (wanted !== undefined && !wanted.has(key.storageKey)) return;
     const deleted = recordType(slab, offset) === DELETED;
-    onEvent({
-      ...key,
-      type: present ? 'present' : deleted ? 'delete' : 'put',
-      revision: recordRevision(slab, offset),
-      object: () => JSON.parse(valueView(slab, offset).toString('utf8')) as Record<string, unknown>,
-    });
+    onEvent(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset));
   };
 
   return {

@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { OrchError } from '../runtime/errors.ts';
 import { listenError } from './address-probe.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
-import { failureBody, statusLine } from './http-status.ts';
+import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
 import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
 import { runHandler } from './run-handler.ts';
@@ -27,6 +27,9 @@ const STREAMS_PER_CONNECTION_DEFAULT = 1000;
 /** Memory that the streams of one HTTP/2 connection may take, in megabytes. */
 const SESSION_MEMORY_MAX_MB = 64;
 
+/** Headers of one HTTP/2 request; more reset the stream. */
+const HEADERS_MAX = 1000;
+
 type NodeServer = PlainServer | Http2SecureServer;
 
 /** What a request that cannot be read is answered, by the parser's error code; anything else is 400. */
@@ -34,6 +37,7 @@ const PARSER_REFUSALS: Readonly<Record<string, readonly [code: number, reason: s
   HPE_HEADER_OVERFLOW: [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'Timeout', 'the request did not arrive in time'],
 };
+const OVERSIZED = PARSER_REFUSALS.HPE_HEADER_OVERFLOW!;
 const MALFORMED: readonly [code: number, reason: string, message: string] = [
   400,
   'BadRequest',
@@ -93,7 +97,17 @@ function serve(
   }
   native.on('error', () => {});
   const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD');
+  if ('stream' in native && headerBytes(native) > options.headerBytesMax) {
+    const [code, reason, message] = OVERSIZED;
+    response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
+    return;
+  }
   runHandler(options.handler, new NodeRequest(native), response, scope.onError);
+}
+
+/** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
+function headerBytes(native: IncomingRequest): number {
+  return native.rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
@@ -117,6 +131,7 @@ function createPlain(options: ListenerOptions): PlainServer {
   return limited(
     createServer({
       maxHeaderSize: options.headerBytesMax,
+      // Taken from the options here, from the property of the same name by the secure server.
       connectionsCheckingInterval: CHECK_INTERVAL_MS,
       noDelay: true,
       keepAlive: true,
@@ -132,13 +147,11 @@ function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureSe
     maxHeaderListSize: options.headerBytesMax,
   };
   const clientCa = tls.clientCaPem;
-  // Not in the declared options, but passed on to the TCP server and the HTTP/1.1 side.
+  // Not in the declared options, but passed on to the TCP server.
   const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_DELAY_MS };
-  const checks = { connectionsCheckingInterval: CHECK_INTERVAL_MS };
   try {
     const server = createSecureServer({
       ...tcp,
-      ...checks,
       allowHTTP1: true,
       key: tls.keyPem,
       cert: tls.certPem,
@@ -146,6 +159,7 @@ function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureSe
       ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       settings,
+      maxHeaderListPairs: HEADERS_MAX,
       maxSessionMemory: SESSION_MEMORY_MAX_MB,
     });
     return limited(server, options);
@@ -162,6 +176,7 @@ function limited<S extends NodeServer>(server: S, options: ListenerOptions): S {
     maxHeadersCount: 0,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
     keepAliveTimeout: options.idleTimeoutSeconds * 1000,
   });
 }
@@ -197,13 +212,16 @@ class Connections {
   /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
   addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
     let openStreams = 0;
+    let idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
     session.on('stream', (stream) => {
       openStreams++;
-      stream.once('close', () => openStreams--);
+      clearTimeout(idle);
+      stream.once('close', () => {
+        openStreams--;
+        if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+      });
     });
-    session.setTimeout(idleTimeoutMs, () => {
-      if (openStreams === 0) session.close();
-    });
+    session.once('close', () => clearTimeout(idle));
     session.on('error', () => {});
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));

@@ -17,6 +17,8 @@ export interface OpenedListener {
   readonly note?: string;
 }
 
+export type OpenListener = typeof openListener;
+
 /**
  * Opens a listener. `auto` takes `node` where client certificates, HTTP/2 or TLS 1.3 alone are needed, or where the uws
  * binary cannot be loaded, and says so in `note`. Rejects with an OrchError BadConfiguration when the address or the TLS

@@ -58,7 +58,7 @@ export async function selfSignedKeyPair(directory: string, extraNames: readonly 
 function mismatch({ certPem, keyPem }: KeyPair): string | undefined {
   try {
     if (new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) return undefined;
-    return 'the key is not the certificate’s';
+    return 'the key does not belong to the certificate';
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -19,21 +19,27 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../run
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
+import { PatientTells } from '../patient-tells.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
-import { deleteCollection, deleteOne } from './delete.ts';
+import { deleteOne } from './delete.ts';
+import { deleteCollection } from './delete-collection.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { patch, update } from './update.ts';
-import type { WriteContext } from './write-context.ts';
+import type { DeletionSettings, WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
+  /** Feature gate ServerSideApply. */
+  readonly serverSideApply: boolean;
   readonly validation: ValidationSettings;
+  readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
 }
 
@@ -42,11 +48,13 @@ export class Admission implements Actor<AdmissionProtocol> {
   readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs, validation, network } = options;
+    const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network } = options;
     const schema = schemaOf(registry.dialect);
+    const hub = context.ref<HubProtocol>('hub');
     const reader = {
       context,
-      hub: context.ref<HubProtocol>('hub'),
+      hub,
+      releases: new PatientTells(hub, context.timers),
       slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
       requestTimeoutMs,
     };
@@ -57,8 +65,10 @@ export class Admission implements Actor<AdmissionProtocol> {
       schema,
       store: context.ref<StoreProtocol>('store'),
       preparation: objectPreparation(schema),
+      serverSideApply,
       validation: objectValidation(schema, validation),
       services: new ServiceAllocation(reader, network, validation.gate),
+      deletion,
     };
     this.#namespaces = new NamespaceGuard(this.#write);
   }
@@ -108,7 +118,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       case 'update':
         return update(write, this.#namespaces, request, type);
       case 'patch':
-        return patch(write, request, type);
+        return isApply(write, request) ? apply(write, this.#namespaces, request, type) : patch(write, request, type);
       case 'delete':
         return deleteOne(write, request, type);
       case 'deletecollection':
@@ -121,12 +131,25 @@ export class Admission implements Actor<AdmissionProtocol> {
     const { group, version, resource, subresource } = request.target;
     const type = this.#write.registry.byPath(group, version, resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
+    requirePath(type, request);
     const verbs: ReadonlySet<string> =
       subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
     if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
     if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
     return type;
   }
+}
+
+/** Throws 404 for a path that the type does not have, 405 for one that does not take the verb. */
+function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
+  const { namespace, name, subresource } = target;
+  if (!type.namespaced && namespace !== '') throw new StatusError(resourceNotFound());
+  const isCollection = name === '' && subresource === '';
+  // The collection across all namespaces is there for reading only; its objects are found in their namespaces.
+  if (type.namespaced && namespace === '')
+    throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
+  const isOfCollection = verb === 'deletecollection' || (verb === 'create' && subresource === '');
+  if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

@@ -3,15 +3,19 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { badRequest, conflict, notFound } from '../../api/status/failures.ts';
+import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
 import { commitEach, type Draft, draftPut } from './commit.ts';
 import type { Binding, BindingOutcome, WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
-import { decodePlace, findPlace, type WriteContext } from './write-context.ts';
+import { decodePlace, findPlace, readCurrent, type WriteContext } from './write-context.ts';
 
 const BOUND: BindingOutcome = { bound: true };
+/** A binding that loses a race is made again this often. */
+const TRIES_MAX = 32;
+/** What conflicts name. */
+const BINDING = { group: '', plural: 'pods/binding' };
 
 /** Binds each pod that may still be bound. Outcomes in the same order. */
 export async function bind(write: WriteContext, bindings: readonly Binding[]): Promise<BindingOutcome[]> {
@@ -60,16 +64,21 @@ export async function createBinding(write: WriteContext, request: WriteRequest):
   if (node === '' || (target?.kind !== undefined && target.kind !== '' && target.kind !== 'Node')) {
     throw new StatusError(badRequest('target must name a Node'));
   }
-  if (dryRun) return { code: 201, body: created() };
   const { namespace } = request.target;
-  for (;;) {
-    const [outcome] = await bind(write, [{ namespace, name, uid: metadata.uid ?? '', node }]);
-    if (outcome === undefined || outcome.bound) return { code: 201, body: created() };
+  const binding: Binding = { namespace, name, uid: metadata.uid ?? '', node };
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const outcome = dryRun ? await wouldBind(write, binding) : (await bind(write, [binding]))[0]!;
+    if (outcome.bound) return { code: 201, body: created() };
     if (outcome.reason === 'gone') throw new StatusError(notFound(podType(write), name));
-    if (outcome.reason === 'taken') {
-      throw new StatusError(conflict({ group: '', plural: 'pods/binding' }, name, outcome.message));
-    }
+    if (outcome.reason === 'taken') throw new StatusError(conflict(BINDING, name, outcome.message));
   }
+  throw new StatusError(conflictModified(BINDING, name));
+}
+
+/** What binding would come to now. */
+async function wouldBind(write: WriteContext, binding: Binding): Promise<BindingOutcome> {
+  const stored = await readCurrent(write, podType(write), binding.namespace, binding.name);
+  return refusalOf(binding, stored?.object) ?? BOUND;
 }
 
 function refusalOf(binding: Binding, pod: JsonObject | undefined): BindingOutcome | undefined {

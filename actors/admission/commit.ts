@@ -29,14 +29,18 @@ export type Draft = (
   readonly also?: readonly Draft[];
 };
 
-/** The encoded form of an object, to be written if its key is as expected. */
-export function draftPut(type: KnownType, object: JsonObject, expect: number): Draft {
+/**
+ * The encoded form of an object, to be written if its key is as expected. `managedFieldsText` is JSON for the
+ * managedFields of an object that has none.
+ */
+export function draftPut(type: KnownType, object: JsonObject, expect: number, managedFieldsText = ''): Draft {
   const metadata = metadataOf(object);
   const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
   const { text, revisionOffset, itemOffset } = encodeStored(
     object as JsonObject & { metadata: Record<string, unknown> },
     type.storageApiVersion,
     type.kind,
+    managedFieldsText,
   );
   const attributes = packAttributes(metadata.labels, selectableValues(object, type.selectableFields));
   return { key, expect, text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes };

@@ -10,6 +10,7 @@ import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftPut, withAlso } from './commit.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { ownedByCreator, type Tracking, trackingOf, withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
 import { requireValidNew } from './validity.ts';
@@ -26,11 +27,16 @@ export async function create(
 ): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
-  const reply = await createObject(write, namespaces, type, object, request.target, dryRun);
+  const tracking = trackingOf(write, request, type);
+  const reply = await createObject(write, namespaces, type, object, request.target, dryRun, tracking);
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
-/** Stores an object under the path's namespace and name (empty: the object's own, or a generated one). */
+/**
+ * Stores an object under the path's namespace and name (empty: the object's own, or a generated one).
+ *
+ * @param tracking makes the creator the owner of its fields; undefined where the object says who owns them.
+ */
 export async function createObject(
   write: WriteContext,
   namespaces: NamespaceGuard,
@@ -38,6 +44,7 @@ export async function createObject(
   body: JsonObject,
   target: { readonly namespace: string; readonly name: string },
   dryRun: boolean,
+  tracking: Tracking | undefined,
 ): Promise<WriteReply> {
   const { clock, random } = write.context;
   const generated = (metadataOf(body).name ?? '') === '' && target.name === '';
@@ -49,18 +56,19 @@ export async function createObject(
       uid: random.uuid(),
       randomSuffix: generated ? nameSuffix(() => random.next()) : '',
     };
-    const prepared = write.preparation.onCreate(prepareCreate(body, type, creation), type);
-    const complete = write.services.complete(type, prepared, undefined);
+    const asGiven = write.preparation.completed(prepareCreate(body, type, creation), type);
+    const { plain, managedFieldsText } = ownedByCreator(tracking, asGiven, creation.nowIso);
+    const complete = write.services.complete(type, write.preparation.admitted(plain, type), undefined);
     const name = metadataOf(complete).name ?? '';
-    requireValidNew(write, type, complete);
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
+    requireValidNew(write, type, complete);
     const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
         throw new StatusError(alreadyExists(type, name));
-      return { code: 201, body: asAnswer(type, object) };
+      return { code: 201, body: asAnswer(type, withManagedFields(object, managedFieldsText)) };
     }
-    const draft = withAlso(draftPut(type, object, EXPECT_ABSENT), also);
+    const draft = withAlso(draftPut(type, object, EXPECT_ABSENT, managedFieldsText), also);
     const result = await commitOne(write, draft, guard === undefined ? undefined : [guard]);
     if (result.ok) return { code: 201, place: result.places[0]! };
     if (result.reason === 'exists' && result.key === draft.key && !generated) {

@@ -10,38 +10,44 @@ import type { Dialect } from '../../config/dialect.ts';
 
 /** Makes objects complete before they are validated. The objects given belong to the caller's write and may be changed. */
 export interface ObjectPreparation {
-  /** Of an object that is new. */
-  readonly onCreate: (object: JsonObject, type: KnownType) => JsonObject;
+  /** A new object as its creator means it, with the defaults of its type. */
+  readonly completed: (object: JsonObject, type: KnownType) => JsonObject;
+  /** A completed object with what the server adds to it, in canonical form. */
+  readonly admitted: (object: JsonObject, type: KnownType) => JsonObject;
   /** Of an object that replaces a stored one. */
   readonly onUpdate: (object: JsonObject, stored: JsonObject, type: KnownType) => JsonObject;
 }
 
 type Step = (object: JsonObject, dialect: Dialect) => JsonObject;
 
-/** Steps of a create by store key. */
+/** What a client's shorthand stands for, by store key. */
+const SHORTHANDS: Readonly<Record<string, Step>> = {
+  'core/secrets': secretStringData,
+};
+
+/** What the server adds to a new object, by store key. The creator does not own it. */
 const CREATE_STEPS: Readonly<Record<string, Step>> = {
   'batch/jobs': jobSelector,
   'core/namespaces': namespaceFinalizer,
   'core/pods': podServiceAccount,
-  'core/secrets': secretStringData,
-};
-
-/** Steps of an update by store key. */
-const UPDATE_STEPS: Readonly<Record<string, Step>> = {
-  'core/secrets': secretStringData,
 };
 
 export function objectPreparation(schema: Schema): ObjectPreparation {
-  const complete = (object: JsonObject, type: KnownType, step: Step | undefined): JsonObject => {
-    const stepped = step === undefined ? object : step(object, schema.dialect);
-    const typeSchema = schema.kind(type.group, type.version, type.kind);
-    if (typeSchema === undefined) return stepped;
-    applyDefaults(stepped as Record<string, unknown>, typeSchema);
-    return decode(stepped, typeSchema).object;
+  const schemaOfType = (type: KnownType) => schema.kind(type.group, type.version, type.kind);
+  const completed = (object: JsonObject, type: KnownType): JsonObject => {
+    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+    const typeSchema = schemaOfType(type);
+    if (typeSchema !== undefined) applyDefaults(meant as Record<string, unknown>, typeSchema);
+    return meant;
+  };
+  const canonical = (object: JsonObject, type: KnownType): JsonObject => {
+    const typeSchema = schemaOfType(type);
+    return typeSchema === undefined ? object : decode(object, typeSchema).object;
   };
   return {
-    onCreate: (object, type) => complete(object, type, CREATE_STEPS[type.storageKey]),
-    onUpdate: (object, _stored, type) => complete(object, type, UPDATE_STEPS[type.storageKey]),
+    completed,
+    admitted: (object, type) => canonical(CREATE_STEPS[type.storageKey]?.(object, schema.dialect) ?? object, type),
+    onUpdate: (object, _stored, type) => canonical(completed(object, type), type),
   };
 }
 

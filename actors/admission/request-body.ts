@@ -13,6 +13,7 @@ import {
   isDryRun,
   requireValidOptions,
   validateDeleteOptions,
+  validatePatchOptions,
   validateWriteOptions,
 } from '../../api/validation/options.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
@@ -47,14 +48,20 @@ export function decodeObject(schema: Schema, request: WriteRequest, expected: Ex
   return { object, warnings: unknownFieldWarnings(unknownFields, request.parameters.fieldValidation) };
 }
 
-/** Brings an object into the canonical form of its type; kinds without a schema stay as they are. Throws DecodeError. */
+/**
+ * Brings an object of the expected kind, which it may leave unsaid, into the canonical form of its type; kinds without a
+ * schema stay as they are. Throws DecodeError.
+ */
 export function canonical(
   schema: Schema,
   value: JsonObject,
   expected: ExpectedKind,
 ): { object: JsonObject; unknownFields: readonly string[] } {
-  const type = schemaTypeOf(schema, expected.apiVersion, expected.kind);
-  return type === undefined ? { object: value, unknownFields: [] } : decode(value, type);
+  const { apiVersion, kind } = expected;
+  const isNamed = value.kind === kind && value.apiVersion === apiVersion;
+  const named = isNamed ? value : { ...value, kind, apiVersion };
+  const type = schemaTypeOf(schema, apiVersion, kind);
+  return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
 }
 
 export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): TypeSchema | undefined {
@@ -103,12 +110,26 @@ export function requireKind(object: JsonObject, expected: ExpectedKind): void {
 
 /** Checks the options of a create or update. Returns true for a dry run. Throws 422. */
 export function writeOptions(
-  kind: 'CreateOptions' | 'UpdateOptions' | 'PatchOptions',
+  kind: 'CreateOptions' | 'UpdateOptions',
   metaGroup: string,
   parameters: WriteParameters,
 ): boolean {
   requireValidOptions(kind, metaGroup, validateWriteOptions(parameters));
   return isDryRun(parameters);
+}
+
+/**
+ * Checks the options of a patch: an apply must name its field manager, and only an apply can be forced. Throws 422.
+ * `force` without a value counts as true.
+ */
+export function patchOptions(
+  metaGroup: string,
+  parameters: WriteParameters,
+  isApply: boolean,
+): { readonly dryRun: boolean; readonly force: boolean } {
+  const force = parameters.force === undefined ? undefined : !/^(?:false|0)$/i.test(parameters.force);
+  requireValidOptions('PatchOptions', metaGroup, validatePatchOptions({ ...parameters, force }, isApply));
+  return { dryRun: isDryRun(parameters), force: force ?? false };
 }
 
 /** DeleteOptions from the body, or from the query when there is none. Throws 400, 422. */

@@ -295,7 +295,7 @@ async function takenNames(reader: StoreReader, storageKey: string): Promise<stri
   for (let i = 0; i < places.length; i += 2) {
     names.push(parseKey(recordKey(reader.slabs.slab(places[i]!), places[i + 1]!)).name);
   }
-  reader.hub.tell<'release'>({ type: 'release', pin });
+  reader.releases.tell<'release'>({ type: 'release', pin });
   return names;
 }
 

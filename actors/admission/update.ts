@@ -5,7 +5,7 @@ import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
 import { metadataOf } from '../../api/object-meta.ts';
-import { applyPatch, PATCH_MEDIA_TYPES } from '../../api/patch/apply-patch.ts';
+import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
@@ -15,8 +15,18 @@ import { asAnswer } from './answer.ts';
 import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { ownedByUpdater, type Tracking, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { canonical, decodeObject, type ExpectedKind, kindOf, requireKind, writeOptions } from './request-body.ts';
+import {
+  canonical,
+  decodeObject,
+  type ExpectedKind,
+  kindOf,
+  patchOptions,
+  requireKind,
+  schemaTypeOf,
+  writeOptions,
+} from './request-body.ts';
 import { requireValidScale, requireValidUpdate } from './validity.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
@@ -24,7 +34,7 @@ import { readCurrent, type StoredObject, type WriteContext } from './write-conte
 const TRIES_MAX = 32;
 
 /** One way of changing an object: from the stored one to the wanted one. */
-interface Change {
+export interface Change {
   /** Of the body, and of what a patch is applied to. */
   readonly expected: ExpectedKind;
   /** What the client sees and sends: the object itself, or its Scale. */
@@ -32,6 +42,8 @@ interface Change {
   /** The whole object that a view, changed by the client, stands for. */
   readonly merge: (view: JsonObject, stored: JsonObject) => JsonObject;
   readonly subresource: string;
+  /** Who owns what it changes; undefined where what is wanted says so itself. */
+  readonly tracking: Tracking | undefined;
 }
 
 export async function update(
@@ -41,9 +53,10 @@ export async function update(
   type: KnownType,
 ): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
-  const change = changeFor(request, type);
+  const change = changeFor(request, type, trackingOf(write, request, type));
   const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
   const { namespace, name } = request.target;
+  requireNameOfPath(wanted, name);
   const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
   const reply = await modify(
     write,
@@ -54,20 +67,26 @@ export async function update(
     () => wanted,
     async () => {
       if (!createWhenMissing) throw new StatusError(notFound(type, name));
-      return createObject(write, namespaces, type, wanted, { namespace, name }, dryRun);
+      const body = withoutVersion(wanted);
+      return createObject(write, namespaces, type, body, { namespace, name }, dryRun, change.tracking);
     },
   );
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
-  const dryRun = writeOptions('PatchOptions', write.dialect.metaGroup, request.parameters);
+  const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
   const { contentType } = request;
-  if (!PATCH_MEDIA_TYPES.includes(contentType)) throw new StatusError(unsupportedMediaType(PATCH_MEDIA_TYPES));
+  const change = changeFor(request, type, trackingOf(write, request, type));
+  const schemaType = schemaTypeOf(write.schema, change.expected.apiVersion, change.expected.kind);
+  const accepted = patchMediaTypesOf(schemaType);
+  const isApplied = write.serverSideApply && change.subresource !== 'scale';
+  if (!accepted.includes(contentType)) {
+    throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
+  }
   const document = decodeBody(request.payload, 'application/json');
-  const change = changeFor(request, type);
   const patched = (view: JsonObject): JsonObject => {
-    const result = applyPatch(contentType, view, document);
+    const result = applyPatch(contentType, view, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     requireKind(result, change.expected);
     return canonical(write.schema, result, change.expected).object;
@@ -77,20 +96,31 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   });
 }
 
-/** Reads, changes and stores until nobody came in between. */
-async function modify(
+/** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
+function requireNameOfPath(object: JsonObject, name: string): void {
+  const { name: given = '' } = metadataOf(object);
+  if (given === '' || given === name) return;
+  throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
+}
+
+/** Reads, changes and stores until nobody came in between. `whenMissing` answers undefined when it was there after all. */
+export async function modify(
   write: WriteContext,
   type: KnownType,
   request: WriteRequest,
   change: Change,
   dryRun: boolean,
   wanted: (view: JsonObject) => JsonObject,
-  whenMissing: () => Promise<WriteReply>,
+  whenMissing: () => Promise<WriteReply | undefined>,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, type, namespace, name);
-    if (stored === null) return whenMissing();
+    if (stored === null) {
+      const reply = await whenMissing();
+      if (reply !== undefined) return reply;
+      continue;
+    }
     const view = wanted(change.view(stored.object));
     const valid = nextObject(write, type, request, change, view, stored);
     const isInformed = tries > 0 || dryRun;
@@ -116,7 +146,7 @@ async function modify(
       }
     }
     // What was lost may be a free address and not the race for the object: then it is the caller's version still.
-    if (versionOf(view) !== '' && request.verb === 'update' && also.length === 0) break;
+    if (request.verb === 'update' && hasVersion(view) && also.length === 0) break;
   }
   throw new StatusError(conflictModified(type, name));
 }
@@ -132,10 +162,12 @@ function nextObject(
   const { namespace, name } = request.target;
   if (change.subresource === 'scale') requireValidScale(write, view);
   const merged = change.merge(view, stored.object);
-  const prepared = prepareUpdate(merged, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.services.complete(type, write.preparation.onUpdate(prepared, stored.object, type), stored.object);
+  // Defaults come before it is compared: what a client leaves to its default has not changed.
+  const complete = write.preparation.onUpdate(merged, stored.object, type);
+  const prepared = prepareUpdate(complete, stored.object, type, { namespace, name, subresource: change.subresource });
+  const next = write.services.complete(type, prepared, stored.object);
   requireValidUpdate(write, type, next, stored.object, change.subresource);
-  return next;
+  return ownedByUpdater(write, change, next, stored.object);
 }
 
 /** The object's own finalizers aside, a namespace waits for those of its spec. */
@@ -145,15 +177,17 @@ function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
   return (spec?.finalizers?.length ?? 0) > 0;
 }
 
-function changeFor(request: WriteRequest, type: KnownType): Change {
+/** The change a request asks for. */
+export function changeFor(request: WriteRequest, type: KnownType, tracking: Tracking | undefined): Change {
   const { subresource } = request.target;
-  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource };
+  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource, tracking };
   if (subresource === 'scale') {
     return {
       expected: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
       view: (stored) => scaleOf(stored) as unknown as JsonObject,
       merge: (view, stored) => applyScale(stored, view, type),
       subresource,
+      tracking,
     };
   }
   if (type.storageKey === 'core/namespaces') {
@@ -183,6 +217,17 @@ function answerFor(type: KnownType, change: Change): (object: JsonObject) => Jso
   return change.subresource === 'scale'
     ? (object) => scaleOf(object) as unknown as JsonObject
     : (object) => asAnswer(type, object);
+}
+
+/** What a PUT that creates is made from: the version it names is that of an object that is gone. */
+function withoutVersion(object: JsonObject): JsonObject {
+  const { resourceVersion: _resourceVersion, ...metadata } = metadataOf(object);
+  return { ...object, metadata };
+}
+
+/** True when a client insists on the version it names. */
+function hasVersion(object: JsonObject): boolean {
+  return !['', '0'].includes(versionOf(object));
 }
 
 function versionOf(object: JsonObject): string {

@@ -12,7 +12,9 @@ import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import type { PatientTells } from '../patient-tells.ts';
 import type { Place, StoreProtocol } from '../store/protocol.ts';
 import type { ObjectPreparation } from './preparation.ts';
 import type { ServiceAllocation } from './service-allocation.ts';
@@ -21,8 +23,18 @@ import type { ServiceAllocation } from './service-allocation.ts';
 export interface StoreReader {
   readonly context: ActorContext;
   readonly hub: Ref<HubProtocol>;
+  /** Lists that have been read to the end: what is not released keeps memory for ever. */
+  readonly releases: PatientTells<HubProtocol>;
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
+}
+
+/** How deletions are carried out, as the operator set it. */
+export interface DeletionSettings {
+  /** `--enable-garbage-collector`: someone acts on the finalizers of garbage collection. */
+  readonly collectsGarbage: boolean;
+  /** `--delete-collection-workers`. */
+  readonly collectionWorkers: number;
 }
 
 export interface WriteContext extends StoreReader {
@@ -31,8 +43,11 @@ export interface WriteContext extends StoreReader {
   readonly schema: Schema;
   readonly store: Ref<StoreProtocol>;
   readonly preparation: ObjectPreparation;
+  /** Objects keep who owns their fields, and can be applied. */
+  readonly serverSideApply: boolean;
   readonly validation: ObjectValidation;
   readonly services: ServiceAllocation;
+  readonly deletion: DeletionSettings;
 }
 
 /** An object as it is stored now. */
@@ -84,7 +99,7 @@ export async function readCurrent(
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {
-  return JSON.parse(valueView(write.slabs.slab(slab), offset).toString('utf8')) as JsonObject;
+  return decodeStored(valueView(write.slabs.slab(slab), offset));
 }
 
 /** The store's key of an object. */

@@ -83,9 +83,11 @@ export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
   const entries: TokenEntry[] = [];
   text.split('\n').forEach((line, index) => {
     if (line.trim() === '') return;
-    const [token = '', name = '', uid = '', groups = ''] = csvFields(line);
-    if (token === '' || name === '') {
-      throw new OrchError('BadConfiguration', `${fileName}:${index + 1}: a line needs a token, a user name and a uid`);
+    const fields = csvFields(line.trim());
+    if (fields === undefined) throw badLine(fileName, index, 'a double quote is out of place');
+    const [token = '', name = '', uid = '', groups = ''] = fields;
+    if (fields.length < 3 || token === '' || name === '') {
+      throw badLine(fileName, index, 'a line needs a token, a user name and a uid');
     }
     const groupList = groups
       .split(',')
@@ -96,15 +98,26 @@ export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
   return entries;
 }
 
-/** The fields of one CSV line (RFC 4180): commas separate, double quotes hold commas, two quotes are one. */
-function csvFields(line: string): string[] {
+function badLine(fileName: string, index: number, problem: string): OrchError {
+  return new OrchError('BadConfiguration', `${fileName}:${index + 1}: ${problem}`);
+}
+
+/** One field and what ends it. */
+const CSV_FIELD = /[ \t]*(?:"((?:[^"]|"")*)"[ \t]*|([^",]*))(?:,|$)/y;
+
+/**
+ * The fields of one CSV line (RFC 4180): commas separate, double quotes hold commas, two quotes are one. Blanks around a
+ * field are not part of it. Undefined where a quote stands inside a field or is not closed.
+ */
+function csvFields(line: string): string[] | undefined {
   const fields: string[] = [];
-  const field = /\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)/y;
-  while (field.lastIndex < line.length) {
-    const match = field.exec(line);
-    if (match === null) break;
+  CSV_FIELD.lastIndex = 0;
+  while (CSV_FIELD.lastIndex < line.length) {
+    const match = CSV_FIELD.exec(line);
+    if (match === null) return undefined;
     fields.push(match[1] === undefined ? match[2]!.trim() : match[1].replaceAll('""', '"'));
   }
+  if (line.endsWith(',')) fields.push('');
   return fields;
 }
 

@@ -12,7 +12,7 @@ export interface Write {
   readonly verb: WriteVerb;
   readonly target: WriteTarget;
   readonly parameters?: WriteParameters;
-  /** Sent as JSON; none when absent. */
+  /** Sent as JSON (a patch as a JSON merge patch); none when absent. */
   readonly body?: object;
 }
 

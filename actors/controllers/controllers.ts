@@ -8,6 +8,7 @@ import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { type FeedFactory, FeedFollower, type FeedListener, feedOfThread } from './feed-follower.ts';
+import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import type { ControllersOptions } from './options.ts';
@@ -64,6 +65,18 @@ class SharedEvent implements FeedEvent {
     this.#object ??= this.#event.object();
     return this.#object;
   }
+
+  uid(): string {
+    return this.#event.uid();
+  }
+
+  mayBeOwned(): boolean {
+    return this.#event.mayBeOwned();
+  }
+
+  mayBeTerminating(): boolean {
+    return this.#event.mayBeTerminating();
+  }
 }
 
 export class Controllers implements Actor<ControllersProtocol>, FeedListener {
@@ -80,16 +93,19 @@ export class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const dialect = DIALECTS[options.dialect];
     const { clock } = context;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
-    const queueOf = <C extends Controller>(make: (due: Due) => C) => new WorkQueue(context, writer, make);
+    const queueOf = <C extends Controller>(make: (due: Due) => C): WorkQueue<C> => new WorkQueue(context, writer, make);
     const bootstrap = queueOf((due) => createBootstrap(context, due, options));
     this.#bootstrap = bootstrap.controller;
-    this.#queues = [
+    const queues: WorkQueue[] = [
       bootstrap,
       queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
       queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
     ];
+    if (options.collectsGarbage)
+      queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes)));
+    this.#queues = queues;
     for (const { controller } of this.#queues) {
       for (const storageKey of controller.wants) {
         const followers = this.#followers.get(storageKey);

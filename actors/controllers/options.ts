@@ -10,6 +10,14 @@ export interface NamespacedType {
   readonly storageKey: string;
 }
 
+/** One type whose objects are stored, in one version. */
+export interface PersistedType extends NamespacedType {
+  /** `v1` or `<group>/<version>`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+}
+
 /** How `default/<brand>` keeps its addresses (`--endpoint-reconciler-type`). */
 export type EndpointReconcilerType = 'lease' | 'master-count' | 'none';
 
@@ -26,6 +34,13 @@ export interface AuthenticationInfo {
 export interface ControllersOptions {
   readonly dialect: DialectName;
   readonly namespacedTypes: readonly NamespacedType[];
+  /**
+   * Every persisted type that is served, in all its versions: owners may be named in any. Where rows share a storage key,
+   * a served version comes first.
+   */
+  readonly persistedTypes: readonly PersistedType[];
+  /** `--enable-garbage-collector`. */
+  readonly collectsGarbage: boolean;
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */
   readonly caPem: string;
   /** `--event-ttl`. 0: events are kept. */

@@ -51,7 +51,7 @@ export class Writer {
         user: identity.user,
         userAgent: identity.userAgent,
         parameters: write.parameters ?? {},
-        contentType: 'application/json',
+        contentType: write.verb === 'patch' ? 'application/merge-patch+json' : 'application/json',
         payload: write.body === undefined ? EMPTY_PAYLOAD : this.#encoder.encode(JSON.stringify(write.body)),
       },
       { deadlineMs: this.#limits.deadlineMs },

@@ -21,6 +21,10 @@ export interface Watcher {
     | 'suspended'
     /** Asked for a revision that has not been reached. */
     | 'future';
+  /** How often its socket was reported full. */
+  parks: number;
+  /** Has been sent something since the last such report: the ingress knows that it was heard. */
+  parksAnswered: boolean;
   /** The initial state still to be sent; undefined when there is none left. */
   initial: InitialState | undefined;
   readonly initialEventsEnd: boolean;

@@ -13,7 +13,8 @@ export interface ContinueToken {
 }
 
 const MAC_BYTES = 12;
-const TOKEN_LENGTH_MAX = 4096;
+/** More than any address can hold: keys may be long where names may. */
+const TOKEN_LENGTH_MAX = 128 * 1024;
 
 /** Opaque text for `metadata.continue`, good for the same selection only. */
 export function encodeContinueToken(token: ContinueToken, selection: Selection, key: Uint8Array): string {

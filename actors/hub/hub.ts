@@ -6,6 +6,7 @@ import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { decodedCount } from '../../storage/stored-json.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 import type { InitialState } from './cohort.ts';
@@ -68,6 +69,8 @@ export class Hub implements Actor<HubProtocol> {
     const { metrics } = context;
     metrics.beforeSnapshot(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
+      metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
+      metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
       metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
     });
   }

@@ -115,7 +115,10 @@ export interface HubProtocol extends Protocol {
   };
   readonly tells: StoreFeedTells & {
     readonly release: { readonly pin: number };
-    /** The socket refused bytes; everything after `deliveredRevision` was dropped and is replayed on `watchReady`. */
+    /**
+     * The socket was full after bytes up to `deliveredRevision`. Whatever comes after them is dropped, and replayed after
+     * `watchReady`, until a catch-up chunk that takes this message into account.
+     */
     readonly watchParked: { readonly watcher: number; readonly deliveredRevision: number };
     /** The socket takes bytes again, or the last catch-up chunk was written. */
     readonly watchReady: { readonly watcher: number };
@@ -125,12 +128,17 @@ export interface HubProtocol extends Protocol {
 
 /** What a hub sends to the ingress of its thread. */
 export type WatchDeliveryTells = {
-  /** One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`. */
+  /**
+   * One chunk for many watchers. `catchUp`: the single watcher's next chunk waits for `watchReady`; an empty one only says
+   * that the watcher is live again.
+   */
   readonly watchFrames: {
     readonly watchers: readonly number[];
     readonly chunk: Uint8Array;
     readonly throughRevision: number;
     readonly catchUp: boolean;
+    /** Of a catch-up chunk: how many `watchParked` of its watcher the hub had heard when it sent it. */
+    readonly parks: number;
   };
   /** The watch ends after this last chunk (an ERROR event), which may be empty. */
   readonly watchEnded: { readonly watchers: readonly number[]; readonly chunk: Uint8Array };

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../api/json-value.ts';
 import type { Shaping } from '../../api/table/shape.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { FramedEvent } from './frames.ts';
 
 /** One chunk with all the events, one per line. `withColumns`: the first Table says what its columns are. */
@@ -23,7 +24,7 @@ export function frameShapedEvents(
 }
 
 function decoded({ entry, shownRevision }: FramedEvent, slabs: SlabView): JsonObject {
-  const object = JSON.parse(valueView(slabs.slab(entry.slab), entry.offset).toString('utf8')) as JsonObject;
+  const object = decodeStored(valueView(slabs.slab(entry.slab), entry.offset));
   if (shownRevision === undefined) return object;
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(shownRevision) } };
 }

@@ -12,12 +12,10 @@ import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
+import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
 
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
-/** Until a message to a full ingress is tried again. */
-const RETRY_MS = 50;
-const NO_CHUNK = new Uint8Array();
 
 export interface WatchersOptions {
   readonly context: ActorContext;
@@ -38,6 +36,7 @@ export class Watchers {
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
+  readonly #delivery: WatchDelivery;
   /** The caches are not to be read. */
   #suspended = false;
   readonly #framings: Series;
@@ -45,8 +44,15 @@ export class Watchers {
 
   constructor(options: WatchersOptions) {
     this.#options = options;
-    const { clock, metrics } = options.context;
+    const { clock, metrics, timers } = options.context;
     this.#framing = new Framing(options.slabs, clock);
+    this.#delivery = new WatchDelivery({
+      ingress: options.ingress,
+      timers,
+      onRefused: (watchers) => {
+        for (const id of watchers) this.close(id);
+      },
+    });
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built, one per cohort and batch.',
@@ -58,6 +64,13 @@ export class Watchers {
     return this.#watchers.size;
   }
 
+  /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
+  get liveCount(): number {
+    let live = 0;
+    for (const index of this.#indexes.values()) for (const cohort of index.values()) live += cohort.live.size;
+    return live;
+  }
+
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     const watcher: Watcher = {
@@ -65,6 +78,8 @@ export class Watchers {
       cohort: this.#cohortFor(query, cache),
       position: query.afterRevision ?? initial?.revision ?? 0,
       state: 'waiting',
+      parks: 0,
+      parksAnswered: true,
       initial,
       initialEventsEnd: query.sendInitialEventsEnd,
       cancelTimeout: () => {},
@@ -105,6 +120,8 @@ export class Watchers {
     watcher.cohort.live.delete(id);
     watcher.state = 'waiting';
     watcher.position = deliveredRevision;
+    watcher.parks++;
+    watcher.parksAnswered = false;
   }
 
   /** One event of the batch being applied; `flush` sends what it means to whom. */
@@ -216,14 +233,11 @@ export class Watchers {
     watcher.position = through;
     if (framed.length > 0) {
       this.#deliveries.add(framed.length);
-      this.#send(
-        [watcher.id],
-        this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)),
-        through,
-        true,
-      );
+      this.#delivery.catchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
       return;
     }
+    if (!watcher.parksAnswered) this.#delivery.catchUp(watcher, NO_CHUNK);
+    if (!this.#watchers.has(watcher.id)) return;
     watcher.state = 'live';
     cohort.live.add(watcher.id);
   }
@@ -244,7 +258,7 @@ export class Watchers {
         chunk = Buffer.concat([chunk, end]);
       }
     }
-    if (chunk.length > 0) this.#send([watcher.id], chunk, watcher.position, true);
+    if (chunk.length > 0) this.#delivery.catchUp(watcher, chunk);
     else this.#advance(watcher);
   }
 
@@ -252,55 +266,34 @@ export class Watchers {
   #sendLive(cohort: Cohort, throughRevision: number, frame: (withColumns: boolean) => Buffer): void {
     const { columnsDue, live } = cohort;
     if (columnsDue.size === 0) {
-      this.#send([...live], frame(false), throughRevision, false);
+      this.#delivery.live([...live], frame(false), throughRevision);
       return;
     }
     const due: number[] = [];
     const others: number[] = [];
     for (const id of live) (columnsDue.delete(id) ? due : others).push(id);
-    if (due.length > 0) this.#send(due, frame(true), throughRevision, false);
-    if (others.length > 0) this.#send(others, frame(false), throughRevision, false);
-  }
-
-  #send(watchers: readonly number[], chunk: Uint8Array, throughRevision: number, catchUp: boolean): void {
-    const sent = this.#options.ingress.tell<'watchFrames'>({
-      type: 'watchFrames',
-      watchers,
-      chunk,
-      throughRevision,
-      catchUp,
-    });
-    if (sent === 'queued') return;
-    // The ingress is drowning: these watchers missed bytes and cannot go on. Their clients resume from what they saw.
-    for (const id of watchers) {
-      const watcher = this.#watchers.get(id);
-      if (watcher !== undefined) this.#drop(watcher);
-    }
-    this.#tellEnded(watchers, NO_CHUNK);
-  }
-
-  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
-  #tellEnded(watchers: readonly number[], chunk: Uint8Array): void {
-    if (this.#options.ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
-    this.#options.context.timers.after(RETRY_MS, () => this.#tellEnded(watchers, chunk));
+    if (due.length > 0) this.#delivery.live(due, frame(true), throughRevision);
+    if (others.length > 0) this.#delivery.live(others, frame(false), throughRevision);
   }
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
     const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
     this.#drop(watcher);
-    this.#tellEnded([watcher.id], chunk);
+    this.#delivery.ended([watcher.id], chunk);
   }
 
   #end(watcher: Watcher): void {
-    const { cohort } = watcher;
-    const caughtUp = watcher.state === 'live';
-    const chunk =
-      cohort.bookmarks && caughtUp
-        ? this.#framing.bookmark(cohort, this.#options.position().applied, undefined, cohort.columnsDue.has(watcher.id))
-        : NO_CHUNK;
+    const { cohort, id } = watcher;
+    if (cohort.bookmarks && watcher.state === 'live') {
+      const { applied } = this.#options.position();
+      const bookmark = this.#framing.bookmark(cohort, applied, undefined, cohort.columnsDue.has(id));
+      // As an event like any other: a socket that misses earlier ones must miss this one too.
+      this.#delivery.live([id], bookmark, applied);
+      if (!this.#watchers.has(id)) return;
+    }
     this.#drop(watcher);
-    this.#tellEnded([watcher.id], chunk);
+    this.#delivery.ended([id], NO_CHUNK);
   }
 
   #drop(watcher: Watcher): void {

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
 import { isPrettyRequest } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
@@ -57,7 +58,7 @@ export function sendStored(
     exchange.response.respond(code, headersFor(representation.contentType, warnings), bytes);
     return;
   }
-  sendObject(exchange, code, JSON.parse(body.toString('utf8')) as object, representation, warnings);
+  sendObject(exchange, code, decodeStored(body), representation, warnings);
 }
 
 /** Any object, shaped and encoded for this answer alone. */

@@ -4,12 +4,12 @@
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../api/discovery/discovery.ts';
 import type { Registry } from '../../api/resources/registry.ts';
-import { methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
+import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
-import { openListener } from '../../transport/open-listener.ts';
+import type { OpenListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
@@ -27,6 +27,7 @@ import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads.ts';
 import { type AnswerClass, Representations } from './representation.ts';
 import { RequestMetrics } from './request-metrics.ts';
+import { refusalOfPath } from './served-paths.ts';
 import { Watches } from './watches.ts';
 import { isWriteVerb, Writes } from './writes.ts';
 
@@ -34,6 +35,7 @@ export interface IngressOptions {
   readonly registry: Registry;
   readonly openapi: DocumentRequest;
   readonly listener: 'auto' | 'uws' | 'node';
+  readonly openListener: OpenListener;
   readonly host: string;
   readonly port: number;
   readonly tls: TlsMaterial | undefined;
@@ -94,6 +96,7 @@ export class Ingress implements Actor<IngressProtocol> {
       slabs,
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
+      timers: context.timers,
       pause: () =>
         new Promise((resolve) => {
           context.timers.soon(resolve);
@@ -131,7 +134,7 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, listener } = this.#options;
+    const { host, port, tls, sharedPort, listener, openListener } = this.#options;
     const opened = await openListener(
       listener,
       {
@@ -197,11 +200,9 @@ export class Ingress implements Actor<IngressProtocol> {
     if (!info.isResource) return this.#paths.serve(exchange, info);
     const type = this.#options.registry.byPath(info.group, info.version, info.resource);
     if (type === undefined) throw new StatusError(resourceNotFound());
+    const refusal = refusalOfPath(type, info, exchange.request.method);
+    if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
-    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-    const verbs: ReadonlySet<string> =
-      subresource === '' ? type.verbs : new Set<string>(type.subresources.get(subresource)!.verbs);
-    if (!verbs.has(verb)) throw new StatusError(methodNotAllowed());
     const bodyType = type.subresources.get(subresource) ?? type;
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);

@@ -2,6 +2,7 @@
 // large ones go out in pieces as the socket takes them. Nothing is parsed unless another representation asks for it.
 import type { JsonObject } from '../../api/json-value.ts';
 import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../storage/slab-record.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
 import { pacedWriter } from './paced-writer.ts';
 
@@ -46,8 +47,7 @@ export function listOpening(envelope: ListEnvelope): Buffer {
 
 /** The item at an index, decoded, with its kind and apiVersion. */
 export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
-  const text = valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!).toString('utf8');
-  return JSON.parse(text) as JsonObject;
+  return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
 }
 
 /** A list as objects, for representations that are not its stored bytes. */

@@ -9,13 +9,18 @@ import {
   expiredContinue,
   notFound,
   serviceUnavailable,
+  timeout,
   tooLargeResourceVersion,
 } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
+import type { Timers } from '../../runtime/environment.ts';
+import { isOrchError } from '../../runtime/errors.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
+import { PatientTells } from '../patient-tells.ts';
 import type { Place } from '../store/protocol.ts';
 import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
 import type { Exchange } from './exchange.ts';
@@ -29,6 +34,7 @@ export interface ReadParts {
   readonly slabs: SlabView;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
+  readonly timers: Timers;
   /** Lets the thread serve others in the middle of long work. */
   readonly pause: () => Promise<void>;
 }
@@ -38,9 +44,11 @@ const WHOLE_OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', 'a
 
 export class Reads {
   readonly #parts: ReadParts;
+  readonly #releases: PatientTells<HubProtocol>;
 
   constructor(parts: ReadParts) {
     this.#parts = parts;
+    this.#releases = new PatientTells(parts.hub, parts.timers);
   }
 
   async get(
@@ -61,7 +69,7 @@ export class Reads {
     if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
       sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
     } else if (subresource === 'scale') {
-      const object = JSON.parse(valueView(slabs.slab(slab), offset).toString('utf8')) as Record<string, unknown>;
+      const object = decodeStored(valueView(slabs.slab(slab), offset));
       sendObject(exchange, 200, scaleOf(object), representation);
     } else {
       throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
@@ -79,7 +87,13 @@ export class Reads {
     const { hub, requestTimeoutMs, slabs } = this.#parts;
     if (!slabs.holds(place)) {
       // The store's answer came before its publication, which brings the slab.
-      const reached = await hub.ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs });
+      const reached = await hub
+        .ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs })
+        .catch((error: unknown) => {
+          // `Overloaded` would tell the client that nothing was done.
+          if (isOrchError(error, 'Overloaded')) throw new StatusError(timeout('the write is done, its answer is not'));
+          throw error;
+        });
       if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
     }
     sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
@@ -98,7 +112,7 @@ export class Reads {
     try {
       await this.#send(exchange, type, representation, answer, slabs.current);
     } finally {
-      if (answer.pin !== 0) hub.tell<'release'>({ type: 'release', pin: answer.pin });
+      if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
     }
   }
 

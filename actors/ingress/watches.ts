@@ -2,10 +2,11 @@
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
+import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
@@ -18,10 +19,12 @@ interface OpenWatch {
   readonly response: HttpResponse;
   readonly contentType: string;
   started: boolean;
-  /** The socket is full: chunks are dropped until it drains, and the hub replays them from where it stopped. */
-  parked: boolean;
-  /** The chunk that filled the socket was one of a catch-up: the hub waits for it, not for a parked report. */
-  catchUp: boolean;
+  /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
+  full: boolean;
+  /** How often the hub was told that the socket is full. */
+  parks: number;
+  /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
+  parksHeard: number;
   readonly ended: () => void;
 }
 
@@ -35,11 +38,14 @@ export interface WatchParts {
 
 export class Watches {
   readonly #parts: WatchParts;
+  /** What the hub does not hear of a socket, its watcher would wait for without end. */
+  readonly #news: PatientTells<HubProtocol>;
   readonly #open = new Map<number, OpenWatch>();
   #nextId = 1;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
+    this.#news = new PatientTells(parts.hub, parts.context.timers);
   }
 
   get count(): number {
@@ -63,8 +69,9 @@ export class Watches {
         response,
         contentType,
         started: false,
-        parked: false,
-        catchUp: false,
+        full: false,
+        parks: 0,
+        parksHeard: 0,
         ended: resolve,
       };
       this.#open.set(watch.id, watch);
@@ -75,7 +82,9 @@ export class Watches {
         { type: 'watch', ...query },
         { deadlineMs: this.#parts.requestTimeoutMs },
       );
-      if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+      // Clients of watches look for this one among the events.
+      if (answer.refused === 'expired') this.#endWith(query.watcher, refusalStatus(answer, exchange));
+      else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
       throw error;
@@ -86,20 +95,23 @@ export class Watches {
   }
 
   /** One chunk for many watchers. */
-  frames({ watchers, chunk, throughRevision, catchUp }: WatchDeliveryTells['watchFrames']): void {
+  frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
     for (const id of watchers) {
       const watch = this.#open.get(id);
-      if (watch === undefined || watch.parked) continue;
+      if (watch === undefined || watch.full) continue;
+      if (catchUp) watch.parksHeard = parks;
+      // Sent before the hub heard of the full socket: it will be replayed.
+      if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       this.#start(watch);
-      const drained = watch.response.write(chunk);
-      if (drained) {
-        if (catchUp) this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: id });
+      if (watch.response.write(chunk)) {
+        if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
-      watch.parked = true;
-      watch.catchUp = catchUp;
-      if (!catchUp)
-        this.#parts.hub.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+      watch.full = true;
+      // After a catch-up chunk the hub waits for `watchReady` anyway.
+      if (catchUp) continue;
+      watch.parks++;
+      this.#news.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
     }
   }
 
@@ -117,7 +129,7 @@ export class Watches {
   /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
   endAll(): void {
     for (const watch of this.#open.values()) {
-      this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+      this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
       this.#start(watch);
       this.#finish(watch);
     }
@@ -151,10 +163,15 @@ export class Watches {
     watch.response.onDrained(() => this.#drained(watch));
   }
 
+  /** A watch that is over before its first event. */
+  #endWith(id: number, status: Status): void {
+    this.end({ watchers: [id], chunk: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) });
+  }
+
   #drained(watch: OpenWatch): void {
-    if (!watch.parked) return;
-    watch.parked = false;
-    this.#parts.hub.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
+    if (!watch.full) return;
+    watch.full = false;
+    this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 
   #finish(watch: OpenWatch): void {
@@ -165,7 +182,7 @@ export class Watches {
 
   #close(watch: OpenWatch): void {
     if (!this.#open.delete(watch.id)) return;
-    this.#parts.hub.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
     watch.ended();
   }
 }

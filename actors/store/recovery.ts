@@ -17,14 +17,10 @@ import {
   writeRecordHead,
 } from '../../storage/slab-record.ts';
 import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
+import type { CommitTime } from './commit-times.ts';
+import type { HistoryEvent } from './history-window.ts';
 import type { Place } from './protocol.ts';
-import type { CurrentRecord, HistoryEvent, RevisionLog } from './revision-log.ts';
-
-/** When the batch that ended at a revision was committed, for compaction by age. */
-export interface CommitTime {
-  readonly revision: number;
-  readonly wallMs: number;
-}
+import type { CurrentRecord, RevisionLog } from './revision-log.ts';
 
 /**
  * Fills `log` from an opened engine. Returns the commit times of the history window.
@@ -127,7 +123,7 @@ function rebuildHistory(log: RevisionLog, pool: SlabPool, records: readonly Even
       previousOffset: before?.offset ?? 0,
     });
   }
-  for (const event of newestFirst.reverse()) log.remember(event);
+  for (const event of newestFirst.reverse()) log.window.add(event);
 }
 
 function removalPlace(

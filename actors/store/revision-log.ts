@@ -16,7 +16,6 @@ import {
   recordKey,
   recordLength,
   recordSchemaGeneration,
-  recordType,
   restampRecord,
   revisionOffset,
   stampRevision,
@@ -30,29 +29,14 @@ import {
   storedValueChecksum,
   writeStoredValue,
 } from '../../storage/stored-value.ts';
-import {
-  EXPECT_ABSENT,
-  EXPECT_ANY,
-  type Operation,
-  type Place,
-  type PutOperation,
-  type Transaction,
-  type TransactionResult,
-} from './protocol.ts';
+import { HistoryWindow } from './history-window.ts';
+import type { Place, PutOperation, Transaction, TransactionResult } from './protocol.ts';
+import { refusalOf } from './transaction-check.ts';
 
 /** The current state of one key. */
 export interface CurrentRecord extends Place {
   readonly bornRevision: number;
   readonly keyChecksum: number;
-}
-
-/** One event of the history window, with the record it replaced. */
-export interface HistoryEvent {
-  readonly revision: number;
-  slab: number;
-  offset: number;
-  readonly previousSlab: number;
-  readonly previousOffset: number;
 }
 
 /** A batch ready for the engine. `writes` and `events` are valid until the next batch is formed. */
@@ -67,14 +51,12 @@ export interface FormedBatch {
 
 export class RevisionLog {
   readonly current = new Map<string, CurrentRecord>();
-  readonly history: HistoryEvent[] = [];
+  readonly window: HistoryWindow;
   revision = 0;
   compactedRevision = 0;
   /** Checksum of the last event record. */
   lastChecksum = 0;
   liveDigest = 0;
-  /** Bytes of records that only the history window keeps. */
-  historyBytes = 0;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -84,7 +66,10 @@ export class RevisionLog {
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
 
+  readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
+
   constructor(pool: SlabPool, media: StorageMedia) {
+    this.window = new HistoryWindow(pool);
     this.#pool = pool;
     this.#media = media;
   }
@@ -99,7 +84,7 @@ export class RevisionLog {
 
   /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
   apply(transaction: Transaction, payload: Uint8Array): TransactionResult {
-    const refusal = this.#refusal(transaction);
+    const refusal = refusalOf(transaction, this.#revisionOf);
     if (refusal !== undefined) return refusal;
     if (transaction.operations.length === 0) return { ok: true, revision: this.revision, places: [] };
     const revision = ++this.revision;
@@ -142,7 +127,7 @@ export class RevisionLog {
       if (record === undefined || record.slab !== slabNumber || record.offset !== at) continue;
       const room = this.#pool.allocate(length);
       from.bytes.copy(this.#pool.slab(room.slab).bytes, room.offset, at, at + length);
-      const event = this.#historyEventAt(record);
+      const event = this.window.eventAt(record);
       if (event !== undefined) Object.assign(event, room);
       this.current.set(key, { ...record, ...room });
       this.#pool.release(slabNumber, at);
@@ -153,52 +138,8 @@ export class RevisionLog {
 
   /** Forgets events up to a revision; what only they kept is released in the pool. */
   compact(upToRevision: number): void {
-    let dropped = 0;
-    for (const event of this.history) {
-      if (event.revision > upToRevision) break;
-      this.#forget(event);
-      dropped++;
-    }
-    if (dropped > 0) this.history.splice(0, dropped);
+    this.window.forget(upToRevision);
     this.compactedRevision = Math.max(this.compactedRevision, Math.min(upToRevision, this.revision));
-  }
-
-  /** The lowest revision to compact to so that the window holds at most so many bytes and events. */
-  compactionForBounds(historyBytesMax: number, historyEventsMax: number): number {
-    let bytes = this.historyBytes;
-    let count = this.history.length;
-    let revision = this.compactedRevision;
-    for (const event of this.history) {
-      if (bytes <= historyBytesMax && count <= historyEventsMax) break;
-      bytes -= this.#keptBytes(event);
-      count--;
-      revision = event.revision;
-    }
-    return revision;
-  }
-
-  /** Adds an event in front of or behind the others: used by recovery, which knows the order. */
-  remember(event: HistoryEvent): void {
-    this.history.push(event);
-    this.historyBytes += this.#keptBytes(event);
-  }
-
-  #refusal(transaction: Transaction): TransactionResult | undefined {
-    for (const { key, expect } of transaction.guards ?? []) {
-      const revision = this.current.get(key)?.revision ?? 0;
-      if (expect !== EXPECT_ANY && expect !== revision)
-        return { ok: false, reason: 'guard', key, currentRevision: revision };
-    }
-    const { operations } = transaction;
-    const named = operations.length > 1 ? new Set<string>() : undefined;
-    for (const operation of operations) {
-      const { key } = operation;
-      const revision = this.current.get(key)?.revision ?? 0;
-      const reason = named?.has(key) ? 'changed' : refusalReason(operation, revision);
-      if (reason !== undefined) return { ok: false, reason, key, currentRevision: revision };
-      named?.add(key);
-    }
-    return undefined;
   }
 
   #put(operation: PutOperation, payload: Uint8Array, revision: number): Place {
@@ -280,7 +221,7 @@ export class RevisionLog {
 
   #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {
     this.#events.add(place.revision, type, key, before && this.#storedFormOf(key, before), checksum);
-    this.remember({
+    this.window.add({
       ...place,
       previousSlab: before?.slab ?? NO_SLAB,
       previousOffset: before?.offset ?? 0,
@@ -318,46 +259,6 @@ export class RevisionLog {
     this.#scratchEnd += length;
     return this.#scratch.subarray(at, at + length);
   }
-
-  #forget(event: HistoryEvent): void {
-    this.historyBytes -= this.#keptBytes(event);
-    if (event.previousSlab !== NO_SLAB) this.#pool.release(event.previousSlab, event.previousOffset);
-    if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
-  }
-
-  /** Bytes that only this event keeps: what it replaced, and a removal's own record. */
-  #keptBytes(event: HistoryEvent): number {
-    const previous =
-      event.previousSlab === NO_SLAB ? 0 : recordLength(this.#pool.slab(event.previousSlab), event.previousOffset);
-    return previous + (this.#isRemoval(event) ? recordLength(this.#pool.slab(event.slab), event.offset) : 0);
-  }
-
-  #isRemoval(event: HistoryEvent): boolean {
-    return recordType(this.#pool.slab(event.slab), event.offset) === DELETED;
-  }
-
-  #historyEventAt(record: CurrentRecord): HistoryEvent | undefined {
-    let low = 0;
-    let high = this.history.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.history[middle]!.revision < record.revision) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low; this.history[i]?.revision === record.revision; i++) {
-      const event = this.history[i]!;
-      if (event.slab === record.slab && event.offset === record.offset) return event;
-    }
-    return undefined;
-  }
-}
-
-/** Why an operation does not hold for a key that is at `revision` (0: absent); undefined when it does. */
-function refusalReason(operation: Operation, revision: number): 'exists' | 'missing' | 'changed' | undefined {
-  const { expect } = operation;
-  if ('delete' in operation && revision === 0) return 'missing';
-  if (expect === EXPECT_ANY || expect === revision) return undefined;
-  return expect === EXPECT_ABSENT ? 'exists' : revision === 0 ? 'missing' : 'changed';
 }
 
 /** Appends a record to the last run when it lies in the same slab (records of a batch are written back to back). */

@@ -2,45 +2,27 @@
 // commits it as one, and keeps this order: durable, then the committed revision in shared memory, then the batch
 // published, then the writes acknowledged. A failed commit ends the thread: what was not acknowledged may be lost, what
 // was is on disk.
-import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
-import type { HistogramSeries, Series } from '../../runtime/metrics.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { CrashError, OrchError } from '../../runtime/errors.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
-import type { StorageMedia } from '../../storage/stored-value.ts';
+import { CommitTimes } from './commit-times.ts';
+import { Compactor } from './compactor.ts';
+import { diskProblem } from './health.ts';
+import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
-import { type CommitTime, recover } from './recovery.ts';
+import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
+import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
+import { historyPlaces, livePlaces } from './snapshot.ts';
+import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
-
-export interface StoreOptions {
-  /** Makes the engine, unopened. */
-  readonly engine: (context: ActorContext) => StorageEngine;
-  readonly media: StorageMedia;
-  /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
-  readonly compactionIntervalMs: number;
-  readonly healthcheckTimeoutMs: number;
-  /** Bytes that only the history window keeps; older events are compacted beyond it. */
-  readonly historyBytesMax: number;
-}
-
-export const STORE_SETTINGS = {
-  slabBytes: 1024 * 1024,
-  historyEventsMax: 200_000,
-  /** Transactions in one commit batch. */
-  batchTransactionsMax: 1024,
-  /** A sealed slab that is live to at most this share is emptied and reused. */
-  sparseShare: 0.25,
-} as const;
 
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
-interface PendingCommit {
-  readonly message: AskMessage<StoreProtocol, 'commit'>;
-  readonly reply: Reply;
-}
+export { STORE_SETTINGS, type StoreOptions };
 
 export class Store implements Actor<StoreProtocol> {
   readonly #context: ActorContext;
@@ -51,19 +33,19 @@ export class Store implements Actor<StoreProtocol> {
   readonly #pool: SlabPool;
   readonly #log: RevisionLog;
   readonly #subscribers: Subscribers;
-  readonly #batchSizes: HistogramSeries;
-  readonly #commits: Series;
+  readonly #metrics: StoreMetrics;
+  readonly #commitTimes = new CommitTimes();
+  readonly #compactor: Compactor;
   #tokenKey: Uint8Array = new Uint8Array();
-  #commitTimes: CommitTime[] = [];
-  #pending: PendingCommit[] = [];
+  readonly #pending: PendingCommits;
   #running = false;
-  /** Compact to here when the engine is next free; the disk follows in slices. */
-  #compactTarget = 0;
-  #diskCompactionPending = false;
   #commitStartedMs: number | undefined;
-  readonly #settledSteps: (() => void)[] = [];
+  #settledSteps: (() => void)[] = [];
+  #sliceDue = false;
   #learnedSlabs = 0;
   #stopped = false;
+  /** Set while stopping: called when everything accepted has been written. */
+  #onIdle: (() => void) | undefined;
 
   constructor(context: ActorContext, options: StoreOptions) {
     this.#context = context;
@@ -73,27 +55,47 @@ export class Store implements Actor<StoreProtocol> {
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
     this.#log = new RevisionLog(this.#pool, options.media);
     this.#subscribers = new Subscribers(context, this.#shared, this.#pool);
-    const { metrics } = context;
-    this.#commits = metrics.counter('orch_store_commits_total', 'Durable commit batches.');
-    this.#batchSizes = metrics.histogram(
-      'orch_store_batch_transactions',
-      'Transactions in one commit batch.',
-      [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    );
-    metrics.beforeSnapshot(() => this.#gauge());
+    this.#pending = new PendingCommits(this.#settings.batchTransactionsMax, this.#settings.batchBytesMax);
+    this.#compactor = new Compactor({
+      log: this.#log,
+      pool: this.#pool,
+      commitTimes: this.#commitTimes,
+      historyBytesMax: options.historyBytesMax,
+      historyEventsMax: this.#settings.historyEventsMax,
+      sliceEvents: this.#settings.compactionSliceEvents,
+      sparseShare: this.#settings.sparseShare,
+      publish: (movedRuns) => this.#publish([], movedRuns),
+    });
+    this.#metrics = new StoreMetrics(context.metrics, () => ({
+      revision: this.#shared.committedRevision,
+      objects: this.#log.current.size,
+      historyEvents: this.#log.window.events.length,
+      slabBytes: this.#pool.reservedBytes,
+      slabLiveBytes: this.#pool.liveBytes,
+      subscribers: this.#subscribers.count,
+    }));
   }
 
   /** Opens the engine and recovers; nothing is answered before. */
   async open(): Promise<void> {
-    const contents = await this.#engine.open();
-    this.#tokenKey = contents.tokenKey;
-    this.#commitTimes = await recover(this.#log, this.#pool, this.#engine, contents);
+    try {
+      const contents = await this.#engine.open();
+      this.#tokenKey = contents.tokenKey;
+      const nowMs = this.#context.clock.nowMs();
+      for (const { revision, wallMs } of await recover(this.#log, this.#pool, this.#engine, contents)) {
+        // A clock that was ahead then and is right now must not keep history for ever.
+        this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
+      }
+    } catch (error) {
+      await this.#engine.close();
+      throw error;
+    }
     this.#shared.committedRevision = this.#log.revision;
     this.#learnSlabs();
     const { compactionIntervalMs } = this.#options;
     if (compactionIntervalMs > 0) {
       this.#context.timers.every(Math.max(100, compactionIntervalMs / COMPACTION_CHECKS_PER_INTERVAL), () =>
-        this.#compactByAge(),
+        this.#whenSettled(this.#compactByAge),
       );
     }
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
@@ -102,11 +104,15 @@ export class Store implements Actor<StoreProtocol> {
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'commit':
-        this.#pending.push({ message, reply });
+        if (this.#stopped) {
+          reply.fail(new OrchError('ActorDown', 'the store has stopped'));
+          return;
+        }
+        this.#pending.add({ message, reply });
         this.#wake();
         return;
       case 'subscribe':
-        this.#whenSettled(() => reply.send(this.#subscribe(message.subscriber)));
+        this.#answerSettled(reply, () => this.#subscribe(message.subscriber));
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
@@ -115,23 +121,29 @@ export class Store implements Actor<StoreProtocol> {
         this.#health(reply);
         return;
       case 'compact':
-        this.#compactTarget = Math.max(this.#compactTarget, message.upToRevision);
-        this.#compactInMemory();
-        this.#wake();
-        reply.send({ compactedRevision: this.#log.compactedRevision });
+        this.#answerSettled(reply, () => {
+          this.#compactor.upTo(message.upToRevision);
+          while (this.#compactor.isBehind) this.#compactor.next();
+          this.#wake();
+          return { compactedRevision: this.#log.compactedRevision };
+        });
         return;
     }
   }
 
   async stop(): Promise<void> {
-    while (this.#running) await new Promise<void>((resolve) => this.#context.timers.soon(resolve));
+    if (this.#running) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
     this.#stopped = true;
     await this.#engine.close();
   }
 
-  /** A subscriber whose thread died reads nothing any more. */
+  /** The subscription may be the dead actor's or already its successor's: whoever lives subscribes again. */
   peerRestarted(name: string): void {
-    this.#subscribers.remove(name);
+    this.#subscribers.lose(name);
   }
 
   #wake(): void {
@@ -144,28 +156,19 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   async #run(): Promise<void> {
-    while (this.#pending.length > 0 || this.#diskCompactionPending) {
-      if (this.#pending.length > 0) await this.#commitBatch(this.#takePending());
-      if (this.#diskCompactionPending) {
-        this.#diskCompactionPending = await this.#engine.compact(this.#log.compactedRevision);
-      }
+    while (this.#pending.length > 0 || this.#diskCompactionDue) {
+      if (this.#pending.length > 0) await this.#commitBatch(this.#pending.take());
+      if (this.#diskCompactionDue) await this.#compactor.compactDisk(this.#engine);
     }
-    this.#running = false;
+    this.#rest();
   }
 
-  #takePending(): PendingCommit[] {
-    let transactions = 0;
-    let count = 0;
-    while (count < this.#pending.length && transactions < this.#settings.batchTransactionsMax) {
-      transactions += this.#pending[count]!.message.transactions.length;
-      count++;
-    }
-    if (count === this.#pending.length) {
-      const all = this.#pending;
-      this.#pending = [];
-      return all;
-    }
-    return this.#pending.splice(0, count);
+  /** Nothing runs any more; when stopping, nothing will. */
+  #rest(): void {
+    this.#running = false;
+    if (this.#onIdle === undefined) return;
+    this.#stopped = true;
+    this.#onIdle();
   }
 
   async #commitBatch(commits: readonly PendingCommit[]): Promise<void> {
@@ -184,25 +187,43 @@ export class Store implements Actor<StoreProtocol> {
       await this.#engine.commit(batch);
       this.#commitStartedMs = undefined;
       this.#shared.committedRevision = batch.lastRevision;
-      this.#commitTimes.push({ revision: batch.lastRevision, wallMs });
+      this.#commitTimes.add({ revision: batch.lastRevision, wallMs });
       this.#publish(batch.runs, []);
-      this.#compactByBounds(batch.firstRevision - 1);
-      this.#commits.add(1);
-      this.#batchSizes.observe(transactions);
-      for (const step of this.#settledSteps.splice(0)) step();
+      this.#metrics.committed(transactions);
     }
     commits.forEach(({ reply }, index) => {
       reply.send({ results: answers[index] });
     });
+    if (batch !== undefined) this.#settle();
   }
 
-  /** Runs a step that must not see a batch which is not durable yet. */
+  /** What waited for the batch, and keeping the history window to its bounds. */
+  #settle(): void {
+    this.#compactor.byBounds();
+    if (this.#compactor.isBehind) this.#goOnCompacting();
+    const steps = this.#settledSteps;
+    this.#settledSteps = [];
+    for (const step of steps) step();
+  }
+
+  /** Runs a step that must not see a batch which is not durable yet: now, or once after the batch being written. */
   #whenSettled(step: () => void): void {
     if (this.#commitStartedMs === undefined) step();
-    else this.#settledSteps.push(step);
+    else if (!this.#settledSteps.includes(step)) this.#settledSteps.push(step);
   }
 
-  #publish(runs: readonly number[], movedRuns: readonly number[]): void {
+  #answerSettled(reply: Reply, answer: () => unknown): void {
+    this.#whenSettled(() => {
+      try {
+        reply.send(answer());
+      } catch (error) {
+        reply.fail(error);
+      }
+    });
+  }
+
+  /** Returns the publication's number. */
+  #publish(runs: readonly number[], movedRuns: readonly number[]): number {
     this.#learnSlabs();
     this.#subscribers.publish({
       lastRevision: this.#log.revision,
@@ -210,6 +231,7 @@ export class Store implements Actor<StoreProtocol> {
       runs,
       movedRuns,
     });
+    return this.#subscribers.sequence;
   }
 
   /** The store's own thread may host readers: they find the slabs in the thread's view like everyone else. */
@@ -220,111 +242,70 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   #subscribe(subscriber: string): Snapshot {
-    const log = this.#log;
-    const live = new Uint32Array(log.current.size * 2);
-    let at = 0;
-    for (const { slab, offset } of log.current.values()) {
-      live[at++] = slab;
-      live[at++] = offset;
-    }
-    const history = new Uint32Array(log.history.length * 4);
-    at = 0;
-    for (const event of log.history) {
-      history[at++] = event.slab;
-      history[at++] = event.offset;
-      history[at++] = event.previousSlab;
-      history[at++] = event.previousOffset;
-    }
+    const readerSlot = this.#subscribers.add(subscriber);
     return {
-      readerSlot: this.#subscribers.add(subscriber),
+      readerSlot,
       sequence: this.#subscribers.sequence,
-      revision: log.revision,
-      compactedRevision: log.compactedRevision,
+      revision: this.#log.revision,
+      compactedRevision: this.#log.compactedRevision,
       sharedState: this.#shared.memory,
       slabs: this.#pool.memories(),
-      live,
-      history,
+      live: livePlaces(this.#log),
+      history: historyPlaces(this.#log),
       tokenKey: this.#tokenKey,
     };
   }
 
-  #compactByAge(): void {
-    const before = this.#context.clock.nowMs() - this.#options.compactionIntervalMs;
-    let target = 0;
-    for (const { revision, wallMs } of this.#commitTimes) {
-      if (wallMs > before) break;
-      target = revision;
+  readonly #compactByAge = (): void => {
+    this.#compactor.byAge(this.#context.clock.nowMs() - this.#options.compactionIntervalMs);
+    this.#goOnCompacting();
+  };
+
+  readonly #compactNext = (): void => {
+    this.#sliceDue = false;
+    this.#compactor.next();
+    this.#goOnCompacting();
+  };
+
+  /** Slices are turns apart: what has arrived meanwhile comes first. */
+  #goOnCompacting(): void {
+    if (!this.#compactor.isBehind) {
+      this.#wake();
+    } else if (!this.#sliceDue) {
+      this.#sliceDue = true;
+      this.#context.timers.soon(() => this.#whenSettled(this.#compactNext));
     }
-    this.#compactTarget = Math.max(this.#compactTarget, target);
-    if (this.#compactInMemory()) this.#wake();
   }
 
-  /** `newestRevision`: the last batch's event record stays, since it vouches for the values. */
-  #compactByBounds(newestRevision: number): void {
-    const { historyBytesMax } = this.#options;
-    const { historyEventsMax } = this.#settings;
-    if (this.#log.historyBytes <= historyBytesMax && this.#log.history.length <= historyEventsMax) return;
-    // A tenth more than needed, so that this does not happen at each batch.
-    const target = this.#log.compactionForBounds(historyBytesMax * 0.9, historyEventsMax * 0.9);
-    this.#compactTarget = Math.max(this.#compactTarget, Math.min(target, newestRevision));
-    this.#compactInMemory();
-  }
-
-  /** Compacts what readers see, empties sparse slabs, and leaves the disk to the commit loop. True if anything was done. */
-  #compactInMemory(): boolean {
-    const newest = this.#commitTimes.at(-2)?.revision ?? 0;
-    const target = Math.min(this.#compactTarget, newest);
-    if (target <= this.#log.compactedRevision || this.#commitStartedMs !== undefined) return false;
-    this.#log.compact(target);
-    const kept = this.#commitTimes.findIndex(({ revision }) => revision > target);
-    this.#commitTimes.splice(0, kept);
-    const moved = this.#pool.sparse(this.#settings.sparseShare).flatMap((slab) => this.#log.moveOut(slab));
-    this.#publish([], moved);
-    this.#pool.retireEmpty(this.#subscribers.sequence);
-    this.#diskCompactionPending = true;
-    return true;
+  /** A store that is stopping leaves the disk's compaction to the next start. */
+  get #diskCompactionDue(): boolean {
+    return this.#compactor.isDiskDue && this.#onIdle === undefined;
   }
 
   #health(reply: Reply): void {
-    const answer = (healthy: boolean, reason: string): void => {
-      reply.send({ healthy, revision: this.#shared.committedRevision, reason } satisfies StoreHealth);
+    const answer = (reason: string): void => {
+      const revision = this.#shared.committedRevision;
+      reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
     };
     const timeoutMs = this.#options.healthcheckTimeoutMs;
     const started = this.#commitStartedMs;
     if (started !== undefined && this.#context.clock.monotonicMs() - started > timeoutMs) {
-      answer(false, `a commit has been waiting for the disk for more than ${timeoutMs} ms`);
+      answer(`a commit has been waiting for the disk for more than ${timeoutMs} ms`);
       return;
     }
-    const timer = this.#context.timers.after(timeoutMs, () =>
-      answer(false, `the disk did not answer within ${timeoutMs} ms`),
-    );
-    this.#engine.probe().then(
-      () => {
-        timer.cancel();
-        answer(true, '');
-      },
-      (error: unknown) => {
-        timer.cancel();
-        answer(false, String(error));
-      },
-    );
+    void diskProblem(this.#engine, this.#context.timers, timeoutMs).then(answer);
   }
 
+  /** What was accepted but not acknowledged is lost with the thread. */
   #fail(error: unknown): void {
-    this.#context.log.fatal({ err: error }, 'commit failed');
-    this.#context.crash(error instanceof Error ? error : new OrchError('StoreUnusable', String(error)));
-  }
-
-  #gauge(): void {
-    const { metrics } = this.#context;
-    metrics.gauge('orch_store_revision', 'The revision last committed.').set(this.#log.revision);
-    metrics.gauge('orch_store_objects', 'Objects stored.').set(this.#log.current.size);
-    metrics.gauge('orch_store_history_events', 'Events in the history window.').set(this.#log.history.length);
-    metrics.gauge('orch_store_slab_bytes', 'Shared memory held by slabs.').set(this.#pool.reservedBytes);
-    metrics
-      .gauge('orch_store_slab_live_bytes', 'Bytes of records current or in the history window.')
-      .set(this.#pool.liveBytes);
-    metrics.gauge('orch_store_subscribers', 'Actors that follow the store.').set(this.#subscribers.count);
+    this.#rest();
+    this.#stopped = true;
+    try {
+      this.#context.crash(error instanceof Error ? error : new OrchError('StoreUnusable', String(error)));
+    } catch (crash) {
+      // The thread has been told. Nobody above this promise could do more.
+      if (!(crash instanceof CrashError)) throw crash;
+    }
   }
 }
 

@@ -1,10 +1,14 @@
 // Who follows the store: sends each publication once to every subscriber, in order, and gives up those that fall behind
-// by more than their mailbox. A subscriber given up is told so until it hears it, and subscribes again.
+// by more than their mailbox. A subscriber given up is told so until it hears it, and subscribes again. Its epoch stands
+// until then: what it was sent before it may still be reading.
 import type { ActorContext, Protocol, Ref } from '../../runtime/actor.ts';
+import type { Timer } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import type { StoreBatch, StoreFeedTells } from './protocol.ts';
+
+const TELL_LOST_RETRY_MS = 50;
 
 interface FeedProtocol extends Protocol {
   readonly asks: Record<never, never>;
@@ -16,8 +20,8 @@ interface Subscriber {
   readonly readerSlot: number;
   /** Slabs with a lower number are known to it. */
   knownSlabs: number;
-  /** Lost messages: hears nothing but `storeLost` from now on. */
-  lost: boolean;
+  /** `lost`: missed a publication and has not heard so. `told`: has; hears nothing more until it subscribes again. */
+  state: 'following' | 'lost' | 'told';
 }
 
 export class Subscribers {
@@ -25,6 +29,7 @@ export class Subscribers {
   readonly #shared: SharedState;
   readonly #pool: SlabPool;
   readonly #byName = new Map<string, Subscriber>();
+  #retry: Timer | undefined;
   /** The last publication's number. */
   sequence = 0;
 
@@ -38,20 +43,23 @@ export class Subscribers {
     return this.#byName.size;
   }
 
-  /** Registers an actor from the present publication on; a second time replaces the first. Returns its epoch slot. */
+  /**
+   * Registers an actor from the present publication on; a second time replaces the first. Returns its epoch slot. One that
+   * subscribes again keeps its epoch, which it raises itself when it has let go of what it read before.
+   */
   add(name: string): number {
-    this.remove(name);
-    const readerSlot = this.#shared.claimReader(this.sequence);
+    const readerSlot = this.#byName.get(name)?.readerSlot ?? this.#shared.claimReader(this.sequence);
     if (readerSlot === undefined) throw new OrchError('Overloaded', 'no reader slot is free');
     this.#byName.set(name, {
       ref: this.#context.refNamed<FeedProtocol>(name),
       readerSlot,
       knownSlabs: this.#pool.count,
-      lost: false,
+      state: 'following',
     });
     return readerSlot;
   }
 
+  /** Forgets an actor that reads nothing any more. */
   remove(name: string): void {
     const subscriber = this.#byName.get(name);
     if (subscriber === undefined) return;
@@ -59,29 +67,48 @@ export class Subscribers {
     this.#byName.delete(name);
   }
 
-  publish(batch: Omit<StoreBatch, 'sequence' | 'newSlabs'>): void {
-    this.sequence++;
-    for (const [name, subscriber] of this.#byName) {
-      if (!subscriber.lost) {
-        const newSlabs = this.#pool.memories(subscriber.knownSlabs);
-        const sent = subscriber.ref.tell<'storeBatch'>({
-          type: 'storeBatch',
-          ...batch,
-          sequence: this.sequence,
-          newSlabs,
-        });
-        if (sent === 'queued') {
-          subscriber.knownSlabs = this.#pool.count;
-          continue;
-        }
-        subscriber.lost = true;
-        this.#context.log.warn({ subscriber: name, sequence: this.sequence }, 'subscriber fell behind');
-      }
-      this.#giveUp(name, subscriber);
-    }
+  /** Ends a subscription from here: the actor is told to subscribe again. */
+  lose(name: string): void {
+    const subscriber = this.#byName.get(name);
+    if (subscriber === undefined) return;
+    subscriber.state = 'lost';
+    this.#tellLost();
   }
 
-  #giveUp(name: string, subscriber: Subscriber): void {
-    if (subscriber.ref.tell<'storeLost'>({ type: 'storeLost' }) === 'queued') this.remove(name);
+  publish(batch: Omit<StoreBatch, 'sequence' | 'newSlabs'>): void {
+    this.sequence++;
+    let isAnyLost = false;
+    for (const [name, subscriber] of this.#byName) {
+      if (subscriber.state === 'lost') isAnyLost = true;
+      if (subscriber.state !== 'following') continue;
+      const newSlabs = this.#pool.memories(subscriber.knownSlabs);
+      const sent = subscriber.ref.tell<'storeBatch'>({
+        type: 'storeBatch',
+        ...batch,
+        sequence: this.sequence,
+        newSlabs,
+      });
+      if (sent === 'queued') {
+        subscriber.knownSlabs = this.#pool.count;
+        continue;
+      }
+      this.#context.log.warn({ subscriber: name, sequence: this.sequence }, 'subscriber fell behind');
+      subscriber.state = 'lost';
+      isAnyLost = true;
+    }
+    if (isAnyLost) this.#tellLost();
+  }
+
+  /** Tried again with each publication, and by time: the next publication may be long in coming. */
+  #tellLost(): void {
+    this.#retry?.cancel();
+    this.#retry = undefined;
+    let isAnyLost = false;
+    for (const subscriber of this.#byName.values()) {
+      if (subscriber.state !== 'lost') continue;
+      if (subscriber.ref.tell<'storeLost'>({ type: 'storeLost' }) === 'queued') subscriber.state = 'told';
+      else isAnyLost = true;
+    }
+    if (isAnyLost) this.#retry = this.#context.timers.after(TELL_LOST_RETRY_MS, () => this.#tellLost());
   }
 }

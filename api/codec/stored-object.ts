@@ -40,8 +40,15 @@ interface EncodableObject {
 /**
  * Encodes an object for the store. kind and apiVersion are the stored type's, whatever the object says.
  * Members whose value is undefined are left out.
+ *
+ * @param managedFieldsText JSON to stand for metadata.managedFields, which the object then has not; empty for none.
  */
-export function encodeStored(object: EncodableObject, apiVersion: string, kind: string): EncodedObject {
+export function encodeStored(
+  object: EncodableObject,
+  apiVersion: string,
+  kind: string,
+  managedFieldsText = '',
+): EncodedObject {
   const typeMeta = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const metadata = object.metadata;
   let before = `${typeMeta}"metadata":{`;
@@ -56,7 +63,7 @@ export function encodeStored(object: EncodableObject, apiVersion: string, kind: 
     if (!AFTER_REVISION_SET.has(member) && !BEFORE_REVISION_SET.has(member))
       text += encodeMember(member, metadata[member]);
   }
-  text += '}';
+  text += managedFieldsText === '' ? '}' : `,"managedFields":${managedFieldsText}}`;
   for (const member of Object.keys(object)) {
     if (member !== 'kind' && member !== 'apiVersion' && member !== 'metadata')
       text += encodeMember(member, object[member]);

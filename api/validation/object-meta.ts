@@ -195,7 +195,8 @@ function checkNoNewFinalizers(next: ObjectMeta, stored: ObjectMeta, errors: Fiel
   const present = new Set(stored.finalizers);
   const added = (next.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
   if (added.length === 0) return;
-  const detail = `none may be added while the object is being deleted, but found ${added.slice(0, 10).join(', ')}`;
+  const found = added.slice(0, 10).join(', ');
+  const detail = `no new finalizers can be added if the object is being deleted, but there are: ${found}`;
   errors.push(wrong.forbidden('metadata.finalizers', detail));
 }
 

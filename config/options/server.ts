@@ -86,6 +86,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     type: 'bool',
     default: 'true',
     description: 'Delete dependents whose owners are gone; must say the same as at the controller manager.',
+    inForce: true,
   },
   {
     name: 'delete-collection-workers',

@@ -36,25 +36,26 @@ export class Kubectl {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads. */
-  run(args: readonly string[], stdin = ''): Promise<Outcome> {
+  /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads, `environment` what is set beside the usual. */
+  run(args: readonly string[], stdin = '', environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
     return new Promise((resolve) => {
       const child = execFile(
         'kubectl',
         this.#arguments(args),
-        { env: this.#environment(), timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
+        { env: { ...this.#environment(), ...environment }, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => {
           const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
           resolve({ code, stdout, stderr });
         },
       );
+      child.stdin?.on('error', () => {}); // Most commands end without reading it.
       child.stdin?.end(stdin);
     });
   }
 
   /** The output of a command. Throws when it fails. */
-  async ok(args: readonly string[], stdin = ''): Promise<string> {
-    const { code, stdout, stderr } = await this.run(args, stdin);
+  async ok(args: readonly string[], stdin = '', environment: NodeJS.ProcessEnv = {}): Promise<string> {
+    const { code, stdout, stderr } = await this.run(args, stdin, environment);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} failed (${code}): ${stderr}${stdout}`);
     return stdout;
   }

@@ -1,7 +1,7 @@
 // Runs the engine contract over the engines there are, and what only an engine with a directory must refuse.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,6 +196,16 @@ test('a directory that does not exist yet is made, for its owner alone', async (
   await engine.close();
   t.is(statSync(directory).mode & 0o777, 0o700);
   t.is(statSync(join(directory, 'head')).mode & 0o777, 0o600);
+});
+
+test('an engine that was made but not opened touches nothing', async (t) => {
+  const directory = freshDirectory(t);
+  const made = new LevelEngine(optionsFor(directory));
+  const opened = new LevelEngine(optionsFor(join(directory, 'other')));
+  await opened.open();
+  await opened.close();
+  t.deepEqual(readdirSync(directory), ['other']);
+  await made.close();
 });
 
 test('closing an engine that never opened, or twice, does nothing', async (t) => {

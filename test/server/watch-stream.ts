@@ -68,6 +68,15 @@ export class WatchStream implements AsyncIterable<WatchEvent> {
     for (let event = await this.next(); event !== undefined; event = await this.next()) yield event;
   }
 
+  /** Stops reading from the connection: what the server sends stays there. */
+  pause(): void {
+    this.#message.pause();
+  }
+
+  resume(): void {
+    this.#message.resume();
+  }
+
   close(): void {
     this.#end ??= 'closed';
     this.#message.destroy();

@@ -8,6 +8,7 @@ import { frozen, sampleType } from './sample-type.ts';
 
 const type = sampleType();
 const orphaning = sampleType({}, { defaultPropagation: 'Orphan' });
+const ownerless = sampleType({}, { defaultPropagation: 'Unsupported' });
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const NOW = '2026-11-20T12:00:00Z';
 
@@ -17,6 +18,7 @@ const plain: Deletion = {
   graceAsked: false,
   propagationPolicy: undefined,
   orphanDependents: undefined,
+  collectsGarbage: true,
 };
 
 function object(metadata: ObjectMeta): JsonObject {
@@ -96,6 +98,27 @@ const CASES: readonly Case[] = [
     type: orphaning,
     deletion: { orphanDependents: false },
     action: 'remove',
+  },
+  {
+    does: 'removes an object of a type that owns nothing, whatever is asked',
+    before: { finalizers: ['orphan'] },
+    type: ownerless,
+    deletion: { propagationPolicy: 'Foreground' },
+    action: 'remove',
+  },
+  {
+    does: 'adds no finalizer that nobody would take away',
+    before: {},
+    type: orphaning,
+    deletion: { propagationPolicy: 'Foreground', collectsGarbage: false },
+    action: 'remove',
+  },
+  {
+    does: 'leaves the finalizers of garbage collection alone when nobody collects',
+    before: { finalizers: ['orphan'] },
+    deletion: { propagationPolicy: 'Background', collectsGarbage: false },
+    action: 'store',
+    after: { finalizers: ['orphan'], ...marked },
   },
   {
     does: 'changes the policy of a deletion under way',

@@ -401,12 +401,16 @@ test('shifting the elements of a huge list again and again ends with a refusal',
 
 test('a media type that is not served answers 415, the others apply', (t) => {
   t.is(
-    codeOf(() => applyPatch('text/plain', {}, {})),
+    codeOf(() => applyPatch('text/plain', {}, {}, undefined)),
     415,
   );
-  t.deepEqual(PATCH_MEDIA_TYPES, ['application/json-patch+json', 'application/merge-patch+json']);
-  t.deepEqual(applyPatch('application/merge-patch+json', { a: 1 }, { b: 2 }), { a: 1, b: 2 });
-  t.deepEqual(applyPatch('application/json-patch+json', { a: 1 }, [{ op: 'remove', path: '/a' }]), {});
+  t.deepEqual(PATCH_MEDIA_TYPES, [
+    'application/json-patch+json',
+    'application/merge-patch+json',
+    'application/strategic-merge-patch+json',
+  ]);
+  t.deepEqual(applyPatch('application/merge-patch+json', { a: 1 }, { b: 2 }, undefined), { a: 1, b: 2 });
+  t.deepEqual(applyPatch('application/json-patch+json', { a: 1 }, [{ op: 'remove', path: '/a' }], undefined), {});
 });
 
 test('pointers are parsed to their segments', (t) => {

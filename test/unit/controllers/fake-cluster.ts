@@ -21,7 +21,17 @@ interface Metadata {
   deletionTimestamp?: string;
   deletionGracePeriodSeconds?: number;
   finalizers?: string[];
+  ownerReferences?: OwnerReference[];
   labels?: Record<string, string>;
+}
+
+export interface OwnerReference {
+  apiVersion: string;
+  kind: string;
+  name: string;
+  uid: string;
+  controller?: boolean;
+  blockOwnerDeletion?: boolean;
 }
 
 /** A stored object: metadata for certain, the rest as loose as JSON. */
@@ -51,6 +61,7 @@ export interface RecordedWrite {
 }
 
 const PLACE: Place = { revision: 1, slab: 0, offset: 0 };
+const FINALIZERS: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
 const WITHOUT_COLLECTION: ReadonlySet<string> = new Set(['services']);
 
 export class FakeCluster {
@@ -109,8 +120,8 @@ export class FakeCluster {
   }
 
   /** Requests deletion as a client would. */
-  delete(storageKey: string, namespace: string, name: string): number {
-    return this.#delete(storageKey, namespace, name, undefined);
+  delete(storageKey: string, namespace: string, name: string, propagationPolicy = 'Background'): number {
+    return this.#delete(storageKey, namespace, name, { propagationPolicy });
   }
 
   subscribe(): Snapshot {
@@ -175,6 +186,7 @@ export class FakeCluster {
     }
     if (body === undefined) return failure(400);
     if (verb === 'create') return this.#create(storageKey, namespace, body);
+    if (verb === 'patch') return this.#patch(storageKey, namespace, target.name, body);
     return this.#update(storageKey, namespace, target.name, subresource, body);
   }
 
@@ -208,6 +220,20 @@ export class FakeCluster {
     return { code: 200, place: PLACE };
   }
 
+  /** Of metadata alone, as a JSON merge patch does it; the last finalizer of a deleted object takes it along. */
+  #patch(storageKey: string, namespace: string, name: string, body: Stored): WriteReply {
+    const stored = this.get(storageKey, namespace, name);
+    if (stored === undefined) return failure(404);
+    const { uid, resourceVersion } = stored.metadata;
+    if (body.metadata.resourceVersion !== resourceVersion || body.metadata.uid !== uid) return failure(409);
+    const members = Object.entries({ ...stored.metadata, ...body.metadata }).filter(([, value]) => value !== null);
+    const metadata = Object.fromEntries(members) as unknown as Metadata;
+    this.put(storageKey, { ...stored, metadata });
+    if (metadata.deletionTimestamp !== undefined && metadata.finalizers === undefined)
+      this.remove(storageKey, namespace, name);
+    return { code: 200, place: PLACE };
+  }
+
   #delete(storageKey: string, namespace: string, name: string, options: Loose | Stored | undefined): number {
     const stored = this.get(storageKey, namespace, name);
     if (stored === undefined) return 404;
@@ -218,7 +244,9 @@ export class FakeCluster {
       return 409;
     const grace = this.#graceSeconds(storageKey, stored, options);
     const isNamespace = storageKey === 'core/namespaces';
-    const isHeld = grace > 0 || isNamespace || (metadata.finalizers?.length ?? 0) > 0;
+    const added = FINALIZERS[String(options?.propagationPolicy)];
+    const finalizers = [...(metadata.finalizers ?? []), ...(added === undefined ? [] : [added])];
+    const isHeld = grace > 0 || isNamespace || finalizers.length > 0;
     if (!isHeld) {
       this.remove(storageKey, namespace, name);
       return 200;
@@ -229,7 +257,12 @@ export class FakeCluster {
     this.put(storageKey, {
       ...stored,
       ...(isNamespace ? { status: { ...stored.status, phase: 'Terminating' } } : {}),
-      metadata: { ...metadata, deletionTimestamp, deletionGracePeriodSeconds: grace },
+      metadata: {
+        ...metadata,
+        ...(finalizers.length > 0 ? { finalizers } : {}),
+        deletionTimestamp,
+        deletionGracePeriodSeconds: grace,
+      },
     });
     return 200;
   }
@@ -264,7 +297,17 @@ export class FakeCluster {
       this.parsed.set(storageKey, (this.parsed.get(storageKey) ?? 0) + 1);
       return JSON.parse(text) as Record<string, unknown>;
     };
-    return { type, storageKey, namespace, name, revision, object };
+    return {
+      type,
+      storageKey,
+      namespace,
+      name,
+      revision,
+      object,
+      uid: () => /"uid":"([^"]*)"/.exec(text)?.[1] ?? '',
+      mayBeOwned: () => text.includes('"ownerReferences"'),
+      mayBeTerminating: () => text.includes('"deletionTimestamp"'),
+    };
   }
 
   /** A namespace as the API server makes it. */

@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { createControllers } from '../../../actors/controllers/controllers.ts';
 import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
-import type { ControllersOptions } from '../../../actors/controllers/options.ts';
+import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { StoreBatch } from '../../../actors/store/protocol.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
@@ -34,6 +34,28 @@ const AUTHENTICATION = {
 
 const NAMESPACED = ['configmaps', 'endpoints', 'events', 'pods', 'secrets', 'serviceaccounts', 'services'];
 
+const type = (group: string, plural: string, kind: string, namespaced = true): PersistedType => ({
+  group,
+  version: 'v1',
+  apiVersion: group === '' ? 'v1' : `${group}/v1`,
+  kind,
+  plural,
+  namespaced,
+  storageKey: `${group || 'core'}/${plural}`,
+});
+
+const PERSISTED: readonly PersistedType[] = [
+  type('', 'configmaps', 'ConfigMap'),
+  type('', 'events', 'Event'),
+  type('', 'namespaces', 'Namespace', false),
+  type('', 'nodes', 'Node', false),
+  type('', 'pods', 'Pod'),
+  type('', 'secrets', 'Secret'),
+  type('apps', 'deployments', 'Deployment'),
+  type('apps', 'replicasets', 'ReplicaSet'),
+  { ...type('apps', 'deployments', 'Deployment'), version: 'v1beta1', apiVersion: 'apps/v1beta1' },
+];
+
 /** Options as a server without flags has them. */
 export function defaultOptions(): ControllersOptions {
   return {
@@ -42,6 +64,8 @@ export function defaultOptions(): ControllersOptions {
       ...NAMESPACED.map((plural) => ({ group: '', version: 'v1', plural, storageKey: `core/${plural}` })),
       { group: 'apps', version: 'v1', plural: 'deployments', storageKey: 'apps/deployments' },
     ],
+    persistedTypes: PERSISTED,
+    collectsGarbage: true,
     caPem: 'the authority',
     eventTtlMs: 3_600_000,
     serviceClusterIpRange: '10.0.0.0/24',

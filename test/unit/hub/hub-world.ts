@@ -7,7 +7,8 @@ import { NOBODY } from '../../../actors/ingress/exchange.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
-import { STORE_SETTINGS, Store, type StoreOptions } from '../../../actors/store/store.ts';
+import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
+import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
@@ -26,10 +27,10 @@ import type {
   Ref,
   Reply,
 } from '../../../runtime/actor.ts';
-import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
@@ -37,6 +38,7 @@ import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
 import { FakeResponse } from './fake-response.ts';
+import { HeldDelivery } from './held-delivery.ts';
 
 export const REGISTRY = createRegistry(DIALECTS.orch);
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -97,6 +99,8 @@ export interface WorldOptions {
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
   readonly randomDelivery?: boolean;
+  /** The store's messages reach the hub late. */
+  readonly distantHub?: boolean;
   readonly engine?: (bytes: Uint8Array) => StorageEngine;
   /** More actors on the thread. */
   readonly kinds?: readonly ActorKind<undefined>[];
@@ -105,46 +109,80 @@ export interface WorldOptions {
 /** A store that can be replaced by a new incarnation over the same engine. */
 class RestartableStore implements Actor<StoreProtocol> {
   readonly #make: () => Store;
-  #store: Store | undefined;
+  #state: Store | 'starting' | 'dead' = 'dead';
+  #late: (() => void)[] | undefined;
+  #waiting: (readonly [MessageOf<StoreProtocol>, Reply])[] = [];
 
   constructor(make: () => Store) {
     this.#make = make;
   }
 
+  /** From here on messages wait, as in the mailbox of an actor that has not started. */
+  prepare(): void {
+    this.#state = 'starting';
+  }
+
   async open(): Promise<void> {
     const store = this.#make();
     await store.open();
-    this.#store = store;
+    this.#state = store;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const [message, reply] of waiting) store.onMessage(message, reply);
   }
 
   die(): void {
-    this.#store = undefined;
+    this.#state = 'dead';
   }
 
-  onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
-    if (this.#store === undefined) reply.fail(new OrchError('ActorDown', 'the store is down'));
-    else this.#store.onMessage(message, reply);
+  /** Snapshots are made when they are asked for, and arrive when this is called, after what was published meanwhile. */
+  delaySnapshots(): () => void {
+    const late: (() => void)[] = [];
+    this.#late = late;
+    return () => {
+      this.#late = undefined;
+      for (const send of late) send();
+    };
+  }
+
+  onMessage(message: MessageOf<StoreProtocol>, given: Reply): void {
+    const late = message.type === 'subscribe' ? this.#late : undefined;
+    const reply: Reply =
+      late === undefined
+        ? given
+        : { send: (value) => late.push(() => given.send(value)), fail: (error) => given.fail(error) };
+    if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
+    else if (this.#state === 'starting') this.#waiting.push([message, reply]);
+    else this.#state.onMessage(message, reply);
   }
 }
 
-/** Drains each mailbox in a microtask, unless it is held back. */
-class HeldDelivery implements Delivery {
-  readonly #held = new Map<string, Drainable | undefined>();
+/** A hub on another thread than the store: what the store sends it arrives in order, and later than other messages. */
+class DistantHub implements Actor<HubProtocol> {
+  readonly #hub: Hub;
+  readonly #context: ActorContext;
+  readonly #random: SeededRandom;
+  readonly #underWay: MessageOf<HubProtocol>[] = [];
 
-  hold(name: string): void {
-    this.#held.set(name, undefined);
+  constructor(hub: Hub, context: ActorContext, seed: number) {
+    this.#hub = hub;
+    this.#context = context;
+    this.#random = new SeededRandom(seed ^ 0xfa2);
   }
 
-  letGo(name: string): void {
-    const waiting = this.#held.get(name);
-    this.#held.delete(name);
-    if (waiting !== undefined) this.schedule(waiting);
+  start(): Promise<void> {
+    return this.#hub.start();
   }
 
-  schedule(mailbox: Drainable): void {
-    const { name } = mailbox as Drainable & { name: string };
-    if (this.#held.has(name)) this.#held.set(name, mailbox);
-    else queueMicrotask(() => (this.#held.has(name) ? this.#held.set(name, mailbox) : mailbox.drain(1)));
+  onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
+    if (message.type !== 'storeBatch' && message.type !== 'storeLost') {
+      this.#hub.onMessage(message, reply);
+      return;
+    }
+    this.#underWay.push(message);
+    this.#context.timers.after(this.#random.below(4), () => {
+      this.#hub.onMessage(this.#underWay.shift()!, { send: () => {}, fail: () => {} });
+    });
   }
 }
 
@@ -224,7 +262,7 @@ export class HubWorld {
 
   /** Starts a commit of puts and removals under one revision; `settle` brings it about. */
   commitSoon(versions: readonly Version[], removals: readonly string[] = []): Promise<number> {
-    return this.ask(versions, removals).then((result) => {
+    return this.#ask(versions, removals).then((result) => {
       if (!result.ok) throw new Error(`the commit was refused: ${result.reason} ${result.key}`);
       this.#note(result.revision, versions, removals);
       return result.revision;
@@ -236,6 +274,15 @@ export class HubWorld {
     return this.during(this.commitSoon(versions, removals));
   }
 
+  /** Starts the removal of an object; undefined when there is none. */
+  removeSoon(key: string): Promise<number | undefined> {
+    return this.#ask([], [key]).then((result) => {
+      if (!result.ok) return undefined;
+      this.#note(result.revision, [], [key]);
+      return result.revision;
+    });
+  }
+
   put(key: string, text = '', labels: Readonly<Record<string, string>> = {}): Promise<number> {
     const [namespace = '', name = ''] = key.split('/');
     return this.commit([{ namespace, name, labels, text }]);
@@ -245,7 +292,7 @@ export class HubWorld {
     return this.commit([], [key]);
   }
 
-  async ask(versions: readonly Version[], removals: readonly string[]): Promise<TransactionResult> {
+  async #ask(versions: readonly Version[], removals: readonly string[]): Promise<TransactionResult> {
     const payloads: Buffer[] = [];
     const operations: Operation[] = versions.map((version) => putOperation(version, payloads));
     for (const key of removals) operations.push({ key: `core/configmaps/${key}`, expect: EXPECT_ANY, delete: true });
@@ -354,15 +401,26 @@ export class HubWorld {
     this.hubRef.tell<'storeLost'>({ type: 'storeLost' });
   }
 
+  /** See RestartableStore. */
+  delaySnapshots(): () => void {
+    return this.#parts.store!.delaySnapshots();
+  }
+
   killStore(): void {
     this.#parts.store!.die();
   }
 
-  /** A new incarnation of the store over the same engine. */
+  /**
+   * A new incarnation of the store over the same engine. As with threads, what the old one sent has arrived before the
+   * hub hears of the new one, and it hears of it before the new one sends anything.
+   */
   async restartStore(): Promise<void> {
-    this.#parts.store!.die();
-    await this.during(this.#parts.store!.open());
+    this.delivery.letGo('hub');
+    await this.settle();
+    const store = this.#parts.store!;
+    store.prepare();
     this.hub.peerRestarted('store');
+    await this.during(store.open());
     await this.settle();
   }
 }
@@ -382,6 +440,10 @@ class Parts {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.simulation = createSimulation(options.seed ?? 1);
+  }
+
+  #distant(hub: Hub, context: ActorContext): DistantHub {
+    return new DistantHub(hub, context, this.#options.seed ?? 1);
   }
 
   kinds(): ActorKind<undefined>[] {
@@ -422,7 +484,8 @@ class Parts {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
           }) as Hub;
-          return this.hub as Actor<Protocol>;
+          const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;
+          return hub as Actor<Protocol>;
         },
       },
       {

@@ -132,6 +132,7 @@ test('a broken invariant closes every actor of its thread and no other', async (
   const asks = ['broken', 'near'].map((name) => running.ref<AnyProtocol>(name).ask(PING, DEADLINE));
   t.is(await running.ref<AnyProtocol>('far').ask(PING, DEADLINE), 'ok');
   for (const ask of asks) t.true(isOrchError(await t.throwsAsync(ask), 'ActorDown'));
+  while (running.crashes.size === 0) await new Promise((resolve) => setImmediate(resolve));
   t.deepEqual(seen, ['broken', 'near']);
   t.deepEqual(
     [...running.crashes].map(([thread, error]) => [thread, error.message]),

@@ -247,5 +247,6 @@ export function emptySnapshot(sequence: number): Snapshot {
 export function feedEvent(type: FeedEvent['type'], storageKey: string, object: Record<string, unknown>): FeedEvent {
   const metadata = object.metadata as { readonly namespace?: string; readonly name: string };
   const { namespace = '', name } = metadata;
-  return { type, storageKey, namespace, name, revision: 1, object: () => object };
+  const unread = { uid: () => '', mayBeOwned: () => false, mayBeTerminating: () => false };
+  return { type, storageKey, namespace, name, revision: 1, object: () => object, ...unread };
 }

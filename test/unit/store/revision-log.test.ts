@@ -297,8 +297,8 @@ test('compaction forgets events up to a revision and keeps what later events rep
     model.compact(upTo);
     t.deepEqual(differences(), [], `after ${upTo}`);
   }
-  t.is(log.history.length, 0);
-  t.is(log.historyBytes, 0);
+  t.is(log.window.events.length, 0);
+  t.is(log.window.bytes, 0);
 });
 
 test('compaction to a revision that does not exist yet forgets the present events and no future ones', (t) => {
@@ -308,7 +308,7 @@ test('compaction to a revision that does not exist yet forgets the present event
   model.compact(1);
   t.is(log.compactedRevision, 1);
   apply((w) => ({ operations: [w.put(A, EXPECT_ANY, 'b')] }));
-  t.is(log.history.length, 1);
+  t.is(log.window.events.length, 1);
   t.deepEqual(differences(), []);
 });
 
@@ -317,17 +317,17 @@ test('the window is compacted to its bounds, whole revisions at a time and no fu
   for (let round = 0; round < 10; round++) {
     apply((w) => ({ operations: [w.put(A, EXPECT_ANY, 'x'.repeat(100)), w.put(B, EXPECT_ANY, 'y')] }));
   }
-  t.is(log.history.length, 20);
-  t.is(log.compactionForBounds(Number.MAX_SAFE_INTEGER, 20), 0);
-  t.is(log.compactionForBounds(Number.MAX_SAFE_INTEGER, 19), 1);
-  t.is(log.compactionForBounds(Number.MAX_SAFE_INTEGER, 18), 1);
-  t.is(log.compactionForBounds(Number.MAX_SAFE_INTEGER, 1), 10);
-  t.is(log.compactionForBounds(0, 1000), 10);
-  const { historyBytes } = log;
-  t.is(log.compactionForBounds(historyBytes, 1000), 0);
-  const target = log.compactionForBounds(historyBytes - 1, 1000);
+  t.is(log.window.events.length, 20);
+  t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 20), 0);
+  t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 19), 1);
+  t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 18), 1);
+  t.is(log.window.revisionForBounds(Number.MAX_SAFE_INTEGER, 1), 10);
+  t.is(log.window.revisionForBounds(0, 1000), 10);
+  const { bytes: historyBytes } = log.window;
+  t.is(log.window.revisionForBounds(historyBytes, 1000), 0);
+  const target = log.window.revisionForBounds(historyBytes - 1, 1000);
   log.compact(target);
-  t.true(log.historyBytes < historyBytes);
+  t.true(log.window.bytes < historyBytes);
   t.is(target, 2, 'the first revision created both, which keeps nothing');
 });
 

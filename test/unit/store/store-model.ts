@@ -206,9 +206,9 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
     digest = (digest + liveDigestOf(crc32(key), version.revision)) >>> 0;
   }
   same('digest', log.liveDigest, digest);
-  same('events', log.history.length, model.events.length);
+  same('events', log.window.events.length, model.events.length);
   for (const [index, { version, previous }] of model.events.entries()) {
-    const event = log.history[index];
+    const event = log.window.events[index];
     if (event === undefined) break;
     same(
       `event ${index}`,
@@ -220,7 +220,7 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
   }
   const { liveBytes, historyBytes } = referencedBytes(log, pool);
   same('live bytes', pool.liveBytes, liveBytes);
-  same('history bytes', log.historyBytes, historyBytes);
+  same('history bytes', log.window.bytes, historyBytes);
   return found;
 }
 
@@ -242,7 +242,7 @@ export function referencedPlaces(log: RevisionLog): Map<string, readonly [slab: 
     if (slab !== NO_SLAB) places.set(`${slab}/${offset}`, [slab, offset]);
   };
   for (const { slab, offset } of log.current.values()) add(slab, offset);
-  for (const event of log.history) {
+  for (const event of log.window.events) {
     add(event.slab, event.offset);
     add(event.previousSlab, event.previousOffset);
   }

@@ -24,6 +24,8 @@ const PLAIN: Offer = { ...BUILT_IN, transforms: [] };
 
 const table = (group: string, version = 'v1'): string => `application/json;as=Table;v=${version};g=${group}`;
 
+const CHART = `application/json;as=Chart;v=v1;g=${orch.metaGroup}`;
+
 const CHOICES: readonly (readonly [title: string, offer: Offer, accept: string, expected: string | null])[] = [
   ['nothing sent means JSON', BUILT_IN, '', 'application/json'],
   ['anything means JSON', BUILT_IN, '*/*', 'application/json'],
@@ -47,13 +49,8 @@ const CHOICES: readonly (readonly [title: string, offer: Offer, accept: string, 
   ['a browser', BUILT_IN, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
   ['another type', BUILT_IN, 'text/html', null],
   ['no media type at all', BUILT_IN, 'garbage', null],
-  [
-    'an unknown transform is passed over',
-    BUILT_IN,
-    'application/json;as=Chart;v=v1;g=meta.orch.io,*/*',
-    'application/json',
-  ],
-  ['an unknown transform alone', BUILT_IN, 'application/json;as=Chart;v=v1;g=meta.orch.io', null],
+  ['an unknown transform is passed over', BUILT_IN, `${CHART},*/*`, 'application/json'],
+  ['an unknown transform alone', BUILT_IN, CHART, null],
   ['a transform in an unknown group', BUILT_IN, table('meta.example.com'), null],
   ['a transform in an unknown version', BUILT_IN, table(orch.metaGroup, 'v2'), null],
   ['a transform without a group', BUILT_IN, 'application/json;as=Table;v=v1', null],

@@ -1,0 +1,70 @@
+// Server-side apply: a PATCH whose body is a configuration. It is merged into what is there, or makes the object where
+// there is none (201); whoever applies owns what it says (SPEC.md "Field ownership").
+import { ownedType, resetFields } from '../../api/apply/owned-type.ts';
+import { type Application, applyConfiguration } from '../../api/apply/ownership.ts';
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { timestampOf } from '../../api/object-meta.ts';
+import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { badRequest, notFound } from '../../api/status/failures.ts';
+import { isStatusError, StatusError } from '../../api/status/status.ts';
+import { decodeBody } from '../../transport/body.ts';
+import { createObject } from './create.ts';
+import type { NamespaceGuard } from './namespace-guard.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
+import { kindOf, patchOptions, requireKind } from './request-body.ts';
+import { changeFor, modify } from './update.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** True for requests that `apply` serves. */
+export function isApply(write: WriteContext, { contentType, target }: WriteRequest): boolean {
+  return contentType === APPLY_PATCH && write.serverSideApply && target.subresource !== 'scale';
+}
+
+/** PATCH with the media type of apply. Throws 400, 409, 422. */
+export async function apply(
+  write: WriteContext,
+  namespaces: NamespaceGuard,
+  request: WriteRequest,
+  type: KnownType,
+): Promise<WriteReply> {
+  const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
+  const config = configurationOf(request, type);
+  const { subresource, namespace, name } = request.target;
+  const owned = ownedType(write.schema.kind(type.group, type.version, type.kind));
+  const applied = (live: JsonObject | undefined): JsonObject => {
+    const { fieldManager: manager = '' } = request.parameters;
+    const application: Application = {
+      writer: { manager, apiVersion: type.apiVersion, nowIso: timestampOf(write.context.clock.nowMs()) },
+      type: owned,
+      force,
+      reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
+    };
+    return applyConfiguration(config, live, application);
+  };
+  const whenMissing = async (): Promise<WriteReply | undefined> => {
+    if (subresource !== '') throw new StatusError(notFound(type, name));
+    try {
+      return await createObject(write, namespaces, type, applied(undefined), { namespace, name }, dryRun, undefined);
+    } catch (error) {
+      // Someone else was first: what they made is applied to.
+      if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;
+      throw error;
+    }
+  };
+  return modify(write, type, request, changeFor(request, type, undefined), dryRun, applied, whenMissing);
+}
+
+/** The body, of the kind that the path names. Unlike other bodies it must say so itself. */
+function configurationOf({ payload }: WriteRequest, type: KnownType): JsonObject {
+  const config = decodeBody(payload, 'application/yaml');
+  const expected = kindOf(type);
+  if (!isJsonObject(config)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
+  for (const member of ['apiVersion', 'kind'] as const) {
+    const given = config[member];
+    if (typeof given === 'string' && given !== '') continue;
+    throw new StatusError(badRequest(`an applied object must have its ${member}, here ${expected[member]}`));
+  }
+  requireKind(config, expected);
+  return config;
+}

@@ -1,0 +1,226 @@
+// Deletes what only absent owners hold on to, and carries out foreground deletion and orphaning, as Kubernetes 1.21's
+// garbage collector does. Follows every persisted type, and parses an object only when it is owned or being deleted.
+// Never deletes an object with an owner that cannot be looked up, or one that lives in another namespace.
+import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
+import type { PersistedType } from './options.ts';
+import { ownershipOf } from './owner-references.ts';
+import { type OwnerRelation, OwnerTypes } from './owner-types.ts';
+import { type GraphNode, type OwnerReference, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
+
+/** Objects looked at in search of a cycle of foreground deletions; longer cycles have to be broken by hand. */
+const CYCLE_SEARCH_MAX = 1_000;
+
+/** The garbage collector. Keys are uids. */
+export class GarbageCollector implements Controller {
+  readonly name = 'garbage-collector';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly keysInFlightMax = 64;
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #types: OwnerTypes;
+  readonly #graph = new OwnershipGraph();
+  #synced = false;
+
+  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly PersistedType[]) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#clock = clock;
+    this.#due = due;
+    this.#types = new OwnerTypes(types);
+    this.wants = this.#types.storageKeys();
+  }
+
+  reset(): void {
+    this.#synced = false;
+    this.#graph.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    const type = this.#types.ofStorageKey(event.storageKey);
+    const uid = event.uid();
+    if (type === undefined || uid === '') return;
+    if (event.type === 'delete') this.#onGone(uid);
+    else this.#onPresent(uid, type, event);
+  }
+
+  onSynced(): void {
+    this.#synced = true;
+    for (const { uid, ownership } of this.#graph.nodes())
+      if (ownership !== UNOWNED && this.plan(uid) !== NOTHING) this.#due.add(uid);
+  }
+
+  plan(key: string): Plan {
+    const node = this.#graph.get(key);
+    if (node === undefined || node.ownership === UNOWNED) return NOTHING;
+    const { references, deletion } = node.ownership;
+    const kept = references.filter((reference) => this.#relation(node, reference) !== 'orphaning');
+    if (kept.length < references.length) return planOf(referencesPatch(node, kept));
+    switch (deletion) {
+      case 'plain':
+        return NOTHING;
+      case 'orphan':
+        return this.#hasDependents(node, 'orphaning') ? NOTHING : planOf(finalizerPatch(node, ORPHAN_FINALIZER));
+      case 'foreground':
+        return this.#planForeground(node);
+      case 'none':
+        return this.#planOwned(node);
+    }
+  }
+
+  onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
+    // Said once: an event that is refused (its namespace may be on its way out) is not tried for ever.
+    const node = this.#graph.get(key);
+    if (node !== undefined && write.verb === 'create' && outcome.code >= 200 && outcome.code < 500)
+      node.isReported = true;
+  }
+
+  #onPresent(uid: string, type: PersistedType, event: FeedEvent): void {
+    const node = this.#graph.get(uid) ?? this.#graph.add(uid, type, event.namespace, event.name);
+    const isPlain = !event.mayBeOwned() && !event.mayBeTerminating();
+    const before = node.ownership;
+    if (isPlain && before === UNOWNED) return;
+    const after = isPlain ? UNOWNED : ownershipOf(event.object(), event.revision);
+    const isOwnedAnew = this.#graph.update(node, after);
+    if (!this.#synced) return;
+    if (isOwnedAnew) {
+      this.#due.add(uid);
+      this.#reviewOwners(before.references);
+    }
+    if (before.deletion !== after.deletion) {
+      this.#due.add(uid);
+      this.#reviewDependents(uid);
+    }
+  }
+
+  #onGone(uid: string): void {
+    const node = this.#graph.remove(uid);
+    if (!this.#synced) return;
+    this.#reviewDependents(uid);
+    if (node !== undefined) this.#reviewOwners(node.ownership.references);
+  }
+
+  #reviewDependents(uid: string): void {
+    for (const dependent of this.#graph.dependentsOf(uid)) this.#due.add(dependent.uid);
+  }
+
+  /** Owners that wait for their dependents may have one less to wait for. */
+  #reviewOwners(references: readonly OwnerReference[]): void {
+    for (const { uid } of references) {
+      const deletion = this.#graph.get(uid)?.ownership.deletion;
+      if (deletion === 'foreground' || deletion === 'orphan') this.#due.add(uid);
+    }
+  }
+
+  #planOwned(node: GraphNode): Plan {
+    const { references, finalizers } = node.ownership;
+    const relations = references.map((reference) => this.#relation(node, reference));
+    if (relations.includes('misplaced') && !node.isReported)
+      return planOf(misplacedOwnerEvent(node, references[relations.indexOf('misplaced')]!, this.#clock.nowMs()));
+    const isOver = (relation: OwnerRelation) => relation === 'absent' || relation === 'waiting';
+    if (!relations.some(isOver) || relations.includes('misplaced') || relations.includes('unknown')) return NOTHING;
+    if (!relations.every(isOver)) {
+      const kept = references.filter((_, index) => !isOver(relations[index]!));
+      return planOf(referencesPatch(node, kept));
+    }
+    const isOwner = this.#graph.dependentsOf(node.uid).size > 0;
+    const policy = relations.includes('waiting') && isOwner ? 'Foreground' : policyOf(finalizers);
+    return planOf(deletion(node, policy));
+  }
+
+  #planForeground(node: GraphNode): Plan {
+    if (!this.#hasDependents(node, 'waiting', isBlocking)) return planOf(finalizerPatch(node, FOREGROUND_FINALIZER));
+    if (!this.#isInCycle(node)) return NOTHING;
+    // Everyone in the cycle waits for the next: this one lets its owners go first.
+    const freed = node.ownership.references.map((reference) => ({ ...reference, blockOwnerDeletion: false }));
+    return planOf(referencesPatch(node, freed));
+  }
+
+  #relation(node: GraphNode, reference: OwnerReference): OwnerRelation {
+    return this.#types.relation(node, reference, this.#graph.get(reference.uid));
+  }
+
+  #hasDependents(
+    owner: GraphNode,
+    relation: OwnerRelation,
+    counts: (reference: OwnerReference) => boolean = () => true,
+  ): boolean {
+    for (const dependent of this.#graph.dependentsOf(owner.uid))
+      if (this.#holds(dependent, owner, relation, counts)) return true;
+    return false;
+  }
+
+  /** True when one of the dependent's references to the owner is honoured as `relation`, and counts. */
+  #holds(
+    dependent: GraphNode,
+    owner: GraphNode,
+    relation: OwnerRelation,
+    counts: (reference: OwnerReference) => boolean,
+  ): boolean {
+    return dependent.ownership.references.some(
+      (reference) =>
+        reference.uid === owner.uid && counts(reference) && this.#relation(dependent, reference) === relation,
+    );
+  }
+
+  /** True when the object waits, through others that are being deleted in the foreground too, for itself. */
+  #isInCycle(start: GraphNode): boolean {
+    const seen = new Set<GraphNode>();
+    const open = [start];
+    for (let owner = open.pop(); owner !== undefined && seen.size < CYCLE_SEARCH_MAX; owner = open.pop()) {
+      for (const dependent of this.#graph.dependentsOf(owner.uid)) {
+        if (dependent.ownership.deletion !== 'foreground' || seen.has(dependent)) continue;
+        if (!this.#holds(dependent, owner, 'waiting', isBlocking)) continue;
+        if (dependent === start) return true;
+        seen.add(dependent);
+        open.push(dependent);
+        if (seen.size >= CYCLE_SEARCH_MAX) break;
+      }
+    }
+    return false;
+  }
+}
+
+function isBlocking(reference: OwnerReference): boolean {
+  return reference.blockOwnerDeletion === true;
+}
+
+/** What the object's own finalizers ask for, which a policy that is not said would keep too; but never a type's default. */
+function policyOf(finalizers: readonly string[]): PropagationPolicy {
+  if (finalizers.includes(ORPHAN_FINALIZER)) return 'Orphan';
+  return finalizers.includes(FOREGROUND_FINALIZER) ? 'Foreground' : 'Background';
+}
+
+function planOf(write: Write): Plan {
+  return { writes: [write] };
+}
+
+function targetOf({ type, namespace, name }: GraphNode): Write['target'] {
+  return { group: type.group, version: type.version, resource: type.plural, subresource: '', namespace, name };
+}
+
+// What is written rests on the object as it was seen: if it has changed since, it is looked at again.
+function deletion(node: GraphNode, propagationPolicy: PropagationPolicy): Write {
+  const preconditions = { uid: node.uid, resourceVersion: String(node.ownership.revision) };
+  const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions, propagationPolicy };
+  return { verb: 'delete', target: targetOf(node), body };
+}
+
+function metadataPatch(node: GraphNode, changes: object): Write {
+  const metadata = { uid: node.uid, resourceVersion: String(node.ownership.revision), ...changes };
+  return { verb: 'patch', target: targetOf(node), body: { metadata } };
+}
+
+function referencesPatch(node: GraphNode, references: readonly OwnerReference[]): Write {
+  return metadataPatch(node, { ownerReferences: references.length === 0 ? null : references });
+}
+
+function finalizerPatch(node: GraphNode, finalizer: string): Write {
+  const finalizers = node.ownership.finalizers.filter((other) => other !== finalizer);
+  return metadataPatch(node, { finalizers: finalizers.length === 0 ? null : finalizers });
+}

@@ -1,0 +1,53 @@
+// The types that can own and be owned, and what a reference to an owner amounts to: whether its owner is there, is where
+// owners may be, and what becomes of it. Pure.
+import type { PersistedType } from './options.ts';
+import type { GraphNode, OwnerReference } from './ownership-graph.ts';
+
+/**
+ * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
+ * deleted in the foreground. `orphaning`: it is being deleted and gives its dependents up. `misplaced`: it is in another
+ * namespace, or the dependent in none. `unknown`: its kind is not followed, so nobody can tell.
+ */
+export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'unknown';
+
+/** Types whose objects own nothing and are left alone when owned: they come in great numbers, and go by themselves. */
+const IGNORED: ReadonlySet<string> = new Set(['core/events']);
+
+export class OwnerTypes {
+  readonly #byStorageKey = new Map<string, PersistedType>();
+  readonly #byKind = new Map<string, PersistedType>();
+
+  constructor(types: readonly PersistedType[]) {
+    for (const type of types) {
+      if (IGNORED.has(type.storageKey)) continue;
+      this.#byKind.set(kindKey(type.apiVersion, type.kind), type);
+      if (!this.#byStorageKey.has(type.storageKey)) this.#byStorageKey.set(type.storageKey, type);
+    }
+  }
+
+  storageKeys(): readonly string[] {
+    return [...this.#byStorageKey.keys()];
+  }
+
+  /** The type in the version that its objects are deleted and patched in. */
+  ofStorageKey(storageKey: string): PersistedType | undefined {
+    return this.#byStorageKey.get(storageKey);
+  }
+
+  /** What a dependent's reference amounts to, given the object that has its uid. */
+  relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
+    const type = this.#byKind.get(kindKey(reference.apiVersion, reference.kind));
+    if (type === undefined) return 'unknown';
+    if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
+    if (owner === undefined) return 'absent';
+    if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';
+    if (type.namespaced && owner.namespace !== dependent.namespace) return 'misplaced';
+    const { deletion } = owner.ownership;
+    if (deletion === 'foreground') return 'waiting';
+    return deletion === 'orphan' ? 'orphaning' : 'solid';
+  }
+}
+
+function kindKey(apiVersion: string, kind: string): string {
+  return `${apiVersion} ${kind}`;
+}

@@ -1,0 +1,52 @@
+// The hub's end of the way to the ingress: chunks for many watchers, for one that catches up, and the ends of watches. A
+// full ingress loses its watchers, never a part of what they see.
+import type { Ref } from '../../runtime/actor.ts';
+import type { Timers } from '../../runtime/environment.ts';
+import type { Watcher } from './cohort.ts';
+import type { WatchDeliveryProtocol, WatchDeliveryTells } from './protocol.ts';
+
+/** Until a message to a full ingress is tried again. */
+const RETRY_MS = 50;
+export const NO_CHUNK = new Uint8Array();
+
+export interface WatchDeliveryOptions {
+  readonly ingress: Ref<WatchDeliveryProtocol>;
+  readonly timers: Timers;
+  /** The ingress could not take a chunk: these watchers missed it and are over. */
+  readonly onRefused: (watchers: readonly number[]) => void;
+}
+
+export class WatchDelivery {
+  readonly #options: WatchDeliveryOptions;
+
+  constructor(options: WatchDeliveryOptions) {
+    this.#options = options;
+  }
+
+  /** The same bytes for all of them. */
+  live(watchers: readonly number[], chunk: Uint8Array, throughRevision: number): void {
+    this.#send({ watchers, chunk, throughRevision, catchUp: false, parks: 0 });
+  }
+
+  /** What brings a watcher to its position; an empty chunk only answers its full socket. */
+  catchUp(watcher: Watcher, chunk: Uint8Array): void {
+    const { id, position, parks } = watcher;
+    watcher.parksAnswered = true;
+    this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
+  }
+
+  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
+  ended(watchers: readonly number[], chunk: Uint8Array): void {
+    const { ingress, timers } = this.#options;
+    if (ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
+    timers.after(RETRY_MS, () => this.ended(watchers, chunk));
+  }
+
+  #send(frames: WatchDeliveryTells['watchFrames']): void {
+    const { ingress, onRefused } = this.#options;
+    if (ingress.tell<'watchFrames'>({ type: 'watchFrames', ...frames }) === 'queued') return;
+    // The ingress is drowning. Their clients resume from what they saw.
+    onRefused(frames.watchers);
+    this.ended(frames.watchers, NO_CHUNK);
+  }
+}

@@ -1,0 +1,28 @@
+// What can be set of the store: by the server's options, and in a placement file.
+import type { ActorContext } from '../../runtime/actor.ts';
+import type { StorageEngine } from '../../storage/engine.ts';
+import type { StorageMedia } from '../../storage/stored-value.ts';
+
+export interface StoreOptions {
+  /** Makes the engine, unopened. */
+  readonly engine: (context: ActorContext) => StorageEngine;
+  readonly media: StorageMedia;
+  /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
+  readonly compactionIntervalMs: number;
+  readonly healthcheckTimeoutMs: number;
+  /** Bytes that only the history window keeps; older events are compacted beyond it. */
+  readonly historyBytesMax: number;
+}
+
+export const STORE_SETTINGS = {
+  slabBytes: 1024 * 1024,
+  historyEventsMax: 200_000,
+  /** Transactions in one commit batch. */
+  batchTransactionsMax: 1024,
+  /** Bytes of values in one commit batch; a single message may be larger. */
+  batchBytesMax: 8 * 1024 * 1024,
+  /** Events of the history window forgotten at once, between two batches. */
+  compactionSliceEvents: 4000,
+  /** A sealed slab that is live to at most this share is emptied and reused. */
+  sparseShare: 0.25,
+} as const;

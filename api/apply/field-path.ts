@@ -1,0 +1,88 @@
+// How one step of a field's path is spelled: in managedFields (`f:image`, `k:{"name":"a"}`), and for people
+// (`.image`, `[name="a"]`). Spells and reads, decides nothing.
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+import type { ListKey } from './ownership-rule.ts';
+
+/** The step to a member. */
+export function memberStep(name: string): string {
+  return `f:${name}`;
+}
+
+/** The step to an element of a set, by its value; undefined for values that no set holds. */
+export function valueStep(value: unknown): string | undefined {
+  return isScalar(value) ? `v:${JSON.stringify(value)}` : undefined;
+}
+
+/**
+ * The step to an element of a list with keys, in the order of their names; a key that is left out counts with its
+ * default. Undefined where the element lacks a key that has none.
+ */
+export function keyStep(element: unknown, keys: readonly ListKey[]): string | undefined {
+  if (!isJsonObject(element)) return undefined;
+  let text = '';
+  for (const key of keys) {
+    const value = element[key.name] ?? key.whenAbsent;
+    if (value === undefined || !isScalar(value)) return undefined;
+    text += `${text === '' ? 'k:{' : ','}${key.prefix}${JSON.stringify(value)}`;
+  }
+  return `${text}}`;
+}
+
+/** The one spelling of a step that means the same; undefined when it is none. */
+export function canonicalStep(step: string): string | undefined {
+  const text = step.slice(2);
+  switch (step.slice(0, 2)) {
+    case 'f:':
+      return step;
+    case 'i:':
+      return /^(?:0|[1-9][0-9]{0,8})$/.test(text) ? step : undefined;
+    case 'v:': {
+      return valueStep(parsed(text));
+    }
+    case 'k:': {
+      const keys = parsed(text);
+      if (!isJsonObject(keys)) return undefined;
+      const names = Object.keys(keys).sort();
+      if (names.length === 0 || !names.every((name) => isScalar(keys[name]))) return undefined;
+      return `k:${JSON.stringify(Object.fromEntries(names.map((name) => [name, keys[name]])))}`;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A path as messages show it: `.spec.template.spec.containers[name="nginx"].image`. */
+export function pathText(path: readonly string[]): string {
+  return path.map(stepText).join('');
+}
+
+function stepText(step: string): string {
+  const text = step.slice(2);
+  switch (step.slice(0, 2)) {
+    case 'f:':
+      return `.${text}`;
+    case 'v:':
+      return `[=${text}]`;
+    case 'k:': {
+      const keys = (parsed(text) ?? {}) as JsonObject;
+      const shown = Object.keys(keys).map((name) => `${name}=${JSON.stringify(keys[name])}`);
+      return `[${shown.join(',')}]`;
+    }
+    default:
+      return `[${text}]`;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return (
+    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+  );
+}

@@ -1,0 +1,135 @@
+// Merging an applied configuration into the live object, and taking out of it what an applier has given up. Neither
+// object is changed; what is not merged stays shared with the live one, what is new is copied from the configuration.
+import { isJsonObject, type JsonObject, memberOf, PROTOTYPE_KEY } from '../json-value.ts';
+import { isAsserted } from './asserted-fields.ts';
+import { keyStep, memberStep, valueStep } from './field-path.ts';
+import { type FieldSet, NO_FIELDS, SELF } from './field-set.ts';
+import type { OwnershipRule } from './ownership-rule.ts';
+
+/** The live object with the configuration's fields. The configuration must have passed `assertedFields`. */
+export function mergeConfiguration(live: JsonObject, config: JsonObject, rule: OwnershipRule): JsonObject {
+  return merged(live, config, rule) as JsonObject;
+}
+
+function merged(live: unknown, config: unknown, rule: OwnershipRule): unknown {
+  if (config === undefined) return live;
+  if (rule.kind === 'leaf' || config === null || typeof config !== 'object') {
+    return config === null && rule.kind !== 'leaf' && !isScalar(live) ? live : copyOf(config);
+  }
+  if (rule.kind === 'set') return Array.isArray(config) ? mergedSet(live, config) : copyOf(config);
+  if (rule.kind === 'keyed') return Array.isArray(config) ? mergedElements(live, config, rule) : copyOf(config);
+  return isJsonObject(config) ? mergedMembers(isJsonObject(live) ? live : NO_FIELDS, config, rule) : copyOf(config);
+}
+
+function mergedMembers(live: JsonObject, config: JsonObject, rule: OwnershipRule): JsonObject {
+  const result: Record<string, unknown> = { ...live };
+  for (const name of Object.keys(config)) {
+    if (name === PROTOTYPE_KEY) continue;
+    result[name] = merged(memberOf(live, name), config[name], rule.below(name)!);
+  }
+  return result;
+}
+
+function mergedSet(live: unknown, config: readonly unknown[]): readonly unknown[] {
+  const values = new Set<unknown>(Array.isArray(live) ? (live as readonly unknown[]) : []);
+  for (const value of config) values.add(value);
+  return [...values];
+}
+
+/** Live elements keep their places, new ones follow. */
+function mergedElements(live: unknown, config: readonly unknown[], rule: OwnershipRule): readonly unknown[] {
+  const wanted = new Map(config.map((element) => [keyStep(element, rule.keys), element]));
+  const result: unknown[] = [];
+  for (const element of Array.isArray(live) ? (live as readonly unknown[]) : []) {
+    const step = keyStep(element, rule.keys);
+    const config = step === undefined ? undefined : wanted.get(step);
+    // Of elements with the same key the first is merged into and the others go: one is what was asked for.
+    if (config === HANDLED) continue;
+    result.push(merged(element, config, rule.element));
+    if (config !== undefined) wanted.set(step, HANDLED);
+  }
+  for (const element of wanted.values()) if (element !== HANDLED) result.push(copyOf(element));
+  return result;
+}
+
+const HANDLED: unique symbol = Symbol('handled');
+
+function isScalar(value: unknown): boolean {
+  return value !== null && typeof value !== 'object';
+}
+
+/** Decoding works in place, and the configuration is needed again when a write loses a race. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf);
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) if (name !== PROTOTYPE_KEY) copy[name] = copyOf(value[name]);
+  return copy;
+}
+
+/**
+ * The object without what an applier had and has given up: fields of `last` that nobody manages any more, with all that
+ * is in them.
+ *
+ * @param last what the applier asserted the time before.
+ * @param managed what anyone manages now, the applier included.
+ */
+export function withoutGivenUp(object: JsonObject, last: FieldSet, managed: FieldSet, rule: OwnershipRule): JsonObject {
+  return pruned(object, last, managed, rule) as JsonObject;
+}
+
+function pruned(value: unknown, last: FieldSet, managed: FieldSet, rule: OwnershipRule): unknown {
+  if (rule.kind === 'leaf') return value;
+  if (rule.kind === 'set') return Array.isArray(value) ? prunedSet(value, last, managed) : value;
+  if (rule.kind === 'keyed') return Array.isArray(value) ? prunedElements(value, last, managed, rule) : value;
+  return isJsonObject(value) ? prunedMembers(value, last, managed, rule) : value;
+}
+
+function prunedMembers(object: JsonObject, last: FieldSet, managed: FieldSet, rule: OwnershipRule): JsonObject {
+  let result: Record<string, unknown> | undefined;
+  for (const step in last) {
+    const name = step.slice(2);
+    if (step === SELF || !Object.hasOwn(object, name) || step !== memberStep(name)) continue;
+    const below = rule.below(name);
+    if (below === undefined) continue;
+    const isStruct = rule.kind === 'struct';
+    const isStaying = rule.members.get(name)?.stays ?? false;
+    const isGivenUp = isAsserted(last[step], isStruct) && !isAsserted(managed[step], isStruct) && !isStaying;
+    const value = isGivenUp ? undefined : pruned(object[name], last[step]!, managed[step] ?? NO_FIELDS, below);
+    if (value === object[name]) continue;
+    result ??= { ...object };
+    if (isGivenUp) delete result[name];
+    else result[name] = value;
+  }
+  return result ?? object;
+}
+
+function prunedSet(list: readonly unknown[], last: FieldSet, managed: FieldSet): readonly unknown[] {
+  const kept = list.filter((value) => {
+    const step = valueStep(value);
+    return step === undefined || last[step] === undefined || managed[step] !== undefined;
+  });
+  return kept.length === list.length ? list : kept;
+}
+
+function prunedElements(
+  list: readonly unknown[],
+  last: FieldSet,
+  managed: FieldSet,
+  rule: OwnershipRule,
+): readonly unknown[] {
+  const kept: unknown[] = [];
+  let isChanged = false;
+  for (const element of list) {
+    const step = keyStep(element, rule.keys);
+    const before = step === undefined ? undefined : last[step];
+    if (before === undefined) kept.push(element);
+    else if (isAsserted(before, false) && !isAsserted(managed[step!], false)) isChanged = true;
+    else {
+      const value = pruned(element, before, managed[step!] ?? NO_FIELDS, rule.element);
+      isChanged ||= value !== element;
+      kept.push(value);
+    }
+  }
+  return isChanged ? kept : list;
+}

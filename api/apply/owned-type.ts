@@ -1,0 +1,66 @@
+// A type as ownership sees it: its rule, its empty object, and the fields that one of its endpoints cannot set.
+import { decode } from '../codec/decode.ts';
+import type { JsonObject } from '../json-value.ts';
+import { metadataKeptByStatus } from '../metadata.ts';
+import type { ResourceType } from '../resources/resource-type.ts';
+import type { TypeSchema } from '../schema/schema.ts';
+import { memberStep } from './field-path.ts';
+import { type FieldSet, inOrder, LEAF, NO_FIELDS } from './field-set.ts';
+import { type OwnershipRule, ruleOfKind } from './ownership-rule.ts';
+
+export interface OwnedType {
+  readonly rule: OwnershipRule;
+  /** Undefined for kinds without a schema. */
+  readonly schema: TypeSchema | undefined;
+  /** What an object is in which nothing was given; frozen. */
+  readonly empty: JsonObject;
+}
+
+const WITHOUT_SCHEMA: OwnedType = { rule: ruleOfKind(undefined), schema: undefined, empty: Object.freeze({}) };
+const types = new WeakMap<TypeSchema, OwnedType>();
+
+/** The ownership of a kind; the same object each time. */
+export function ownedType(schema: TypeSchema | undefined): OwnedType {
+  if (schema === undefined) return WITHOUT_SCHEMA;
+  let type = types.get(schema);
+  if (type === undefined) {
+    type = { rule: ruleOfKind(schema), schema, empty: frozen(decode({}, schema).object) };
+    types.set(schema, type);
+  }
+  return type;
+}
+
+function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) for (const member of Object.values(value)) frozen(member);
+  return Object.freeze(value);
+}
+
+/**
+ * The fields that writes to an endpoint leave as they are, whatever they say: the status, and for the status endpoint all
+ * but the status. An apply does not own them.
+ *
+ * @param objects whose members count where the kind has no schema.
+ */
+export function resetFields(
+  type: ResourceType,
+  { rule }: OwnedType,
+  subresource: string,
+  objects: readonly JsonObject[],
+): FieldSet {
+  if (!type.strategy.hasStatus) return NO_FIELDS;
+  if (subresource !== 'status') {
+    return type.storageKey === 'core/namespaces' ? NAMESPACE_RESET : STATUS;
+  }
+  const names = rule.kind === 'struct' ? rule.ownedMembers.map(({ name }) => name) : objects.flatMap(Object.keys);
+  const reset: Record<string, FieldSet> = {};
+  for (const name of names) if (name !== 'status' && name !== 'metadata') reset[memberStep(name)] = LEAF;
+  const kept = metadataKeptByStatus(type);
+  if (kept === 'all') reset[METADATA] = LEAF;
+  else if (kept.length > 0) reset[METADATA] = inOrder(Object.fromEntries(kept.map((name) => [memberStep(name), LEAF])));
+  return inOrder(reset);
+}
+
+const METADATA = memberStep('metadata');
+const STATUS: FieldSet = { [memberStep('status')]: LEAF };
+/** A namespace's finalizers are changed by its finalize endpoint only. */
+const NAMESPACE_RESET: FieldSet = { [memberStep('spec')]: { [memberStep('finalizers')]: LEAF }, ...STATUS };

@@ -1,0 +1,145 @@
+// Strategic merge patches: merge patches that know the schema, so that lists of keyed elements are merged element by
+// element, with directives for what a merge can't say. Neither the document nor the patch is changed; what the patch does
+// not name is shared with the result, and a patch that changes nothing answers the document itself.
+import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf, PROTOTYPE_KEY } from '../json-value.ts';
+import type { TypeSchema } from '../schema/schema.ts';
+import { badRequest, failure, tooLarge } from '../status/failures.ts';
+import { StatusError } from '../status/status.ts';
+import { type MemberShape, memberShape, type Shape, shapeOf } from './patch-shape.ts';
+import { ListPatch } from './strategic-list.ts';
+
+const PATCH = '$patch';
+const RETAIN_KEYS = '$retainKeys';
+const ORDER_PREFIX = '$setElementOrder/';
+const DELETE_PREFIX = '$deleteFromPrimitiveList/';
+const NOTHING: JsonObject = Object.freeze({});
+
+/**
+ * The document with the patch merged in. Null removes a member; objects merge; lists merge where the schema says so
+ * (`patchStrategy` merge), by `patchMergeKey` or as sets of scalars, and are replaced otherwise. Directives: `$patch`
+ * (`merge`, `replace`, `delete`) in an object or an element, `$retainKeys`, and for a list f `$setElementOrder/f` and
+ * `$deleteFromPrimitiveList/f`.
+ *
+ * @param type of the document; undefined patches as for a kind nothing is known of.
+ * Throws StatusError: 400 where the patch or a directive has not the form it must have, 413 where it is nested too
+ * deeply, 422 where a directive is unknown or an element lacks the key of its list.
+ */
+export function applyStrategicMergePatch(
+  document: JsonObject,
+  patch: unknown,
+  type: TypeSchema | undefined,
+): JsonObject {
+  if (!isJsonObject(patch)) throw new StatusError(badRequest('a strategic merge patch is a JSON object'));
+  return mergeObject(document, patch, shapeOf(type), NESTING_MAX);
+}
+
+function mergeObject(target: JsonObject, patch: JsonObject, shape: Shape, levelsLeft: number): JsonObject {
+  if (levelsLeft === 0) throw tooDeep();
+  const directive = patch[PATCH];
+  if (directive === 'delete') return {};
+  if (directive !== undefined && directive !== 'replace' && directive !== 'merge') throw unknownDirective(directive);
+  const base = directive === 'replace' ? NOTHING : retained(target, patch);
+  const changes = new Changes(base);
+  for (const key of Object.keys(patch)) {
+    if (key === PATCH || key === RETAIN_KEYS) continue;
+    const name = fieldNamed(key);
+    if (name === PROTOTYPE_KEY) {
+      throw new StatusError(badRequest(`a strategic merge patch may not name ${PROTOTYPE_KEY}`));
+    }
+    // A list and its directives are one change, made where the first of them stands.
+    if (name !== key && Object.hasOwn(patch, name)) continue;
+    if (key.startsWith(DELETE_PREFIX) && Object.hasOwn(patch, ORDER_PREFIX + name)) continue;
+    changes.set(name, patchedMember(base, patch, name, memberShape(shape, name), levelsLeft - 1));
+  }
+  const merged = changes.result();
+  return merged === NOTHING ? {} : merged;
+}
+
+/** The value a member has afterwards; undefined for none. */
+function patchedMember(
+  base: JsonObject,
+  patch: JsonObject,
+  name: string,
+  member: MemberShape,
+  levelsLeft: number,
+): unknown {
+  const present = Object.hasOwn(base, name) ? base[name] : undefined;
+  const given = Object.hasOwn(patch, name) ? patch[name] : undefined;
+  const order = patch[ORDER_PREFIX + name];
+  const deletions = patch[DELETE_PREFIX + name];
+  if (given === null) return undefined;
+  if (order !== undefined || deletions !== undefined) {
+    return listPatch(name, member, levelsLeft).apply(present, given, { order, deletions });
+  }
+  if (Array.isArray(given)) {
+    if (nestingOf(given, levelsLeft) >= levelsLeft) throw tooDeep();
+    if (!member.merges) return given;
+    return listPatch(name, member, levelsLeft).apply(Array.isArray(present) ? present : undefined, given, {});
+  }
+  if (!isJsonObject(given)) return given;
+  const target = isJsonObject(present) && !member.replaces ? present : NOTHING;
+  return mergeObject(target, given, member.below, levelsLeft);
+}
+
+function listPatch(name: string, member: MemberShape, levelsLeft: number): ListPatch {
+  return new ListPatch(name, member, (element, patch) =>
+    mergeObject(element ?? NOTHING, patch, member.below, levelsLeft - 1),
+  );
+}
+
+/** The field a key of a patch speaks of. */
+function fieldNamed(key: string): string {
+  if (key.startsWith(ORDER_PREFIX)) return key.slice(ORDER_PREFIX.length);
+  return key.startsWith(DELETE_PREFIX) ? key.slice(DELETE_PREFIX.length) : key;
+}
+
+/** What `$retainKeys` leaves of an object. A patch may not set what it does not retain. */
+function retained(target: JsonObject, patch: JsonObject): JsonObject {
+  const keys = patch[RETAIN_KEYS];
+  if (keys === undefined) return target;
+  if (!Array.isArray(keys) || !keys.every((key) => typeof key === 'string')) {
+    throw new StatusError(badRequest(`${RETAIN_KEYS} is a list of field names`));
+  }
+  const retains = new Set<string>(keys);
+  for (const key of Object.keys(patch)) {
+    if (patch[key] === null || key === PATCH || key === RETAIN_KEYS || fieldNamed(key) !== key) continue;
+    if (!retains.has(key)) {
+      throw new StatusError(badRequest(`the patch sets ${JSON.stringify(key)}, which is not in its ${RETAIN_KEYS}`));
+    }
+  }
+  const names = Object.keys(target);
+  if (names.every((name) => retains.has(name))) return target;
+  return Object.fromEntries(names.filter((name) => retains.has(name)).map((name) => [name, target[name]]));
+}
+
+/** An object under change, copied when the first change is made. */
+class Changes {
+  readonly #base: JsonObject;
+  #copy: Record<string, unknown> | undefined;
+
+  constructor(base: JsonObject) {
+    this.#base = base;
+  }
+
+  /** Undefined removes the member. */
+  set(name: string, value: unknown): void {
+    const present = Object.hasOwn(this.#base, name);
+    if (value === undefined ? !present : present && value === this.#base[name]) return;
+    this.#copy ??= { ...this.#base };
+    if (value === undefined) delete this.#copy[name];
+    else this.#copy[name] = value;
+  }
+
+  result(): JsonObject {
+    return this.#copy ?? this.#base;
+  }
+}
+
+function unknownDirective(directive: unknown): StatusError {
+  const text = `${PATCH} is merge, replace or delete, not ${JSON.stringify(directive)?.slice(0, 100)}`;
+  return new StatusError(failure(422, 'Invalid', text, {}));
+}
+
+function tooDeep(): StatusError {
+  return new StatusError(tooLarge(`objects are nested at most ${NESTING_MAX} levels deep`));
+}

@@ -1,0 +1,189 @@
+// What is served beside resources: health, metrics, discovery, version, OpenAPI. And what the metrics prove about watches.
+import test from 'ava';
+import type { HttpsClient } from '../server/https-client.ts';
+import { MetricsText } from '../server/metrics-text.ts';
+import { sharedServer, startServer } from '../server/server-process.ts';
+import { createConfigMap, eventually, freshNamespace } from './objects.ts';
+
+const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
+
+async function metricsOf(client: HttpsClient): Promise<MetricsText> {
+  return new MetricsText((await client.get('/metrics')).text);
+}
+
+for (const endpoint of ['healthz', 'livez', 'readyz']) {
+  test(`/${endpoint} says ok, lists its checks, leaves out those excluded, and serves each alone`, async (t) => {
+    const { client } = server();
+    const plain = await client.get(`/${endpoint}`);
+    t.deepEqual([plain.status, plain.text], [200, 'ok']);
+    t.regex(plain.headers['content-type'] ?? '', /^text\/plain/);
+    const { text } = await client.get(`/${endpoint}?verbose`);
+    const lines = text.trimEnd().split('\n');
+    t.is(lines.at(-1), 'healthz check passed');
+    const names = lines.slice(0, -1).map((line) => /^\[\+\](\S+) ok$/.exec(line)?.[1] ?? `not a check: ${line}`);
+    for (const name of ['ping', 'log', 'store', 'poststarthook/bootstrap-controller'])
+      t.true(names.includes(name), name);
+    t.is(names.includes('shutdown'), endpoint === 'readyz');
+    for (const name of names) t.is((await client.get(`/${endpoint}/${name}`)).text, 'ok', name);
+    t.is((await client.get(`/${endpoint}/nonsense`)).status, 404);
+    const excluded = await client.get(`/${endpoint}?verbose&exclude=store&exclude=log`);
+    t.regex(excluded.text, /^\[\+\]store excluded: ok$/m);
+    t.regex(excluded.text, /^\[\+\]log excluded: ok$/m);
+    t.is((await client.get(`/${endpoint}?exclude=store`)).text, 'ok');
+  });
+}
+
+test('HEAD answers as GET does, without the body, on paths; on resources it is not served', async (t) => {
+  const { client } = server();
+  for (const path of ['/livez', '/version', '/api']) {
+    const head = await client.request('HEAD', path);
+    t.deepEqual([head.status, head.text], [200, ''], path);
+  }
+  const head = await client.request('HEAD', '/api/v1/namespaces/default');
+  t.deepEqual([head.status, head.text], [405, '']);
+});
+
+test('discovery lists groups, versions and resources', async (t) => {
+  const { client } = server();
+  const json = async <T>(path: string): Promise<T> => (await client.get(path)).json as T;
+  t.like(await json('/api'), { kind: 'APIVersions', versions: ['v1'] });
+  interface Group {
+    readonly name: string;
+    readonly versions: readonly { readonly groupVersion: string }[];
+    readonly preferredVersion: { readonly groupVersion: string };
+  }
+  const { groups } = await json<{ groups: readonly Group[] }>('/apis');
+  t.true(groups.some(({ name }) => name === 'rbac.authorization.k8s.io'));
+  for (const { name, versions, preferredVersion } of groups) {
+    t.is((await json<Group>(`/apis/${name}`)).preferredVersion.groupVersion, preferredVersion.groupVersion);
+    for (const { groupVersion } of versions) {
+      const list = await json<{ kind: string; groupVersion: string; resources: readonly unknown[] }>(
+        `/apis/${groupVersion}`,
+      );
+      t.like(list, { kind: 'APIResourceList', groupVersion });
+      t.true(list.resources.length > 0, groupVersion);
+    }
+  }
+  const core = await json<{ resources: readonly { name: string; verbs: readonly string[] }[] }>('/api/v1');
+  const verbsOf = (name: string) => core.resources.find((resource) => resource.name === name)?.verbs;
+  t.deepEqual(verbsOf('pods'), ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']);
+  t.deepEqual(verbsOf('pods/binding'), ['create']);
+  t.like(await json('/version'), { major: '1', minor: '21', gitVersion: 'v1.21.0+orch' });
+  const { paths } = await json<{ paths: readonly string[] }>('/');
+  for (const path of ['/api', '/apis', '/apis/apps/v1', '/healthz', '/metrics', '/openapi/v2', '/version']) {
+    t.true(paths.includes(path), path);
+    t.is((await client.get(path)).status, 200, path);
+  }
+  t.is((await client.get('/nonsense')).status, 404);
+});
+
+test('the OpenAPI document describes what is served, and is not sent twice to who has it', async (t) => {
+  const { client } = server();
+  const first = await client.get('/openapi/v2');
+  t.is(first.status, 200);
+  const { swagger, definitions } = first.json as unknown as { swagger: string; definitions: object };
+  t.is(swagger, '2.0');
+  t.true('io.k8s.api.core.v1.Pod' in definitions);
+  const etag = first.headers.etag ?? '';
+  t.not(etag, '');
+  const again = await client.get('/openapi/v2', { headers: { 'if-none-match': etag } });
+  t.deepEqual([again.status, again.text], [304, '']);
+});
+
+test('/metrics is Prometheus text with requests, mailboxes, commits and watchers', async (t) => {
+  const { client } = server();
+  const namespace = await freshNamespace(client);
+  await createConfigMap(client, namespace, { name: 'one' });
+  const watch = await client.watch(`${namespace.configMaps}?watch=1`);
+  await watch.next();
+  const answer = await client.get('/metrics');
+  t.regex(answer.headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
+  const metrics = new MetricsText(answer.text);
+  const labels = { verb: 'CREATE', resource: 'configmaps', group: '', version: 'v1', scope: 'namespace', code: '201' };
+  t.true(metrics.sum('apiserver_request_total', labels) >= 1);
+  t.is(metrics.kinds.get('apiserver_request_duration_seconds'), 'histogram');
+  for (const actor of ['ingress', 'hub', 'store', 'admission', 'auth', 'scheduler', 'controllers']) {
+    t.is(metrics.matching('actor_mailbox_depth', { actor }).length, 1, actor);
+  }
+  t.true(metrics.sum('orch_store_batch_transactions_count') >= 1);
+  t.true(metrics.sum('orch_store_batch_transactions_bucket', { le: '+Inf' }) >= 1);
+  t.true(metrics.sum('orch_hub_watchers') >= 1);
+  const revision = metrics.sum('orch_store_revision');
+  t.true(revision > 0);
+  t.is(metrics.kinds.get('orch_hub_framings_total'), 'counter');
+  watch.close();
+});
+
+test('made-up paths make no series', async (t) => {
+  const { client } = server();
+  for (const path of ['/api/v1/made-up-plural', '/made-up-path', '/apis/made-up.io/v1/things']) await client.get(path);
+  t.notRegex((await client.get('/metrics')).text, /made-up/);
+});
+
+test('requests under way are counted', async (t) => {
+  const { client } = server();
+  t.true((await metricsOf(client)).sum('apiserver_current_inflight_requests') >= 1);
+});
+
+test('an event is framed once for all who watch the same, and nothing is decoded for it', async (t) => {
+  const own = await startServer(t, { args: ['--api-dialect', 'kubernetes', '--placement', 'default'] });
+  const { client } = own;
+  const namespace = await freshNamespace(client);
+  const { metadata } = await createConfigMap(client, namespace, { name: 'start' });
+  const base = `${namespace.configMaps}?watch=1&resourceVersion=${metadata.resourceVersion}`;
+  const open = (query: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => client.watch(`${base}${query}`)));
+  const sync = '&labelSelector=round';
+  const same = await open(sync, 50);
+  const metrics = () => metricsOf(client);
+  await eventually(metrics, (now) => now.sum('orch_hub_watchers') === 50);
+  // Every watch has caught up once it has shown this one; from then on all move together.
+  await createConfigMap(client, namespace, { name: 'sync', labels: { round: '0' } });
+  for (const watch of same) t.is((await watch.next())?.object.metadata.name, 'sync');
+  await eventually(metrics, (now) => now.sum('orch_hub_live_watchers') === 50);
+
+  const before = await metrics();
+  await createConfigMap(client, namespace, { name: 'first', labels: { round: '1' } });
+  for (const watch of same) t.is((await watch.next())?.object.metadata.name, 'first');
+  const after = await metrics();
+  const grown = (name: string) => after.sum(name) - before.sum(name);
+  t.is(grown('orch_hub_framings_total'), 1);
+  t.is(grown('orch_hub_event_deliveries_total'), 50);
+  t.is(grown('orch_decoded_objects_total'), 0);
+
+  const others = await Promise.all([
+    client.watch(`${base}&labelSelector=round%3D2`),
+    client.watch(`${base}&labelSelector=round%2Cround!%3D9`),
+  ]);
+  await others[1]?.take(2);
+  await eventually(metrics, (now) => now.sum('orch_hub_live_watchers') === 52);
+  const three = await metrics();
+  await createConfigMap(client, namespace, { name: 'second', labels: { round: '2' } });
+  for (const watch of [...same, ...others]) t.is((await watch.next())?.object.metadata.name, 'second');
+  const end = await metrics();
+  t.is(end.sum('orch_hub_framings_total') - three.sum('orch_hub_framings_total'), 3);
+  t.is(end.sum('orch_hub_event_deliveries_total') - three.sum('orch_hub_event_deliveries_total'), 52);
+  t.is(end.sum('orch_decoded_objects_total') - three.sum('orch_decoded_objects_total'), 0);
+
+  // The counter counts: an answer in YAML needs the object.
+  await client.get(`${namespace.configMaps}/first`, { headers: { accept: 'application/yaml' } });
+  t.is((await metrics()).sum('orch_decoded_objects_total') - end.sum('orch_decoded_objects_total'), 1);
+});
+
+test('lists and gets send stored bytes: nothing is decoded for them', async (t) => {
+  const own = await startServer(t, { args: ['--api-dialect', 'kubernetes', '--placement', 'default'] });
+  const { client } = own;
+  const namespace = await freshNamespace(client);
+  await createConfigMap(client, namespace, { name: 'one' });
+  await eventually(
+    () => client.get(`${namespace.configMaps}/kube-root-ca.crt`),
+    ({ status }) => status === 200,
+  );
+  const before = await metricsOf(client);
+  for (let i = 0; i < 5; i++) {
+    await client.get(`${namespace.configMaps}/one`);
+    await client.get('/api/v1/configmaps');
+  }
+  const after = await metricsOf(client);
+  t.is(after.sum('orch_decoded_objects_total'), before.sum('orch_decoded_objects_total'));
+});

@@ -1,0 +1,60 @@
+// Objects and paths that the tests of the API use.
+import { randomUUID } from 'node:crypto';
+import type { ApiMetadata, ApiObject, HttpsClient } from '../server/https-client.ts';
+
+/** A namespace of this test's own; answers the path below which its namespaced types are. */
+export async function freshNamespace(client: HttpsClient): Promise<Namespace> {
+  const name = `test-${randomUUID().slice(0, 8)}`;
+  const answer = await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
+  if (answer.status !== 201) throw new Error(`no namespace could be made: ${answer.text}`);
+  const core = `/api/v1/namespaces/${name}`;
+  return { name, core, configMaps: `${core}/configmaps`, apps: `/apis/apps/v1/namespaces/${name}` };
+}
+
+export interface Namespace {
+  readonly name: string;
+  readonly core: string;
+  readonly configMaps: string;
+  readonly apps: string;
+}
+
+export function configMap(metadata: ApiMetadata, data: Readonly<Record<string, string>> = {}): ApiObject {
+  return { kind: 'ConfigMap', apiVersion: 'v1', metadata, data };
+}
+
+/** Creates a configmap and answers it as stored. */
+export async function createConfigMap(
+  client: HttpsClient,
+  { configMaps }: Namespace,
+  metadata: ApiMetadata,
+  data?: Readonly<Record<string, string>>,
+): Promise<ApiObject> {
+  const answer = await client.request('POST', configMaps, { body: configMap(metadata, data) });
+  if (answer.status !== 201) throw new Error(`no configmap could be made: ${answer.text}`);
+  return answer.json;
+}
+
+export const POD_SPEC = { containers: [{ name: 'main', image: 'example/main:1' }] } as const;
+
+export function deployment(name: string, replicas: number): object {
+  const labels = { app: name };
+  return {
+    kind: 'Deployment',
+    apiVersion: 'apps/v1',
+    metadata: { name },
+    spec: { replicas, selector: { matchLabels: labels }, template: { metadata: { labels }, spec: POD_SPEC } },
+  };
+}
+
+/** Asks again until the answer is as wanted. The test's own timeout ends what never comes. */
+export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (isWanted(answer)) return answer;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+export function namesOf(list: ApiObject): string[] {
+  return (list.items ?? []).map(({ metadata }) => metadata.name ?? '');
+}

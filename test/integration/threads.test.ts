@@ -1,0 +1,114 @@
+// A server one of whose threads breaks: it is replaced, its watches end between two events, clients go on, and nothing that
+// was acknowledged is lost.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ava, { type ExecutionContext } from 'ava';
+import { breakFile } from '../server/break-file.ts';
+import type { HttpsClient } from '../server/https-client.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { startClients } from './durability.ts';
+import { createConfigMap, eventually, freshNamespace, POD_SPEC } from './objects.ts';
+
+// One after the other: each keeps a server and its clients busy.
+const test = ava.serial;
+const PROGRAM = fileURLToPath(new URL('../server/breakable-server.js', import.meta.url));
+const ROUNDS = 2;
+const WRITES_A_ROUND = 30;
+
+function start(t: ExecutionContext, placement: string): Promise<ServerProcess> {
+  return startServer(t, { program: PROGRAM, args: ['--placement', placement] });
+}
+
+/** Breaks the thread that hosts an actor of the kind; resolves when another has taken its place. */
+async function breakThread(server: ServerProcess, kind: string): Promise<void> {
+  const restarts = (): number => server.stderr.split('starting a thread again').length - 1;
+  const before = restarts();
+  writeFileSync(join(server.dataDirectory, breakFile(kind)), '');
+  await eventually(
+    () => Promise.resolve(restarts()),
+    (now) => now > before,
+  );
+}
+
+/** The placement, the kind whose thread breaks, and whether the sockets of clients are on that thread. */
+const CASES: readonly (readonly [placement: string, kind: string, what: string])[] = [
+  ['default', 'ingress', 'the front thread'],
+  ['default', 'hub', 'the front thread, by its hub,'],
+  ['default', 'store', 'the store thread'],
+  ['default', 'controllers', 'the control thread'],
+  ['wide', 'store', 'the store thread'],
+  ['wide', 'admission', 'the write thread'],
+  ['wide', 'ingress', 'one of the front threads'],
+  ['single', 'store', 'the only thread'],
+];
+
+for (const [placement, kind, what] of CASES) {
+  test(`under ${placement}, when ${what} breaks, nothing acknowledged is lost and clients go on`, async (t) => {
+    const server = await start(t, placement);
+    const { client, pid } = server;
+    const clients = await startClients(client, await freshNamespace(client));
+    for (let round = 0; round < ROUNDS; round++) {
+      await clients.progress(WRITES_A_ROUND);
+      await breakThread(server, kind);
+    }
+    await clients.progress(WRITES_A_ROUND);
+    t.true(
+      clients.watch.ends.every((end) => end === 'clean'),
+      clients.watch.ends.join(),
+    );
+    await clients.finish(t);
+    await eventually(
+      () => client.get('/readyz'),
+      ({ text }) => text === 'ok',
+    );
+    t.is(server.pid, pid);
+    t.is(await server.stop(), 0);
+  });
+}
+
+test('pods are still bound, and namespaces still emptied, after the control thread broke', async (t) => {
+  const server = await start(t, 'default');
+  const { client } = server;
+  await breakThread(server, 'controllers');
+  const namespace = await freshNamespace(client);
+  const node = { metadata: { name: 'here' }, status: { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } } };
+  t.is((await client.request('POST', '/api/v1/nodes', { body: node })).status, 201);
+  const pod = { metadata: { name: 'one' }, spec: { ...POD_SPEC, tolerations: [{ operator: 'Exists' }] } };
+  t.is((await client.request('POST', `${namespace.core}/pods`, { body: pod })).status, 201);
+  await eventually(
+    () => client.get(`${namespace.core}/pods/one`),
+    ({ json }) => json.spec?.nodeName === 'here',
+  );
+  const second = await freshNamespace(client);
+  await createConfigMap(client, second, { name: 'inside' });
+  await client.request('DELETE', second.core);
+  await gone(client, second.core);
+  t.is((await client.get(`${second.configMaps}/inside`)).status, 404);
+});
+
+test('while the store is away writes are told to come back, and reads and watches go on when it is there', async (t) => {
+  const server = await start(t, 'default');
+  const { client } = server;
+  const namespace = await freshNamespace(client);
+  const { metadata } = await createConfigMap(client, namespace, { name: 'before' }, { a: '1' });
+  const watch = await client.watch(`${namespace.configMaps}?watch=1&resourceVersion=${metadata.resourceVersion}`);
+  await breakThread(server, 'store');
+  await eventually(
+    () => client.get(`${namespace.configMaps}/before`),
+    ({ status }) => {
+      t.true(status === 200 || status === 503, String(status));
+      return status === 200;
+    },
+  );
+  await createConfigMap(client, namespace, { name: 'after' });
+  const events = await watch.until(({ object }) => object.metadata.name === 'after');
+  t.false(events.some(({ type }) => type === 'ERROR'));
+});
+
+async function gone(client: HttpsClient, path: string): Promise<void> {
+  await eventually(
+    () => client.get(path),
+    ({ status }) => status === 404,
+  );
+}

@@ -1,0 +1,139 @@
+// Every revision that became durable, as the disk saw it: what the answers of a run are compared with. Reads the engine's
+// batches, so that nothing above the engine is trusted.
+import type { EngineBatch } from '../../storage/engine.ts';
+import { readEventRecord } from '../../storage/event-log.ts';
+import { readStoredValue } from '../../storage/stored-value.ts';
+import { factsOf, type Scope, type Seen, seenIn } from './history.ts';
+
+/** An object as it was stored. */
+export interface Version extends Seen {
+  readonly isFront: boolean;
+  readonly uid: string;
+  /** Where a pod is bound to; empty for others. */
+  readonly node: string;
+}
+
+/** What one revision did to one key. */
+export interface Change {
+  readonly revision: number;
+  readonly key: string;
+  readonly before: Version | undefined;
+  readonly after: Version | undefined;
+  /** When it became durable, on the history's counter. */
+  readonly durable: number;
+}
+
+/** One change as a watch of some scope is to show it. */
+export interface ExpectedEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly key: string;
+  readonly revision: number;
+  readonly tag: string;
+  /** Undefined for DELETED: the object's last state, under the removal's revision. */
+  readonly text: string | undefined;
+}
+
+export class Committed {
+  readonly changes: Change[] = [];
+  /** Of each key, in order. */
+  readonly byKey = new Map<string, Change[]>();
+  readonly problems: string[] = [];
+  readonly #byRevision = new Map<number, Change[]>();
+  readonly #present = new Map<string, Version>();
+  #lastRevision = 0;
+
+  get lastRevision(): number {
+    return this.#lastRevision;
+  }
+
+  /** A batch has become durable at a moment. */
+  add(batch: EngineBatch, durable: number): void {
+    const record = readEventRecord(batch.events);
+    if (record === undefined) {
+      this.problems.push(`the event record of revision ${batch.firstRevision} cannot be read`);
+      return;
+    }
+    if (batch.firstRevision !== this.#lastRevision + 1) {
+      this.problems.push(`revision ${batch.firstRevision} follows ${this.#lastRevision}`);
+    }
+    const values = new Map<string, Version>();
+    for (const { key, value } of batch.writes) {
+      const version = value === undefined ? undefined : versionIn(key, value);
+      if (version !== undefined) values.set(`${version.revision} ${key}`, version);
+    }
+    for (const { revision, key } of record.events) this.note(revision, key, values.get(`${revision} ${key}`), durable);
+    this.#lastRevision = batch.lastRevision;
+  }
+
+  /** One change. */
+  note(revision: number, key: string, after: Version | undefined, durable: number): void {
+    const change: Change = { revision, key, before: this.#present.get(key), after, durable };
+    if (after === undefined) this.#present.delete(key);
+    else this.#present.set(key, after);
+    this.changes.push(change);
+    listIn(this.byKey, key).push(change);
+    listIn(this.#byRevision, revision).push(change);
+    this.#lastRevision = revision;
+  }
+
+  at(revision: number, key: string): Change | undefined {
+    return this.#byRevision.get(revision)?.find((change) => change.key === key);
+  }
+
+  /** When a revision became durable; Infinity if it never did. */
+  durableAt(revision: number): number {
+    return this.#byRevision.get(revision)?.[0]?.durable ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The objects of a scope at a revision, in order of key. */
+  stateAt(revision: number, scope: Scope): readonly Version[] {
+    const state: Version[] = [];
+    for (const [key, changes] of this.byKey) {
+      if (!isInside(key, scope)) continue;
+      const last = changes.findLast((change) => change.revision <= revision)?.after;
+      if (last !== undefined && selects(scope, last)) state.push(last);
+    }
+    return state.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** What a watch of a scope must show after a revision. */
+  eventsAfter(revision: number, scope: Scope): readonly ExpectedEvent[] {
+    const events: ExpectedEvent[] = [];
+    for (const change of this.changes) {
+      if (change.revision <= revision || !isInside(change.key, scope)) continue;
+      const { before, after, key } = change;
+      const was = before !== undefined && selects(scope, before);
+      const is = after !== undefined && selects(scope, after);
+      const at = { key, revision: change.revision };
+      if (is) events.push({ ...at, type: was ? 'MODIFIED' : 'ADDED', tag: after.tag, text: after.text });
+      else if (was) events.push({ ...at, type: 'DELETED', tag: before.tag, text: undefined });
+    }
+    return events;
+  }
+}
+
+/** The namespace's and type's part of a scope. */
+export function isInside(key: string, { storageKey, namespace }: Scope): boolean {
+  return key.startsWith(namespace === '' ? `${storageKey}/` : `${storageKey}/${namespace}/`);
+}
+
+function selects({ frontOnly }: Scope, version: Version): boolean {
+  return !frontOnly || version.isFront;
+}
+
+function versionIn(key: string, value: Uint8Array): Version | undefined {
+  const stored = readStoredValue(key, value);
+  if (stored === undefined) return undefined;
+  const object: unknown = JSON.parse(stored.json.toString('utf8'));
+  const storageKey = key.split('/', 2).join('/');
+  return { ...seenIn(storageKey, object), key, revision: stored.revision, ...factsOf(object) };
+}
+
+function listIn<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  let list = lists.get(key);
+  if (list === undefined) {
+    list = [];
+    lists.set(key, list);
+  }
+  return list;
+}

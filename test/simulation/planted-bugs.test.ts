@@ -1,0 +1,33 @@
+// The simulation is worth what it finds: each of ten planted bugs shows, with the sign it must have, within 500 seeds.
+import test from 'ava';
+import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
+import { simulate } from './simulate.ts';
+
+const SEEDS_MAX = 500;
+
+/** The first seed under which the checkers report the bug; undefined when none does. */
+async function seedThatFinds({ plant, sign, faults }: PlantedBug): Promise<number | undefined> {
+  const { server, remove } = plant();
+  try {
+    for (let seed = 1; seed <= SEEDS_MAX; seed++) {
+      const { problems } = await simulate({ seed, server, ...(faults === undefined ? {} : { faults }) });
+      if (problems.some((problem) => sign.test(problem))) return seed;
+    }
+    return undefined;
+  } finally {
+    remove();
+  }
+}
+
+for (const bug of PLANTED_BUGS) {
+  test.serial(`it is found when ${bug.name}`, async (t) => {
+    const seed = await seedThatFinds(bug);
+    t.not(seed, undefined);
+    t.log(`by seed ${seed}`);
+  });
+}
+
+test.serial('a planted bug is gone when it has been removed', async (t) => {
+  for (const bug of PLANTED_BUGS) bug.plant().remove();
+  t.deepEqual((await simulate({ seed: 1 })).problems, []);
+});

@@ -1,0 +1,143 @@
+// One run from one seed: a server, its clients, its faults, and what the checkers say of it all. The same seed and size
+// give the same run.
+import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { checkAnswers } from './check-answers.ts';
+import { checkCommits } from './check-commits.ts';
+import { checkObjects } from './check-objects.ts';
+import { checkWatches } from './check-watches.ts';
+import { Client, CONFIG_MAPS, SECRETS } from './client.ts';
+import { drawFaults, type FaultPlan } from './faults.ts';
+import type { History } from './history.ts';
+import { NAMESPACES, NODES, readEverything, Workload } from './workload.ts';
+import { SERVER, type Server, World } from './world.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  /** Clients at once, and the steps each takes; by the seed when absent. */
+  readonly clients?: number;
+  readonly steps?: number;
+  /** By the seed when absent. */
+  readonly faults?: FaultPlan;
+  readonly server?: Server;
+  readonly trace?: (line: string) => void;
+}
+
+/** What one run came to. */
+export interface RunResult {
+  readonly seed: number;
+  readonly clients: number;
+  readonly steps: number;
+  readonly faults: FaultPlan;
+  /** One line each; empty when all is well. */
+  readonly problems: readonly string[];
+  /** How much happened, so that a run in which nothing did is noticed. */
+  readonly writes: number;
+  readonly operations: number;
+  readonly watchEvents: number;
+  readonly history: History;
+}
+
+/** Longer than any message, retry or catch-up takes. */
+const SETTLE_MS = 12_000;
+const FAULT_EVERY_MS = 3000;
+
+export async function simulate(options: RunOptions): Promise<RunResult> {
+  const { seed, server = SERVER, trace } = options;
+  const random = new SeededRandom(seed ^ 0x51b1);
+  const drawn = { clients: 3 + random.below(3), steps: 20 + random.below(20), faults: drawFaults(random) };
+  const clientCount = options.clients ?? drawn.clients;
+  const steps = options.steps ?? drawn.steps;
+  const faults = options.faults ?? drawn.faults;
+  const world = new World({ seed, faults, server, ...(trace === undefined ? {} : { trace }) });
+  const clients = Array.from(
+    { length: clientCount },
+    (_, number) => new Client(world, number, new SeededRandom((seed ^ 0xc11e47) + number * 7919)),
+  );
+  const problems: string[] = [];
+  try {
+    await play(world, clients, steps, random);
+  } catch (error) {
+    problems.push(`the run broke off: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+  const history: History = {
+    operations: clients.flatMap(({ operations }) => operations),
+    watches: clients.flatMap(({ watches }) => watches.map(({ record }) => record)),
+  };
+  problems.push(...world.crashes.map((crash) => `a thread broke: ${crash}`));
+  problems.push(...clients.flatMap((client) => client.problems));
+  const { committed } = world;
+  problems.push(
+    ...checkCommits(committed),
+    ...checkAnswers(history, committed),
+    ...checkWatches(history.watches, committed),
+  );
+  problems.push(...checkObjects(history.operations, [CONFIG_MAPS.storageKey, SECRETS.storageKey]));
+  return {
+    seed,
+    clients: clientCount,
+    steps,
+    faults,
+    problems,
+    writes: committed.changes.length,
+    operations: history.operations.length,
+    watchEvents: history.watches.reduce((sum, { events }) => sum + events.length, 0),
+    history,
+  };
+}
+
+async function play(world: World, clients: readonly Client[], steps: number, random: SeededRandom): Promise<void> {
+  const { faults } = world;
+  faults.isOver = true;
+  await world.start();
+  await world.during(furnish(clients[0]!));
+  faults.isOver = false;
+  const known = (): number => highestTold(clients);
+  const work = Promise.all(clients.map((client) => new Workload(client, known).run(steps)));
+  await world.during(Promise.all([work, breakThings(world, random)]));
+  faults.isOver = true;
+  await world.during(world.sleep(SETTLE_MS));
+  await world.during(Promise.all(clients.slice(0, 2).map(readEverything)));
+  for (const watch of clients.flatMap(({ watches }) => watches)) {
+    watch.isEager = true;
+    watch.connection.drain();
+  }
+  await world.during(world.sleep(SETTLE_MS));
+}
+
+/** What the clients' objects need to be there. */
+async function furnish(client: Client): Promise<void> {
+  const post = (path: string, body: object) => client.request({ method: 'POST', path, body: JSON.stringify(body) });
+  for (const name of NAMESPACES) await post('/api/v1/namespaces', { metadata: { name } });
+  for (const name of NODES) {
+    const status = { allocatable: { cpu: '64', memory: '64Gi', pods: '100' } };
+    await post('/api/v1/nodes', { metadata: { name }, status });
+  }
+}
+
+function highestTold(clients: readonly Client[]): number {
+  let highest = 0;
+  for (const { operations } of clients) {
+    for (const { kind, outcome } of operations) {
+      if (typeof outcome === 'string') continue;
+      const revision = 'is' in outcome ? (outcome.is === 'ok' ? outcome.object?.revision : 0) : outcome.revision;
+      if (kind !== 'get' && revision !== undefined && revision > highest) highest = revision;
+    }
+  }
+  return highest;
+}
+
+/** Crashes and kills, spread over the run by the seed. */
+async function breakThings(world: World, random: SeededRandom): Promise<void> {
+  const { crashes, kills } = world.faults.plan;
+  const events = [...Array<'crash'>(crashes).fill('crash'), ...Array<'kill'>(kills).fill('kill')];
+  while (events.length > 0) {
+    await world.sleep(random.below(FAULT_EVERY_MS));
+    const [event] = events.splice(random.below(events.length), 1);
+    if (event === 'kill') await world.restart();
+    else {
+      const { running } = world.threads;
+      const thread = running[random.below(running.length)];
+      if (thread !== undefined) world.crash(thread);
+    }
+  }
+}

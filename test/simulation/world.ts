@@ -1,0 +1,230 @@
+// A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
+// not synced and sockets without a network. Notes every commit and numbers every moment.
+import { tokenDigest } from '../../actors/auth/auth.ts';
+import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
+import type { ServerSettings } from '../../actors/server-settings.ts';
+import { registryFor } from '../../actors/thread-registry.ts';
+import { parseArguments } from '../../config/parse.ts';
+import type { ActorKind } from '../../runtime/actor.ts';
+import type { Plan, PlannedActor } from '../../runtime/plan.ts';
+import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
+import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
+import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
+import type { StorageEngine } from '../../storage/engine.ts';
+import { Committed } from './committed.ts';
+import { SimulatedDisk } from './disk.ts';
+import { type FaultPlan, Faults } from './faults.ts';
+import { SimulatedSockets, TOKEN } from './sockets.ts';
+
+/** The ingresses, each with a hub and an admission on a thread of its own. */
+export const INGRESSES = ['ingress/0', 'ingress/1'] as const;
+const FRONT_KINDS = ['ingress', 'auth', 'audit', 'hub', 'admission'];
+const RESTART_MS = 300;
+/** The controllers write as much at their start as clients do in a run: one run in so many has them. */
+const SEEDS_WITH_CONTROLLERS = 8;
+const LIMIT_MS = 600_000;
+
+/** How one server is made; the parts that a planted bug replaces. */
+export interface Server {
+  readonly kinds: (outside: OutsideWorld) => readonly ActorKind<ServerSettings>[];
+  readonly engine: (disk: SimulatedDisk, world: World) => StorageEngine;
+}
+
+export const SERVER: Server = { kinds: rosterFor, engine: (disk) => disk.engine() };
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly faults: FaultPlan;
+  readonly server: Server;
+  readonly trace?: (line: string) => void;
+}
+
+export class World {
+  readonly time = new VirtualTime();
+  readonly committed = new Committed();
+  readonly sockets = new SimulatedSockets();
+  readonly faults: Faults;
+  readonly disk: SimulatedDisk;
+  /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
+  readonly crashes: string[] = [];
+  threads: SimulatedThreads<ServerSettings>;
+  readonly #options: WorldOptions;
+  readonly #random: SeededRandom;
+  readonly #settings: ServerSettings;
+  #moment = 0;
+  #lives = 0;
+
+  constructor(options: WorldOptions) {
+    this.#options = options;
+    const { seed } = options;
+    this.#random = new SeededRandom(seed ^ 0x0c70);
+    const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
+    this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
+    this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017));
+    this.disk = new SimulatedDisk({
+      tokenKey: this.#random.bytes(32),
+      nowMs: () => this.time.monotonicMs(),
+      after: (delayMs, callback) => void this.time.after(delayMs, callback),
+      nextFate: () => this.faults.commitFate(),
+      onDurable: (batch) => {
+        this.committed.add(batch, this.moment());
+        this.trace(`durable ${batch.firstRevision}-${batch.lastRevision}`);
+      },
+    });
+    this.threads = this.#newThreads();
+  }
+
+  /** The next moment on the counter that orders everything. */
+  moment(): number {
+    return ++this.#moment;
+  }
+
+  trace(line: string): void {
+    this.#options.trace?.(`${String(Math.round(this.time.monotonicMs())).padStart(7)} ms  ${line}`);
+  }
+
+  /** `ingress/0#2`: an ingress and which life of its thread it is in. */
+  frontOf(ingress: string): string {
+    return `${ingress}#${this.#lives}.${this.threads.livesOf(threadOf(ingress))}`;
+  }
+
+  start(): Promise<void> {
+    return this.during(this.threads.start());
+  }
+
+  /** Awaits work while time passes as fast as nothing happens. */
+  async during<T>(work: Promise<T>): Promise<T> {
+    const { time } = this;
+    const state = { settled: false };
+    const done = work.finally(() => {
+      state.settled = true;
+    });
+    done.catch(() => {}); // Returned below.
+    const untilMs = time.monotonicMs() + LIMIT_MS;
+    await time.runUntilIdle();
+    while (!state.settled) {
+      const nextMs = time.nextDueMs;
+      if (nextMs === undefined || nextMs > untilMs) throw new Error('nothing more happens, and it is not done');
+      await time.advance(nextMs - time.monotonicMs());
+    }
+    return done;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.time.after(ms, resolve);
+    });
+  }
+
+  crash(thread: string): void {
+    this.trace(`crash ${thread}`);
+    this.threads.crash(thread, new Error('injected'));
+  }
+
+  /** The process dies and is started again. */
+  async restart(): Promise<void> {
+    this.trace('kill');
+    this.threads.kill();
+    for (const ingress of INGRESSES) this.sockets.cutAll(ingress);
+    this.disk.crash();
+    await this.sleep(RESTART_MS);
+    this.threads = this.#newThreads();
+    await this.threads.start();
+    this.trace('started again');
+  }
+
+  #newThreads(): SimulatedThreads<ServerSettings> {
+    const { server, trace } = this.#options;
+    const { time } = this;
+    this.#lives++;
+    const kinds = server.kinds({
+      engine: () => server.engine(this.disk, this),
+      openListener: ({ name }) => this.sockets.openListener(name),
+    });
+    return new SimulatedThreads<ServerSettings>({
+      kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
+      plan: planOf(kinds, this.#random, this.#options.seed % SEEDS_WITH_CONTROLLERS === 0),
+      options: this.#settings,
+      environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
+      time,
+      random: new SeededRandom(this.#options.seed ^ 0x5eed),
+      faults: this.faults,
+      onEnd: (thread, error) => this.#onEnd(thread, error),
+      ...(trace === undefined ? {} : { log: { level: 'warn', format: 'text' } as const }),
+    });
+  }
+
+  #onEnd(thread: string, error: Error): void {
+    this.trace(`ended ${thread}: ${error.message}`);
+    if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
+    if (thread === 'store') this.disk.crash();
+    for (const ingress of INGRESSES) if (threadOf(ingress) === thread) this.sockets.cutAll(ingress);
+  }
+}
+
+const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
+
+export function threadOf(ingress: string): string {
+  return ingress.replace('ingress', 'front');
+}
+
+function settings(): ServerSettings {
+  const parsed = parseArguments('up', []);
+  if (parsed.action !== 'run') throw new Error('no options');
+  const user = { name: 'simulated', uid: '', groups: ['system:masters'], extra: {} };
+  return {
+    dialect: 'orch',
+    options: { ...parsed.options, requestTimeoutMs: 20_000, storeHistoryBytes: 100_000 },
+    dataDirectory: '/nowhere',
+    storeEngine: 'memory',
+    tls: undefined,
+    caPem: '',
+    tokens: [{ digest: tokenDigest(TOKEN), user }],
+    advertiseAddress: '10.0.0.1',
+    build: { major: '1', minor: '21', gitVersion: 'v1.21.0', gitCommit: '', buildDate: '', platform: '' },
+    startedWallMs: 0,
+    schedulerName: 'default-scheduler',
+  } as unknown as ServerSettings;
+}
+
+const SETTINGS = settings();
+const REGISTRY = registryFor(SETTINGS);
+
+/** The registry never changes, and making it would take longer than most of a run. */
+function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
+  const create: typeof kind.create = (context, options) => {
+    context.threadLocal('registry', () => REGISTRY);
+    return kind.create(context, options);
+  };
+  return { ...kind, create };
+}
+
+/** Two fronts, the store, and the scheduler, with or without the controllers; slabs and history as small as chance wants them. */
+function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom, hasControllers: boolean): Plan {
+  const store = {
+    slabBytes: [2048, 8192, 65_536][random.below(3)]!,
+    historyEventsMax: [8, 40, 1000][random.below(3)]!,
+    batchTransactionsMax: [2, 16][random.below(2)]!,
+    sparseShare: 0.5,
+  };
+  const actor = (kind: string, index = 0, count = 1): PlannedActor => {
+    const defaults = kinds.find((each) => each.kind === kind)?.settings ?? {};
+    const name = count === 1 ? kind : `${kind}/${index}`;
+    return { kind, name, index, settings: kind === 'store' ? { ...defaults, ...store } : defaults };
+  };
+  const fronts = INGRESSES.map((ingress, index) => ({
+    name: threadOf(ingress),
+    group: 'front',
+    actors: FRONT_KINDS.map((kind) => actor(kind, index, INGRESSES.length)),
+  }));
+  const others = [
+    { name: 'store', group: 'store', actors: [actor('store')] },
+    {
+      name: 'control',
+      group: 'control',
+      actors: [actor('scheduler'), ...(hasControllers ? [actor('controllers')] : [])],
+    },
+  ];
+  return { name: 'simulated', threads: [...fronts, ...others], warnings: [] };
+}

@@ -1,0 +1,257 @@
+// A store on the memory engine, a hub and admission, made by the server's own roster, in one thread under virtual time.
+// Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
+import type { AdmissionProtocol, WriteReply, WriteVerb } from '../../../actors/admission/protocol.ts';
+import type { HubProtocol } from '../../../actors/hub/protocol.ts';
+import { roster } from '../../../actors/roster.ts';
+import type { ServerSettings } from '../../../actors/server-settings.ts';
+import type { StoreProtocol } from '../../../actors/store/protocol.ts';
+import { registryFor } from '../../../actors/thread-registry.ts';
+import type { ObjectMeta } from '../../../api/object-meta.ts';
+import { parseRequestInfo } from '../../../api/request-info.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import type { Status } from '../../../api/status/status.ts';
+import { parseArguments } from '../../../config/parse.ts';
+import type { Actor, ActorKind, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
+import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
+import { planOfOneThread } from '../../../runtime/plan.ts';
+import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
+import { valueView } from '../../../storage/slab-record.ts';
+import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
+import { HeldDelivery } from '../hub/held-delivery.ts';
+
+/** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
+export interface Answer {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly metadata: ObjectMeta & { readonly continue?: string };
+  readonly spec: Readonly<Record<string, unknown>>;
+  readonly status: unknown;
+  readonly data: Readonly<Record<string, string>>;
+  readonly items: readonly Answer[];
+  readonly message: string;
+  readonly reason: string;
+  readonly details: Status['details'];
+  readonly [member: string]: unknown;
+}
+
+export interface Answered {
+  readonly code: number;
+  readonly body: Answer;
+  readonly warnings: readonly string[];
+}
+
+export interface Request {
+  /** An object is sent as JSON. */
+  readonly body?: object | string | Uint8Array;
+  readonly contentType?: string;
+  /** As WriteParameters has them. */
+  readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
+}
+
+const MERGE_PATCH = 'application/merge-patch+json';
+const VERBS = ['create', 'update', 'patch', 'delete', 'deletecollection'];
+
+function settings(): ServerSettings {
+  const parsed = parseArguments('apiserver', []);
+  if (parsed.action !== 'run') throw new Error('no options');
+  return {
+    dialect: 'orch',
+    options: parsed.options,
+    dataDirectory: '/nowhere',
+    storeEngine: 'memory',
+    tls: undefined,
+    caPem: '',
+    tokens: [],
+    advertiseAddress: '10.0.0.1',
+    build: { major: '1', minor: '21', gitVersion: 'v1.21.0', gitCommit: '', buildDate: '', platform: '' },
+    startedWallMs: 0,
+    schedulerName: 'default-scheduler',
+  } as unknown as ServerSettings;
+}
+
+/** Lets a test act between what a write has read and its commit. */
+class Gate {
+  beforeCommit: (() => Promise<unknown>) | undefined;
+  commits = 0;
+
+  wrap(store: Actor<Protocol>): Actor<Protocol> {
+    const original = store as unknown as Actor<StoreProtocol>;
+    const onMessage = (message: MessageOf<StoreProtocol>, reply: Reply): void => {
+      const hook = this.beforeCommit;
+      if (message.type === 'commit') this.commits++;
+      if (message.type !== 'commit' || hook === undefined) {
+        original.onMessage(message, reply);
+        return;
+      }
+      this.beforeCommit = undefined;
+      hook().then(
+        () => original.onMessage(message, reply),
+        (error: unknown) => reply.fail(error),
+      );
+    };
+    return {
+      onMessage,
+      stop: () => original.stop!(),
+      peerRestarted: (name: string) => original.peerRestarted?.(name),
+    } as unknown as Actor<Protocol>;
+  }
+}
+
+export class AdmissionWorld {
+  readonly simulation: Simulation;
+  readonly delivery: HeldDelivery;
+  readonly run: InProcess;
+  readonly admission: Ref<AdmissionProtocol>;
+  readonly hub: Ref<HubProtocol>;
+  readonly store: Ref<StoreProtocol>;
+  readonly registry: Registry;
+  readonly slabs: SlabView;
+  readonly gate: Gate;
+
+  private constructor(parts: {
+    simulation: Simulation;
+    delivery: HeldDelivery;
+    run: InProcess;
+    slabs: SlabView;
+    gate: Gate;
+    registry: Registry;
+  }) {
+    this.simulation = parts.simulation;
+    this.delivery = parts.delivery;
+    this.run = parts.run;
+    this.slabs = parts.slabs;
+    this.gate = parts.gate;
+    this.registry = parts.registry;
+    this.admission = parts.run.ref<AdmissionProtocol>('admission');
+    this.hub = parts.run.ref<HubProtocol>('hub');
+    this.store = parts.run.ref<StoreProtocol>('store');
+  }
+
+  /** With a live namespace `default`, unless told otherwise. */
+  static async start(options: { seed?: number; namespaces?: readonly string[] } = {}): Promise<AdmissionWorld> {
+    const { seed = 1, namespaces = ['default'] } = options;
+    const simulation = createSimulation(seed);
+    const delivery = new HeldDelivery();
+    const gate = new Gate();
+    let slabs: SlabView | undefined;
+    const kinds = roster
+      .filter(({ kind }) => ['store', 'hub', 'admission'].includes(kind))
+      .map((kind): ActorKind<ServerSettings> => {
+        if (kind.kind !== 'store') return kind;
+        return {
+          ...kind,
+          create: async (context, given) => {
+            slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+            return gate.wrap(await kind.create(context, given));
+          },
+        };
+      });
+    const given = settings();
+    const { environment, time } = simulation;
+    const plan = planOfOneThread(kinds);
+    const starting = startInProcess({ kinds, plan, options: given, environment, freezeMessages: true, delivery });
+    const run = await whileTimePasses(time, starting);
+    const world = new AdmissionWorld({
+      simulation,
+      delivery,
+      run,
+      slabs: slabs!,
+      gate,
+      registry: registryFor(given),
+    });
+    for (const name of namespaces) await world.created('/api/v1/namespaces', { metadata: { name } });
+    return world;
+  }
+
+  /** Starts a write; time has to pass for it to be answered. */
+  soon(verb: WriteVerb, path: string, request: Request = {}): Promise<Answered> {
+    const info = parseRequestInfo(verb === 'create' ? 'POST' : verb === 'patch' ? 'PATCH' : 'PUT', path, '');
+    if (!info.isResource || !VERBS.includes(verb)) throw new Error(`${path} is no resource`);
+    const { group, version, resource, subresource, namespace, name } = info;
+    const { body = new Uint8Array(), parameters = {} } = request;
+    const payload =
+      body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    return this.admission
+      .ask<'write'>(
+        {
+          type: 'write',
+          verb,
+          target: { group, version, resource, subresource, namespace, name },
+          user: { name: 'tester', uid: '', groups: [], extra: {} },
+          userAgent: 'test',
+          parameters,
+          contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
+          payload,
+        },
+        { deadlineMs: 60_000 },
+      )
+      .then((reply) => this.#answered(reply));
+  }
+
+  write(verb: WriteVerb, path: string, request: Request = {}): Promise<Answered> {
+    return this.during(this.soon(verb, path, request));
+  }
+
+  /** Creates an object, which must succeed, and answers it. */
+  async created(path: string, body: object, parameters: Request['parameters'] = {}): Promise<Answer> {
+    const answer = await this.write('create', path, { body, parameters });
+    if (answer.code !== 201) throw new Error(`${path} was not created: ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  }
+
+  /** The object at a path as it is stored; undefined when there is none. */
+  async stored(path: string): Promise<Answer | undefined> {
+    const info = parseRequestInfo('GET', path, '');
+    if (!info.isResource) throw new Error(`${path} is no resource`);
+    const type = this.registry.byPath(info.group, info.version, info.resource)!;
+    const namespace = type.namespaced ? info.namespace : '';
+    const answer = await this.during(
+      this.hub
+        .ask(
+          {
+            type: 'get',
+            storageKey: type.storageKey,
+            namespace,
+            name: info.name,
+            freshness: { kind: 'mostRecent' },
+          },
+          { deadlineMs: 60_000 },
+        )
+        .then((reply) => {
+          if (reply.refused !== undefined) throw new Error(reply.refused);
+          return reply.place === null ? undefined : this.#read(reply.place.slab, reply.place.offset);
+        }),
+    );
+    return answer;
+  }
+
+  async revision(): Promise<number> {
+    const { revision } = await this.during(this.store.ask({ type: 'health' }, { deadlineMs: 1000 }));
+    return revision;
+  }
+
+  during<T>(work: Promise<T>): Promise<T> {
+    return whileTimePasses(this.simulation.time, work);
+  }
+
+  async stop(): Promise<void> {
+    await this.during(this.run.stop());
+  }
+
+  #answered(reply: WriteReply): Answered {
+    const { code, warnings = [] } = reply;
+    const body: unknown =
+      'place' in reply ? this.#read(reply.place.slab, reply.place.offset) : structuredClone(reply.body);
+    return { code, body: body as Answer, warnings };
+  }
+
+  #read(slab: number, offset: number): Answer {
+    return JSON.parse(valueView(this.slabs.slab(slab), offset).toString('utf8')) as Answer;
+  }
+}
+
+/** What of a refusal does not depend on its words. */
+export function refusal({ code, body }: Answered): Pick<Status, 'code' | 'reason' | 'details'> & { kind: string } {
+  const { kind, reason, details } = body as unknown as Status;
+  return { kind, code, ...(reason === undefined ? {} : { reason }), ...(details === undefined ? {} : { details }) };
+}

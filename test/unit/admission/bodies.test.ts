@@ -1,0 +1,145 @@
+import test from 'ava';
+import { encodeEnveloped } from '../../../api/codec/protobuf.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { AdmissionWorld } from './admission-world.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const SECRETS = '/api/v1/namespaces/default/secrets';
+const { protobufMediaType } = DIALECTS.orch;
+const configMap = schemaOf(DIALECTS.orch).kind('', 'v1', 'ConfigMap')!;
+const OBJECT = { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'a', labels: { x: 'y' } }, data: { k: 'é😀' } };
+
+test('an object is the same in JSON, YAML and Protobuf', async (t) => {
+  const yaml = 'kind: ConfigMap\napiVersion: v1\nmetadata:\n  name: a\n  labels: {x: "y"}\ndata:\n  k: é😀\n';
+  const bodies: readonly (readonly [contentType: string, body: string | Uint8Array])[] = [
+    ['application/json', JSON.stringify(OBJECT)],
+    ['', JSON.stringify(OBJECT)],
+    ['application/yaml', yaml],
+    ['application/yaml', JSON.stringify(OBJECT)],
+    [protobufMediaType, encodeEnveloped(OBJECT, configMap)],
+    [DIALECTS.kubernetes.protobufMediaType, encodeEnveloped(OBJECT, configMap)],
+  ];
+  for (const [contentType, body] of bodies) {
+    const world = await AdmissionWorld.start();
+    const answer = await world.write('create', CONFIG_MAPS, { body, contentType });
+    t.is(answer.code, 201, `${contentType}: ${answer.body.message}`);
+    t.deepEqual(answer.body.data, OBJECT.data);
+    t.deepEqual(answer.body.metadata.labels, OBJECT.metadata.labels);
+    const put = await world.write('update', `${CONFIG_MAPS}/a`, { body, contentType });
+    t.deepEqual([put.code, put.body], [200, answer.body]);
+    await world.stop();
+  }
+});
+
+test('bodies that are broken are refused, whatever they claim to be', async (t) => {
+  const world = await AdmissionWorld.start();
+  const whole = encodeEnveloped(OBJECT, configMap);
+  const secret = schemaOf(DIALECTS.orch).kind('', 'v1', 'Secret')!;
+  const cases: readonly (readonly [what: string, contentType: string, body: string | Uint8Array, code: number])[] = [
+    ['no envelope', protobufMediaType, JSON.stringify(OBJECT), 400],
+    ['nothing', protobufMediaType, new Uint8Array(), 400],
+    ['half an envelope', protobufMediaType, whole.subarray(0, whole.length / 2), 400],
+    ['an unknown kind', protobufMediaType, encodeEnveloped({ ...OBJECT, kind: 'Nothing' }, configMap), 400],
+    ['another kind', protobufMediaType, encodeEnveloped({ ...OBJECT, kind: 'Secret' }, secret), 400],
+    ['broken YAML', 'application/yaml', 'a: [', 400],
+    ['two documents', 'application/yaml', 'metadata: {name: a}\n---\nmetadata: {name: b}\n', 400],
+    ['a scalar', 'application/yaml', 'hello', 400],
+    ['a media type that is a patch', 'application/merge-patch+json', '{"metadata":{"name":"a"}}', 415],
+  ];
+  for (const [what, contentType, body, code] of cases) {
+    const answer = await world.write('create', CONFIG_MAPS, { body, contentType });
+    t.is(answer.code, code, `${what}: ${answer.body.message}`);
+    t.is(answer.body.kind, 'Status', what);
+  }
+  // The last four bytes are empty fields, which may be left out.
+  for (let length = 0; length < whole.length - 4; length++) {
+    const answer = await world.write('create', CONFIG_MAPS, {
+      body: whole.subarray(0, length),
+      contentType: protobufMediaType,
+    });
+    t.true(answer.code === 400 || answer.code === 422, `${length} bytes: ${answer.code}`);
+  }
+  t.is(await world.stored(`${CONFIG_MAPS}/a`), undefined);
+  await world.stop();
+});
+
+test('DELETE takes its options in Protobuf as well', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, OBJECT);
+  const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid: 'x' } };
+  const type = schemaOf(DIALECTS.orch).kind('', 'v1', 'DeleteOptions');
+  if (type === undefined) {
+    t.fail('the schema has no DeleteOptions');
+    return;
+  }
+  const body = encodeEnveloped(options, type);
+  t.is((await world.write('delete', `${CONFIG_MAPS}/a`, { body, contentType: protobufMediaType })).code, 409);
+  await world.stop();
+});
+
+test('unknown fields are dropped, and named where the client wants to hear of them', async (t) => {
+  const world = await AdmissionWorld.start();
+  const body = { metadata: { name: 'a', nickname: 'b' }, data: { k: 'v' }, dat: { x: 1 } };
+  const ask = (fieldValidation: string | undefined, name: string) =>
+    world.write('create', CONFIG_MAPS, {
+      body: { ...body, metadata: { ...body.metadata, name } },
+      ...(fieldValidation === undefined ? {} : { parameters: { fieldValidation } }),
+    });
+  const silent = await ask(undefined, 'a');
+  t.deepEqual([silent.code, silent.warnings], [201, []]);
+  t.false('dat' in silent.body);
+  t.false('nickname' in silent.body.metadata);
+  t.deepEqual((await ask('Ignore', 'b')).warnings, []);
+  const warned = await ask('Warn', 'c');
+  t.is(warned.code, 201);
+  t.deepEqual([...warned.warnings].sort(), ['unknown field "dat"', 'unknown field "metadata.nickname"']);
+  const strict = await ask('Strict', 'd');
+  t.is(strict.code, 400);
+  t.true(strict.body.message.includes('unknown field "dat"'));
+  const put = await world.write('update', `${CONFIG_MAPS}/a`, { body, parameters: { fieldValidation: 'Warn' } });
+  t.deepEqual([put.code, put.warnings.length], [200, 2]);
+  t.false('dat' in (await world.stored(`${CONFIG_MAPS}/a`))!);
+  await world.stop();
+});
+
+test('the stringData of a secret ends up in its data, on every way in', async (t) => {
+  const world = await AdmissionWorld.start();
+  const encoded = (text: string): string => Buffer.from(text).toString('base64');
+  const created = await world.created(SECRETS, {
+    metadata: { name: 's' },
+    data: { a: encoded('old'), b: encoded('kept') },
+    stringData: { a: 'ünew' },
+  });
+  t.deepEqual(created.data, { a: encoded('ünew'), b: encoded('kept') });
+  t.false('stringData' in created);
+  t.is(created.type, 'Opaque');
+  const patched = await world.write('patch', `${SECRETS}/s`, { body: { stringData: { c: 'more' } } });
+  t.deepEqual(patched.body.data, { a: encoded('ünew'), b: encoded('kept'), c: encoded('more') });
+  const put = await world.write('update', `${SECRETS}/s`, { body: { metadata: { name: 's' }, stringData: { d: '' } } });
+  t.deepEqual(put.body.data, { d: '' });
+  t.false('stringData' in put.body);
+  await world.stop();
+});
+
+test('names and labels of every script and length are taken or refused, never broken', async (t) => {
+  const world = await AdmissionWorld.start();
+  const roles = '/apis/rbac.authorization.orch.io/v1/clusterroles';
+  const names = [
+    'system:a',
+    'Ä:ö 😀',
+    'x'.repeat(253),
+    'x'.repeat(70_000),
+    '\ud800',
+    'a\u0000b',
+    '..',
+    'a/b',
+    'a%b',
+    '',
+  ];
+  for (const name of names) {
+    const { code } = await world.write('create', roles, { body: { metadata: { name }, rules: [] } });
+    t.true([201, 400, 422].includes(code), `${JSON.stringify(name.slice(0, 20))}: ${code}`);
+  }
+  await world.stop();
+});

@@ -1,0 +1,356 @@
+import test from 'ava';
+import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const A = `${CONFIG_MAPS}/a`;
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const LEASES = '/apis/coordination.orch.io/v1/namespaces/default/leases';
+const DEPLOYMENT = {
+  metadata: { name: 'web', labels: { a: 'b' } },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+};
+
+test('a PUT replaces the object, but for what the server owns', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(CONFIG_MAPS, { metadata: { name: 'a', labels: { a: 'b' } }, data: { k: '1' } });
+  const { uid, creationTimestamp, resourceVersion } = created.metadata;
+  const metadata = { name: 'a', creationTimestamp: '1999-01-01T00:00:00Z', generation: 3, selfLink: '/x' };
+  const { code, body } = await world.write('update', A, { body: { metadata, data: { k: '2' } } });
+  t.is(code, 200);
+  const { managedFields: _managedFields, ...kept } = body.metadata;
+  t.deepEqual(kept, {
+    name: 'a',
+    namespace: 'default',
+    uid: uid!,
+    creationTimestamp: creationTimestamp!,
+    resourceVersion: String(await world.revision()),
+  });
+  t.not(body.metadata.resourceVersion, resourceVersion);
+  t.deepEqual(body.data, { k: '2' });
+  t.deepEqual(await world.stored(A), body);
+  await world.stop();
+});
+
+test('an update that changes nothing is not stored, and answers with the version there is', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const before = await world.revision();
+  for (const body of [created, DEPLOYMENT, { ...DEPLOYMENT, status: { replicas: 9 } }]) {
+    const answer = await world.write('update', `${DEPLOYMENTS}/web`, { body });
+    t.is(answer.code, 200);
+    t.deepEqual(answer.body, created);
+  }
+  const patch = await world.write('patch', `${DEPLOYMENTS}/web`, { body: { metadata: { labels: { a: 'b' } } } });
+  t.deepEqual(patch.body, created);
+  t.is(await world.revision(), before);
+  await world.stop();
+});
+
+test('the generation grows with the desired state and with nothing else', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = `${DEPLOYMENTS}/web`;
+  const generations: (number | undefined)[] = [(await world.created(DEPLOYMENTS, DEPLOYMENT)).metadata.generation];
+  const patches: readonly (readonly [path: string, body: object])[] = [
+    [path, { metadata: { labels: { x: 'y' } } }],
+    [path, { spec: { replicas: 3 } }],
+    [`${path}/status`, { status: { replicas: 3 } }],
+    [path, { status: { replicas: 7 } }],
+    [`${path}/scale`, { spec: { replicas: 5 } }],
+  ];
+  for (const [at, body] of patches) {
+    t.is((await world.write('patch', at, { body })).code, 200);
+    generations.push((await world.stored(path))?.metadata.generation);
+  }
+  t.deepEqual(generations, [1, 1, 2, 2, 2, 3]);
+  await world.stop();
+});
+
+test('the status is changed through its subresource and nowhere else, and there nothing else is changed', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = `${DEPLOYMENTS}/web`;
+  await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const body = { ...DEPLOYMENT, spec: { ...DEPLOYMENT.spec, replicas: 9 }, status: { replicas: 4 } };
+  const status = await world.write('update', `${path}/status`, { body });
+  t.is(status.code, 200);
+  t.deepEqual([status.body.status, status.body.spec.replicas], [{ replicas: 4 }, 2]);
+  const whole = await world.write('update', path, { body: { ...body, status: { replicas: 5 } } });
+  t.deepEqual([whole.body.status, whole.body.spec.replicas], [{ replicas: 4 }, 9]);
+  const patched = await world.write('patch', `${path}/status`, {
+    body: { spec: { replicas: 1 }, status: { readyReplicas: 4 } },
+  });
+  t.deepEqual([patched.body.status, patched.body.spec.replicas], [{ replicas: 4, readyReplicas: 4 }, 9]);
+  await world.stop();
+});
+
+test('an update is refused when it names another object, version or place', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  await world.created(LEASES, { metadata: { name: 'l' } });
+  const before = await world.revision();
+  const about = { name: 'a', kind: 'configmaps' };
+  const cases: readonly (readonly [
+    what: string,
+    path: string,
+    body: object,
+    code: number,
+    reason: string,
+    details?: object,
+  ])[] = [
+    [
+      'missing',
+      `${CONFIG_MAPS}/none`,
+      { metadata: { name: 'none' } },
+      404,
+      'NotFound',
+      { name: 'none', kind: 'configmaps' },
+    ],
+    ['old version', A, { metadata: { name: 'a', resourceVersion: '1' } }, 409, 'Conflict', about],
+    ['version that is none', A, { metadata: { name: 'a', resourceVersion: 'x' } }, 409, 'Conflict', about],
+    ['other uid', A, { metadata: { name: 'a', uid: 'x' } }, 409, 'Conflict', about],
+    ['other name', A, { metadata: { name: 'b' } }, 400, 'BadRequest'],
+    ['other namespace', A, { metadata: { name: 'a', namespace: 'b' } }, 400, 'BadRequest'],
+    ['other kind', A, { kind: 'Secret', metadata: { name: 'a' } }, 400, 'BadRequest'],
+    ['bad label', A, { metadata: { name: 'a', labels: { 'a b': '' } } }, 422, 'Invalid'],
+    ['collection', CONFIG_MAPS, { metadata: { name: 'a' } }, 405, 'MethodNotAllowed', {}],
+    ['no version where one is needed', `${LEASES}/l`, { metadata: { name: 'l' } }, 422, 'Invalid'],
+    ['unknown subresource', `${A}/status`, { metadata: { name: 'a' } }, 404, 'NotFound', {}],
+  ];
+  for (const [what, path, body, code, reason, details] of cases) {
+    const { details: given, ...rest } = refusal(await world.write('update', path, { body }));
+    t.deepEqual(rest, { kind: 'Status', code, reason } as never, what);
+    if (details !== undefined) t.deepEqual(given, details, what);
+  }
+  t.is(await world.revision(), before);
+  t.is((await world.stored(A))?.metadata.resourceVersion, metadata.resourceVersion);
+  await world.stop();
+});
+
+test('a PUT of a missing object creates it where the type says so, whatever version it names', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const [name, resourceVersion] of [
+    ['a', undefined],
+    ['b', '17'],
+  ] as const) {
+    const metadata = { name, ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const answer = await world.write('update', `${LEASES}/${name}`, {
+      body: { metadata, spec: { holderIdentity: 'me' } },
+    });
+    t.is(answer.code, 201);
+    t.truthy(answer.body.metadata.uid);
+    t.deepEqual(await world.stored(`${LEASES}/${name}`), answer.body);
+  }
+  const dry = await world.write('update', `${LEASES}/c`, {
+    body: { metadata: { name: 'c' } },
+    parameters: { dryRun: ['All'] },
+  });
+  t.is(dry.code, 201);
+  t.is(await world.stored(`${LEASES}/c`), undefined);
+  await world.stop();
+});
+
+test('of two PUTs with the same version the second is a conflict, also when it comes between read and commit', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const put = (k: string, metadata: object) => ({ body: { metadata, data: { k } } });
+  world.gate.beforeCommit = () => world.soon('update', A, put('first', created.metadata));
+  const second = await world.write('update', A, put('second', created.metadata));
+  t.is(second.code, 409);
+  t.deepEqual((await world.stored(A))?.data, { k: 'first' });
+  await world.stop();
+});
+
+for (const resourceVersion of [undefined, '', '0']) {
+  test(`a PUT with ${JSON.stringify(resourceVersion)} for a version insists on none: it is made again when it loses a race`, async (t) => {
+    const world = await AdmissionWorld.start();
+    await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+    const metadata = { name: 'a', ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    world.gate.beforeCommit = () => world.soon('update', A, { body: { metadata, data: { k: 'first' } } });
+    const second = await world.write('update', A, { body: { metadata, data: { k: 'second' } } });
+    t.is(second.code, 200);
+    t.deepEqual((await world.stored(A))?.data, { k: 'second' });
+    await world.stop();
+  });
+}
+
+test('patches at once are all applied, each to what the others left', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const patches = Array.from({ length: 12 }, (_, index) =>
+    world.soon('patch', A, { body: { data: { [`k${index}`]: String(index) } } }),
+  );
+  const answers = await world.during(Promise.all(patches));
+  t.deepEqual([...new Set(answers.map(({ code }) => code))], [200]);
+  t.deepEqual(
+    (await world.stored(A))?.data,
+    Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`k${index}`, String(index)])),
+  );
+  await world.stop();
+});
+
+test('a patch that names a version insists on it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const { resourceVersion } = metadata;
+  const patch = (version: string | undefined) =>
+    world.write('patch', A, { body: { metadata: { resourceVersion: version }, data: { k: version } } });
+  t.is((await patch('1')).code, 409);
+  t.is((await patch(resourceVersion)).code, 200);
+  t.is((await patch(resourceVersion)).code, 409);
+  const stored = await world.stored(A);
+  t.deepEqual(stored?.data, { k: resourceVersion! });
+  await world.stop();
+});
+
+test('what a patch may not do is refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { k: 'v' } });
+  const before = await world.revision();
+  const json = 'application/json-patch+json';
+  const merge = 'application/merge-patch+json';
+  const cases: readonly (readonly [what: string, path: string, type: string, body: string, code: number])[] = [
+    ['missing object', `${CONFIG_MAPS}/none`, merge, '{"data":{"a":"b"}}', 404],
+    ['media type', A, 'application/json', '{"data":{"a":"b"}}', 415],
+    ['no list of operations', A, json, '{"op":"add"}', 400],
+    ['missing path', A, json, '[{"op":"replace","path":"/data/none","value":"x"}]', 422],
+    ['failed test', A, json, '[{"op":"test","path":"/data/k","value":"x"}]', 422],
+    ['no object', A, merge, '[1]', 400],
+    ['broken JSON', A, merge, '{', 400],
+    ['another name', A, merge, '{"metadata":{"name":"b"}}', 400],
+    ['another kind', A, merge, '{"kind":"Secret"}', 400],
+    ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 400],
+    ['a name that is none for a label', A, merge, '{"metadata":{"labels":{"a b":"c"}}}', 422],
+    ['a new finalizer that is none', A, merge, '{"metadata":{"finalizers":["a b"]}}', 422],
+    ['the prototype', A, merge, '{"data":{"__proto__":"x"}}', 400],
+    ['a collection', CONFIG_MAPS, merge, '{}', 405],
+  ];
+  for (const [what, path, contentType, body, code] of cases) {
+    const answer = await world.write('patch', path, { body, contentType });
+    t.is(answer.code, code, `${what}: ${answer.body.message}`);
+    t.is(answer.body.kind, 'Status', what);
+  }
+  t.is(await world.revision(), before);
+  await world.stop();
+});
+
+test('a JSON patch and a merge patch change and remove members', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a', labels: { x: 'y' } }, data: { one: '1', two: '2' } });
+  const body = [
+    { op: 'test', path: '/data/one', value: '1' },
+    { op: 'replace', path: '/data/one', value: 'eins' },
+    { op: 'add', path: '/data/three', value: '3' },
+    { op: 'remove', path: '/metadata/labels' },
+  ];
+  const json = await world.write('patch', A, { body, contentType: 'application/json-patch+json' });
+  t.deepEqual(
+    [json.code, json.body.data, json.body.metadata.labels],
+    [200, { one: 'eins', two: '2', three: '3' }, undefined],
+  );
+  const merge = await world.write('patch', A, { body: { data: { two: null, four: '4' } } });
+  t.deepEqual(merge.body.data, { one: 'eins', three: '3', four: '4' });
+  await world.stop();
+});
+
+test('a dry run of an update or patch answers with what it would make, and stores nothing', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { k: '1' } });
+  const before = await world.revision();
+  const parameters = { dryRun: ['All'] };
+  const put = await world.write('update', A, { body: { metadata: { name: 'a' }, data: { k: '2' } }, parameters });
+  const patch = await world.write('patch', A, { body: { data: { k: '3' } }, parameters });
+  t.deepEqual([put.code, put.body.data, patch.code, patch.body.data], [200, { k: '2' }, 200, { k: '3' }]);
+  t.is(put.body.metadata.resourceVersion, created.metadata.resourceVersion);
+  t.is((await world.write('update', A, { body: { metadata: { name: 'a', uid: 'x' } }, parameters })).code, 409);
+  t.is(await world.revision(), before);
+  t.deepEqual(await world.stored(A), created);
+  await world.stop();
+});
+
+test('finalizers may be removed in any order, and the last one removed removes the object', async (t) => {
+  for (const order of [
+    ['x.io/a', 'x.io/b'],
+    ['x.io/b', 'x.io/a'],
+  ]) {
+    const world = await AdmissionWorld.start();
+    await world.created(CONFIG_MAPS, { metadata: { name: 'a', finalizers: ['x.io/a', 'x.io/b'] } });
+    t.is((await world.write('delete', A)).code, 200);
+    const added = await world.write('patch', A, { body: { metadata: { finalizers: ['x.io/a', 'x.io/b', 'x.io/c'] } } });
+    t.is(added.code, 422);
+    const rest = ['x.io/a', 'x.io/b'].filter((finalizer) => finalizer !== order[0]);
+    const first = await world.write('patch', A, { body: { metadata: { finalizers: rest } } });
+    t.deepEqual([first.code, first.body.metadata.finalizers], [200, rest]);
+    t.truthy(await world.stored(A));
+    const last = await world.write('patch', A, { body: { metadata: { finalizers: null } } });
+    t.is(last.code, 200);
+    t.is(last.body.kind, 'ConfigMap');
+    t.is(await world.stored(A), undefined);
+    t.is((await world.write('patch', A, { body: {} })).code, 404);
+    await world.stop();
+  }
+});
+
+test('the deletionTimestamp cannot be taken back', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a', finalizers: ['x.io/a'] } });
+  await world.write('delete', A);
+  const patched = await world.write('patch', A, {
+    body: { metadata: { deletionTimestamp: null, labels: { a: 'b' } } },
+  });
+  t.is(patched.code, 200);
+  t.truthy(patched.body.metadata.deletionTimestamp);
+  t.deepEqual(patched.body.metadata.labels, { a: 'b' });
+  await world.stop();
+});
+
+test('a scale is read from and written to the replicas', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const path = `${DEPLOYMENTS}/web/scale`;
+  const patched = await world.write('patch', path, { body: { spec: { replicas: 5 } } });
+  t.is(patched.code, 200);
+  const stored = await world.stored(`${DEPLOYMENTS}/web`);
+  t.deepEqual(patched.body, {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: {
+      name: 'web',
+      namespace: 'default',
+      uid: metadata.uid!,
+      resourceVersion: stored!.metadata.resourceVersion!,
+      creationTimestamp: metadata.creationTimestamp!,
+    },
+    spec: { replicas: 5 },
+    status: { replicas: 0, selector: 'app=web' },
+  } as unknown as Answer);
+  t.is(stored?.spec.replicas, 5);
+  t.is((await world.write('update', path, { body: { ...patched.body, spec: { replicas: 6 } } })).code, 200);
+  const stale = await world.write('update', path, { body: { ...patched.body, spec: { replicas: 7 } } });
+  t.is(stale.code, 409);
+  t.is((await world.write('patch', path, { body: { spec: { replicas: -1 } } })).code, 422);
+  t.is((await world.write('update', path, { body: { kind: 'Deployment', ...DEPLOYMENT } })).code, 400);
+  t.is((await world.write('patch', `${DEPLOYMENTS}/none/scale`, { body: {} })).code, 404);
+  const same = await world.write('patch', path, { body: { spec: { replicas: 6 } } });
+  t.deepEqual([same.code, same.body.kind], [200, 'Scale']);
+  const dry = await world.write('patch', path, { body: { spec: { replicas: 9 } }, parameters: { dryRun: ['All'] } });
+  t.deepEqual([dry.code, dry.body.spec.replicas], [200, 9]);
+  t.is((await world.stored(`${DEPLOYMENTS}/web`))?.spec.replicas, 6);
+  await world.stop();
+});
+
+test('a namespace keeps its finalizers but through finalize, which changes nothing else', async (t) => {
+  const world = await AdmissionWorld.start({ namespaces: ['ns'] });
+  const path = '/api/v1/namespaces/ns';
+  const put = await world.write('update', path, { body: { metadata: { name: 'ns', labels: { a: 'b' } }, spec: {} } });
+  t.deepEqual([put.code, put.body.spec], [200, { finalizers: ['orch'] }]);
+  const body = { metadata: { name: 'ns', labels: { c: 'd' } }, spec: { finalizers: ['orch', 'x.io/y'] } };
+  const finalized = await world.write('update', `${path}/finalize`, { body });
+  t.deepEqual(
+    [finalized.code, finalized.body.spec, finalized.body.metadata.labels],
+    [200, { finalizers: ['orch', 'x.io/y'] }, put.body.metadata.labels],
+  );
+  await world.stop();
+});

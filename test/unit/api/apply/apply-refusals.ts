@@ -1,0 +1,181 @@
+// Applies that are refused, one a row: with which code, and what the answer names.
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { CONFIG_MAP, containers, DEPLOYMENT, data, image, POD, type Step } from './apply-steps.ts';
+
+export interface Refusal {
+  readonly of: string;
+  readonly kind: string;
+  readonly steps: readonly Step[];
+  /** The last apply. */
+  readonly given: JsonObject;
+  readonly by?: string;
+  readonly code: number;
+  /** Fields of the conflict, or texts of the message. */
+  readonly names?: readonly string[];
+  readonly message?: string;
+}
+
+export const REFUSALS: readonly Refusal[] = [
+  {
+    of: 'a change of a field that another applier owns',
+    kind: CONFIG_MAP,
+    steps: [['apply', 'a', data({ x: '1' })]],
+    given: data({ x: '2' }),
+    code: 409,
+    names: ['.data.x'],
+    message: 'Apply failed with 1 conflict: conflict with "a": .data.x',
+  },
+  {
+    of: 'a change of a field that an updater owns, naming its version',
+    kind: CONFIG_MAP,
+    steps: [['create', 'u', data({ x: '1' })]],
+    given: data({ x: '2' }),
+    code: 409,
+    names: ['.data.x'],
+    message: 'Apply failed with 1 conflict: conflict with "u" using v1: .data.x',
+  },
+  {
+    of: 'changes of fields of several managers, listing each',
+    kind: CONFIG_MAP,
+    steps: [
+      ['apply', 'b', data({ y: '1', z: '1' })],
+      ['apply', 'a', data({ x: '1', z: '1' })],
+    ],
+    given: data({ x: '2', y: '2', z: '2' }),
+    code: 409,
+    names: ['.data.x', '.data.z', '.data.y', '.data.z'],
+  },
+  {
+    of: 'a change of a shared field by one of its owners',
+    kind: CONFIG_MAP,
+    steps: [
+      ['apply', 'a', data({ x: '1' })],
+      ['apply', 'b', data({ x: '1' })],
+    ],
+    by: 'b',
+    given: data({ x: '2' }),
+    code: 409,
+    names: ['.data.x'],
+  },
+  {
+    of: 'a change inside an element of another applier',
+    kind: POD,
+    steps: [['apply', 'a', containers(image('x', '1'))]],
+    given: containers(image('x', '2')),
+    code: 409,
+    names: ['.spec.containers[name="x"].image'],
+    message: 'conflict with "a": .spec.containers[name="x"].image',
+  },
+  {
+    of: 'turning to zero what another applier owns',
+    kind: POD,
+    steps: [['apply', 'a', { spec: { hostNetwork: true, containers: [{ name: 'x' }] } }]],
+    given: { spec: { hostNetwork: false, containers: [{ name: 'x' }] } },
+    code: 409,
+    names: ['.spec.hostNetwork'],
+  },
+  {
+    of: 'a change of a list that is owned as a whole',
+    kind: POD,
+    steps: [['apply', 'a', containers({ name: 'x', args: ['1'] })]],
+    given: containers({ name: 'x', args: ['1', '2'] }),
+    code: 409,
+    names: ['.spec.containers[name="x"].args'],
+  },
+  {
+    of: 'a change of what nobody tracked',
+    kind: CONFIG_MAP,
+    steps: [['untracked', data({ x: '1' })]],
+    given: data({ x: '2' }),
+    code: 409,
+    names: ['.data.x'],
+    message: 'conflict with "before-first-apply" using v1: .data.x',
+  },
+  {
+    of: 'managedFields',
+    kind: CONFIG_MAP,
+    steps: [],
+    given: { metadata: { managedFields: [] } },
+    code: 400,
+    message: 'managedFields',
+  },
+  {
+    of: 'a member that the type does not have',
+    kind: DEPLOYMENT,
+    steps: [],
+    given: { spec: { replica: 1 } },
+    code: 400,
+    message: '.spec.replica: the type has no such field',
+  },
+  {
+    of: 'a text where an object belongs',
+    kind: DEPLOYMENT,
+    steps: [],
+    given: { spec: 'x' },
+    code: 400,
+    message: '.spec: must be an object',
+  },
+  {
+    of: 'an object where a list belongs',
+    kind: POD,
+    steps: [],
+    given: { spec: { containers: {} } },
+    code: 400,
+    message: '.spec.containers: must be a list',
+  },
+  {
+    of: 'an element without its key',
+    kind: POD,
+    steps: [],
+    given: containers({ image: 'x' }),
+    code: 400,
+    message: '.spec.containers: must have a name in each element',
+  },
+  {
+    of: 'a repeated key',
+    kind: POD,
+    steps: [],
+    given: containers(image('x', '1'), image('x', '2')),
+    code: 400,
+    message: '.spec.containers[name="x"]: is there more than once',
+  },
+  {
+    of: 'a repeated value of a set',
+    kind: CONFIG_MAP,
+    steps: [],
+    given: { metadata: { finalizers: ['x/a', 'x/a'] } },
+    code: 400,
+    message: '.metadata.finalizers[="x/a"]: is there more than once',
+  },
+  {
+    of: 'objects in a set',
+    kind: CONFIG_MAP,
+    steps: [],
+    given: { metadata: { finalizers: [{}] } },
+    code: 400,
+    message: 'must be a list of scalars',
+  },
+  {
+    of: 'a text where a number belongs',
+    kind: DEPLOYMENT,
+    steps: [],
+    given: { spec: { replicas: 'many' } },
+    code: 400,
+  },
+  {
+    of: 'a version that is not the current one',
+    kind: CONFIG_MAP,
+    steps: [['apply', 'a', data({ x: '1' })]],
+    by: 'a',
+    given: { metadata: { resourceVersion: '77' }, data: { x: '2' } },
+    code: 409,
+  },
+  {
+    of: 'the uid of another object',
+    kind: CONFIG_MAP,
+    steps: [['apply', 'a', data({ x: '1' })]],
+    by: 'a',
+    given: { metadata: { uid: 'other' }, data: { x: '2' } },
+    code: 409,
+  },
+];

@@ -1,0 +1,67 @@
+// Strategic merge patches: what merging by the schema makes of lists, what the directives do, what is refused, and that
+// neither the document nor the patch is changed.
+import test from 'ava';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { applyStrategicMergePatch } from '../../../api/patch/strategic-merge-patch.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { isStatusError } from '../../../api/status/status.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { frozen } from './sample-type.ts';
+import { DIRECTIVES, REFUSALS } from './strategic-directive-cases.ts';
+import { CONTAINER, MERGES } from './strategic-merge-cases.ts';
+
+const schema = schemaOf(DIALECTS.orch);
+
+for (const { does, type, document, patch, expected } of MERGES) {
+  test(`a strategic merge patch ${does}`, (t) => {
+    t.deepEqual(outcomeOf(document, patch, type), expected);
+  });
+}
+for (const { does, type, document, patch, expected } of DIRECTIVES) {
+  test(`a strategic merge patch: ${does}`, (t) => {
+    t.deepEqual(outcomeOf(document, patch, type), expected);
+  });
+}
+for (const { does, type, document, patch, expected } of REFUSALS) {
+  test(`a strategic merge patch refuses ${does}`, (t) => {
+    t.is(outcomeOf(document, patch, type), expected);
+  });
+}
+
+test('a strategic merge patch that changes nothing answers the document itself', (t) => {
+  const document = frozen({
+    metadata: { finalizers: ['a', 'b'], labels: { x: 'y' } },
+    spec: { containers: [{ name: 'a', args: ['1'] }], volumes: [{ name: 'v' }] },
+  });
+  const patches: JsonObject[] = [
+    {},
+    { metadata: { labels: { x: 'y', z: null } } },
+    { metadata: { finalizers: [] }, spec: { containers: [] } },
+    { spec: { '$setElementOrder/containers': [{ name: 'a' }], containers: [] } },
+    { metadata: { '$deleteFromPrimitiveList/finalizers': ['z'] } },
+  ];
+  for (const patch of patches) {
+    t.is(applyStrategicMergePatch(document, frozen(patch), schema.type('core/v1.Pod')), document);
+  }
+});
+
+test('a strategic merge patch of long lists takes time in proportion to them', (t) => {
+  const count = 30_000;
+  const ports = Array.from({ length: count }, (_, index) => ({ containerPort: 1, protocol: `P${index % 3}` }));
+  const patch = { ports: ports.map((port, index) => ({ ...port, protocol: `Q${index}` })) };
+  const merged = applyStrategicMergePatch({ ports }, patch, schema.type(CONTAINER));
+  t.is((merged.ports as unknown[]).length, count);
+});
+
+function outcomeOf(document: JsonObject, patch: unknown, type: string | undefined): JsonObject | number {
+  try {
+    return applyStrategicMergePatch(
+      frozen(document),
+      frozen(patch),
+      type === undefined ? undefined : schema.type(type),
+    );
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    return error.status.code ?? 0;
+  }
+}

@@ -1,0 +1,125 @@
+import test from 'ava';
+import { Auth, type AuthOptions, tokenDigest } from '../../../actors/auth/auth.ts';
+import type { AccessAttributes, User } from '../../../actors/auth/protocol.ts';
+
+const ALICE: User = { name: 'alice', uid: '1', groups: ['dev', 'ops'], extra: {} };
+const BOB: User = { name: 'bob', uid: '', groups: [], extra: {} };
+const ADMIN: User = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
+const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
+
+const ACCESS: AccessAttributes = {
+  verb: 'get',
+  isResource: true,
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  subresource: '',
+  namespace: 'default',
+  name: 'p',
+  path: '/api/v1/namespaces/default/pods/p',
+};
+
+function auth(options: Partial<AuthOptions> = {}): Auth {
+  const tokens = [
+    { digest: tokenDigest('alices-token'), user: ALICE },
+    { digest: tokenDigest('tøken+/='), user: BOB },
+    { digest: tokenDigest('with blanks in it'), user: BOB },
+    { digest: tokenDigest(''), user: ADMIN },
+  ];
+  return new Auth({ tokens, anonymous: true, modes: ['AlwaysAllow'], ...options });
+}
+
+function authenticate(asked: Auth, authorization: string): User | null {
+  let answer: { user: User | null } | undefined;
+  asked.onMessage(
+    { type: 'authenticate', authorization },
+    {
+      send: (value) => {
+        answer = value as { user: User | null };
+      },
+      fail: () => {},
+    },
+  );
+  if (answer === undefined) throw new Error('there was no answer');
+  return answer.user;
+}
+
+function authorize(asked: Auth, user: User): { allowed: boolean; reason: string } {
+  let answer: { allowed: boolean; reason: string } | undefined;
+  asked.onMessage(
+    { type: 'authorize', user, access: ACCESS },
+    {
+      send: (value) => {
+        answer = value as { allowed: boolean; reason: string };
+      },
+      fail: () => {},
+    },
+  );
+  if (answer === undefined) throw new Error('there was no answer');
+  return answer;
+}
+
+/** An Authorization header, and whom it stands for: with anonymous requests allowed, and without. */
+const HEADERS: readonly (readonly [header: string, name: string | null, withoutAnonymous: string | null])[] = [
+  ['Bearer alices-token', 'alice', 'alice'],
+  ['bearer alices-token', 'alice', 'alice'],
+  ['BEARER alices-token', 'alice', 'alice'],
+  ['Bearer tøken+/=', 'bob', 'bob'],
+  // Credentials that nobody accepts are not anonymous.
+  ['Bearer unknown', null, null],
+  ['Bearer alices-token2', null, null],
+  ['Bearer Alices-Token', null, null],
+  [`Bearer ${tokenDigest('alices-token')}`, null, null],
+  [`Bearer ${'x'.repeat(100_000)}`, null, null],
+  ['Bearer __proto__', null, null],
+  // No credentials that anyone looks at.
+  ['', 'system:anonymous', null],
+  ['Bearer', 'system:anonymous', null],
+  ['Bearer ', 'system:anonymous', null],
+  ['Bearer    ', 'system:anonymous', null],
+  ['Basic YWxpY2U6eA==', 'system:anonymous', null],
+  ['Bearertoken alices-token', 'system:anonymous', null],
+  ['alices-token', 'system:anonymous', null],
+];
+
+test('a bearer token stands for its user; what is no token is anonymous, or refused', (t) => {
+  const open = auth();
+  const closed = auth({ anonymous: false });
+  for (const [header, name, withoutAnonymous] of HEADERS) {
+    const shown = header.slice(0, 40);
+    t.is(authenticate(open, header)?.name ?? null, name, shown);
+    t.is(authenticate(closed, header)?.name ?? null, withoutAnonymous, shown);
+  }
+});
+
+test('everyone with a token is in the group of the authenticated, once', (t) => {
+  t.deepEqual(authenticate(auth(), 'Bearer alices-token'), {
+    ...ALICE,
+    groups: ['dev', 'ops', 'system:authenticated'],
+  });
+  const groups = ['system:authenticated', 'x'];
+  const tokens = [{ digest: tokenDigest('t'), user: { ...BOB, groups } }];
+  t.deepEqual(authenticate(auth({ tokens }), 'Bearer t')?.groups, groups);
+  t.deepEqual(authenticate(auth(), ''), ANONYMOUS);
+});
+
+test('the last of two entries for one token counts', (t) => {
+  const digest = tokenDigest('t');
+  const tokens = [
+    { digest, user: ALICE },
+    { digest, user: BOB },
+  ];
+  t.is(authenticate(auth({ tokens }), 'Bearer t')?.name, 'bob');
+});
+
+test('the first mode decides, and the superusers need none', (t) => {
+  const deny = { allowed: false, reason: 'Everything is forbidden.' };
+  const allow = { allowed: true, reason: '' };
+  t.deepEqual(authorize(auth(), ALICE), allow);
+  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ALICE), deny);
+  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny', 'AlwaysAllow'] }), ALICE), deny);
+  t.deepEqual(authorize(auth({ modes: ['AlwaysAllow', 'AlwaysDeny'] }), ALICE), allow);
+  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ANONYMOUS), deny);
+  t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, reason: '' });
+  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
+});

@@ -1,0 +1,64 @@
+import test from 'ava';
+import { parseTokenFile, tokenDigest } from '../../../actors/auth/auth.ts';
+import { isOrchError } from '../../../runtime/errors.ts';
+
+/** A line of the file: the token, and its user. */
+const LINES: readonly (readonly [line: string, token: string, name: string, uid: string, groups: readonly string[]])[] =
+  [
+    ['t1,alice,1', 't1', 'alice', '1', []],
+    ['t1,alice,', 't1', 'alice', '', []],
+    ['t1,alice,1,dev', 't1', 'alice', '1', ['dev']],
+    ['t1,alice,1,"dev,ops"', 't1', 'alice', '1', ['dev', 'ops']],
+    ['t1,alice,1,"dev, ops ,"', 't1', 'alice', '1', ['dev', 'ops']],
+    ['t1,alice,1,', 't1', 'alice', '1', []],
+    ['t1,alice,1,""', 't1', 'alice', '1', []],
+    ['t1,alice,1,dev,ignored', 't1', 'alice', '1', ['dev']],
+    [' t1 , alice , 1 ', 't1', 'alice', '1', []],
+    ['"t,1","a ""b"" c",1', 't,1', 'a "b" c', '1', []],
+    ['"t1" , "alice" ,"1" , "dev"', 't1', 'alice', '1', ['dev']],
+    ['tøken,ålice,1', 'tøken', 'ålice', '1', []],
+    ['t1,alice,1\r', 't1', 'alice', '1', []],
+  ];
+
+for (const [line, token, name, uid, groups] of LINES) {
+  test(`${JSON.stringify(line)} is user ${name} in ${groups.length} groups`, (t) => {
+    t.deepEqual(parseTokenFile(`${line}\n`, 'file'), [
+      { digest: tokenDigest(token), user: { name, uid, groups, extra: {} } },
+    ]);
+  });
+}
+
+test('empty lines and an empty file hold nobody', (t) => {
+  t.deepEqual(parseTokenFile('', 'file'), []);
+  t.deepEqual(parseTokenFile('\n \n\r\n', 'file'), []);
+  t.deepEqual(
+    parseTokenFile('a,x,1\n\nb,y,2', 'file').map(({ user }) => user.name),
+    ['x', 'y'],
+  );
+});
+
+test('a token is not kept', (t) => {
+  t.false(JSON.stringify(parseTokenFile('very-secret,alice,1', 'file')).includes('very-secret'));
+});
+
+const BROKEN = [
+  ',alice,1',
+  'SECRET,,1',
+  'SECRET',
+  'SECRET,alice',
+  ',',
+  '"SECRET,alice,1',
+  '"SEC"RET,alice,1',
+  'SEC"RET",alice,1',
+  '"",alice,1',
+  'SECRET,"alice"x,1',
+];
+
+for (const line of BROKEN) {
+  test(`${JSON.stringify(line)} is refused with its line number and without its token`, (t) => {
+    const error = t.throws(() => parseTokenFile(`good,alice,1\n\n${line}\n`, '/etc/tokens.csv'));
+    t.true(isOrchError(error, 'BadConfiguration'));
+    t.regex(error!.message, /^\/etc\/tokens\.csv:3: a /);
+    t.false(error!.message.includes('SEC'));
+  });
+}

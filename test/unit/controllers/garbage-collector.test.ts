@@ -1,0 +1,492 @@
+// The garbage collector against a fake cluster: what goes with its owners, what stays, and how owners are let go.
+import test from 'ava';
+import type { FakeCluster, OwnerReference, Stored } from './fake-cluster.ts';
+import { type Fixture, objectOf, restarted, started } from './fixture.ts';
+
+const CONFIG_MAPS = 'core/configmaps';
+const NO_CA = { caPem: '' };
+
+interface Shape {
+  readonly owners?: readonly OwnerReference[];
+  readonly finalizers?: readonly string[];
+  readonly namespace?: string;
+}
+
+/** Stores a config map whose uid is its name. */
+function put(cluster: FakeCluster, name: string, { owners = [], finalizers = [], namespace = 'shop' }: Shape = {}) {
+  const metadata = {
+    name,
+    uid: name,
+    ...(owners.length > 0 ? { ownerReferences: [...owners] } : {}),
+    ...(finalizers.length > 0 ? { finalizers: [...finalizers] } : {}),
+  };
+  cluster.put(CONFIG_MAPS, objectOf('ConfigMap', namespace, name, { metadata }));
+}
+
+function ownedBy(name: string, more: Partial<OwnerReference> = {}): OwnerReference {
+  return { apiVersion: 'v1', kind: 'ConfigMap', name, uid: name, ...more };
+}
+
+const blocking = (name: string) => ownedBy(name, { blockOwnerDeletion: true });
+
+/** Of the namespace that these tests are about. */
+function names(f: Fixture): string[] {
+  const all = f.cluster.names(CONFIG_MAPS).filter((name) => name.startsWith('shop/'));
+  return all.map((name) => name.slice('shop/'.length));
+}
+
+function stored(f: Fixture, name: string): Stored | undefined {
+  return f.cluster.get(CONFIG_MAPS, 'shop', name);
+}
+
+const ownersOf = (f: Fixture, name: string) => stored(f, name)?.metadata.ownerReferences?.map(({ uid }) => uid);
+
+const remove = (f: Fixture, name: string, propagation?: string) =>
+  f.cluster.delete(CONFIG_MAPS, 'shop', name, propagation);
+
+async function world(prepare: (cluster: FakeCluster) => void): Promise<Fixture> {
+  const f = await started(NO_CA, (cluster) => {
+    cluster.putNamespace('shop');
+    prepare(cluster);
+  });
+  return f;
+}
+
+interface Standing {
+  readonly title: string;
+  readonly owners: readonly OwnerReference[];
+  /** Left of the dependent's owners; undefined: it is deleted. */
+  readonly left: readonly string[] | undefined;
+}
+
+/** Of a dependent `d` beside the config maps `a` and `b`; nothing else is there. */
+const STANDINGS: readonly Standing[] = [
+  { title: 'an object whose owner is there stays', owners: [ownedBy('a')], left: ['a'] },
+  { title: 'an object whose owner is gone goes', owners: [ownedBy('gone')], left: undefined },
+  { title: 'an object all of whose owners are gone goes', owners: [ownedBy('x'), ownedBy('y')], left: undefined },
+  {
+    title: 'an absent owner is struck out while another is there',
+    owners: [ownedBy('gone'), ownedBy('b'), ownedBy('gone too')],
+    left: ['b'],
+  },
+  { title: 'an owner made anew is another one', owners: [ownedBy('a', { uid: 'old' })], left: undefined },
+  { title: 'an owner of another name is absent', owners: [ownedBy('a', { name: 'b' })], left: undefined },
+  { title: 'an owner of another kind is absent', owners: [ownedBy('a', { kind: 'Secret' })], left: undefined },
+  {
+    title: 'an owner of a kind that is not served keeps the object',
+    owners: [ownedBy('gone', { apiVersion: 'example.com/v1', kind: 'Widget' })],
+    left: ['gone'],
+  },
+  {
+    title: 'an owner of a kind that is not followed keeps the object',
+    owners: [ownedBy('gone', { kind: 'Event' })],
+    left: ['gone'],
+  },
+  {
+    title: 'nothing is struck out beside an owner that nobody can look up',
+    owners: [ownedBy('gone'), ownedBy('w', { apiVersion: 'example.com/v1', kind: 'Widget' })],
+    left: ['gone', 'w'],
+  },
+];
+
+for (const { title, owners, left } of STANDINGS) {
+  const populate = (cluster: FakeCluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b');
+    put(cluster, 'd', { owners });
+  };
+  test(`${title}, when it is there at the start`, async (t) => {
+    const f = await world(populate);
+    t.deepEqual(ownersOf(f, 'd'), left as string[] | undefined);
+  });
+
+  test(`${title}, when it comes later`, async (t) => {
+    const f = await world(() => {});
+    populate(f.cluster);
+    await f.time.settle();
+    t.deepEqual(ownersOf(f, 'd'), left as string[] | undefined);
+  });
+}
+
+test('a chain of owners goes with the first of them, in the background', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [ownedBy('a')] });
+    put(cluster, 'c', { owners: [ownedBy('b')] });
+    put(cluster, 'other', { owners: [] });
+  });
+  remove(f, 'a');
+  t.is(stored(f, 'a'), undefined);
+  await f.time.settle();
+  t.deepEqual(names(f), ['other']);
+});
+
+test('owners of other kinds, and without a namespace, own all the same', async (t) => {
+  const f = await started(NO_CA, (cluster) => {
+    cluster.put('core/nodes', objectOf('Node', '', 'n', { metadata: { name: 'n', uid: 'n' } }));
+    cluster.put('apps/replicasets', objectOf('ReplicaSet', 'shop', 'r', { metadata: { name: 'r', uid: 'r' } }));
+    put(cluster, 'of-node', { owners: [ownedBy('n', { kind: 'Node' })] });
+    put(cluster, 'of-set', { owners: [ownedBy('r', { apiVersion: 'apps/v1', kind: 'ReplicaSet' })] });
+  });
+  t.deepEqual(names(f), ['of-node', 'of-set']);
+  f.cluster.delete('core/nodes', '', 'n');
+  await f.time.settle();
+  t.deepEqual(names(f), ['of-set']);
+  f.cluster.delete('apps/replicasets', 'shop', 'r');
+  await f.time.settle();
+  t.deepEqual(names(f), []);
+});
+
+test('an owner may be named in a version that is not served', async (t) => {
+  const inOldVersion = (name: string) => ownedBy(name, { apiVersion: 'apps/v1beta1', kind: 'Deployment' });
+  const f = await world((cluster) => {
+    cluster.put('apps/deployments', objectOf('Deployment', 'shop', 'w', { metadata: { name: 'w', uid: 'w' } }));
+    put(cluster, 'd', { owners: [inOldVersion('w')] });
+    put(cluster, 'e', { owners: [inOldVersion('gone')] });
+  });
+  t.deepEqual(names(f), ['d']);
+});
+
+test('an object is deleted only as it was seen', async (t) => {
+  const f = await world((cluster) => put(cluster, 'd', { owners: [ownedBy('gone')] }));
+  const [write] = f.writesOf('delete configmaps');
+  t.like(write?.body, { kind: 'DeleteOptions', propagationPolicy: 'Background', preconditions: { uid: 'd' } });
+  t.regex(JSON.stringify(write?.body?.preconditions), /"resourceVersion":"\d+"/);
+});
+
+test('an object that finds an owner just before it is deleted stays', async (t) => {
+  const f = await world((cluster) => put(cluster, 'a'));
+  f.deliver(false);
+  put(f.cluster, 'd', { owners: [ownedBy('gone')] });
+  f.cluster.fault = ({ verb, target }) => {
+    if (verb !== 'delete' || target.name !== 'd' || ownersOf(f, 'd')?.[0] === 'a') return undefined;
+    put(f.cluster, 'd', { owners: [ownedBy('a')] });
+    return undefined;
+  };
+  f.deliver(true);
+  await f.time.advance(60_000);
+  t.deepEqual(ownersOf(f, 'd'), ['a']);
+  t.is(f.writesOf('delete configmaps').length, 1);
+});
+
+test('a deletion that fails is tried again', async (t) => {
+  let failures = 3;
+  const f = await world((cluster) => {
+    put(cluster, 'd', { owners: [ownedBy('gone')] });
+    cluster.fault = ({ verb }) => (verb === 'delete' && failures-- > 0 ? new Error('not now') : undefined);
+  });
+  t.deepEqual(names(f), ['d']);
+  await f.time.advance(1_000);
+  t.deepEqual(names(f), []);
+});
+
+test('what its own finalizers ask for is kept when an object is deleted', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'orphaning', { owners: [ownedBy('gone')], finalizers: ['orphan'] });
+    put(cluster, 'foreground', { owners: [ownedBy('gone')], finalizers: ['foregroundDeletion'] });
+  });
+  const policies = f.writesOf('delete configmaps').map(({ body }) => body?.propagationPolicy);
+  t.deepEqual(policies, ['Orphan', 'Foreground']);
+});
+
+test('in the foreground an owner waits for dependents that block it', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [blocking('a')], finalizers: ['example.com/wait'] });
+    put(cluster, 'c', { owners: [blocking('a')] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['a', 'b']);
+  t.truthy(stored(f, 'b')?.metadata.deletionTimestamp);
+  f.cluster.remove(CONFIG_MAPS, 'shop', 'b');
+  await f.time.settle();
+  t.deepEqual(names(f), []);
+});
+
+test('in the foreground an owner does not wait for dependents that do not block it', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [ownedBy('a')], finalizers: ['example.com/wait'] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['b']);
+  t.truthy(stored(f, 'b')?.metadata.deletionTimestamp);
+});
+
+test('a dependent that stops blocking lets its owner go', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [blocking('a')], finalizers: ['example.com/wait'] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['a', 'b']);
+  const b = stored(f, 'b')!;
+  f.cluster.put(CONFIG_MAPS, { ...b, metadata: { ...b.metadata, ownerReferences: [ownedBy('a')] } });
+  await f.time.settle();
+  t.deepEqual(names(f), ['b']);
+});
+
+test('in the foreground owners of owners wait in turn, and the last goes first', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [blocking('a')] });
+    put(cluster, 'c', { owners: [blocking('b')], finalizers: ['example.com/wait'] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['a', 'b', 'c']);
+  t.deepEqual(stored(f, 'b')?.metadata.finalizers, ['foregroundDeletion']);
+  const goneInOrder: string[] = [];
+  const before = f.cluster.remove.bind(f.cluster);
+  f.cluster.remove = (storageKey, namespace, name) => {
+    goneInOrder.push(name);
+    before(storageKey, namespace, name);
+  };
+  f.cluster.remove(CONFIG_MAPS, 'shop', 'c');
+  await f.time.settle();
+  t.deepEqual(goneInOrder, ['c', 'b', 'a']);
+});
+
+test('a dependent with another owner outlives a foreground deletion', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b');
+    put(cluster, 'd', { owners: [blocking('a'), blocking('b')] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['b', 'd']);
+  t.deepEqual(ownersOf(f, 'd'), ['b']);
+});
+
+test('an owner without dependents goes at once, in the foreground or orphaning', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b');
+  });
+  remove(f, 'a', 'Foreground');
+  remove(f, 'b', 'Orphan');
+  await f.time.settle();
+  t.deepEqual(names(f), []);
+});
+
+test('other finalizers keep an owner that has nothing more to wait for here', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a', { finalizers: ['example.com/wait'] });
+    put(cluster, 'd', { owners: [blocking('a')] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['a']);
+  t.deepEqual(stored(f, 'a')?.metadata.finalizers, ['example.com/wait']);
+});
+
+test('an orphaning owner gives its dependents up, then goes', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b');
+    put(cluster, 'd', { owners: [ownedBy('a')] });
+    put(cluster, 'e', { owners: [ownedBy('a'), ownedBy('b')] });
+    put(cluster, 'of-d', { owners: [ownedBy('d')] });
+  });
+  remove(f, 'a', 'Orphan');
+  await f.time.settle();
+  t.deepEqual(names(f), ['b', 'd', 'e', 'of-d']);
+  t.is(ownersOf(f, 'd'), undefined);
+  t.deepEqual(ownersOf(f, 'e'), ['b']);
+  t.deepEqual(ownersOf(f, 'of-d'), ['d']);
+});
+
+test('an orphaning owner stays until every dependent has been given up', async (t) => {
+  let stubborn = true;
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'd', { owners: [ownedBy('a')] });
+    put(cluster, 'e', { owners: [ownedBy('a')] });
+    cluster.fault = ({ verb, target }) =>
+      verb === 'patch' && target.name === 'e' && stubborn ? new Error('not now') : undefined;
+  });
+  remove(f, 'a', 'Orphan');
+  await f.time.advance(500);
+  t.deepEqual(names(f), ['a', 'd', 'e']);
+  stubborn = false;
+  await f.time.advance(10_000);
+  t.deepEqual(names(f), ['d', 'e']);
+});
+
+test('a dependent that is on its way out itself is given up too', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'd', { owners: [ownedBy('a')], finalizers: ['example.com/wait'] });
+  });
+  remove(f, 'd');
+  remove(f, 'a', 'Orphan');
+  await f.time.settle();
+  t.deepEqual(names(f), ['d']);
+  t.is(ownersOf(f, 'd'), undefined);
+});
+
+const CYCLES: readonly { readonly title: string; readonly owns: Readonly<Record<string, string>> }[] = [
+  { title: 'an object that owns itself', owns: { a: 'a' } },
+  { title: 'two objects that own each other', owns: { a: 'b', b: 'a' } },
+  { title: 'a ring of four', owns: { a: 'b', b: 'c', c: 'd', d: 'a' } },
+];
+
+for (const { title, owns } of CYCLES) {
+  const populate = (cluster: FakeCluster) => {
+    for (const [owner, dependent] of Object.entries(owns)) put(cluster, dependent, { owners: [blocking(owner)] });
+  };
+  for (const policy of ['Background', 'Foreground'])
+    test(`${title}: the whole cycle goes, ${policy}`, async (t) => {
+      const f = await world(populate);
+      t.is(names(f).length, Object.keys(owns).length);
+      remove(f, 'a', policy);
+      await f.time.settle();
+      t.deepEqual(names(f), []);
+    });
+
+  test(`${title}: the cycle goes when all are deleted in the foreground at once`, async (t) => {
+    const f = await world(populate);
+    for (const name of Object.keys(owns)) remove(f, name, 'Foreground');
+    await f.time.settle();
+    t.deepEqual(names(f), []);
+  });
+}
+
+test('a chain deleted in the foreground all at once still goes from its end', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b', { owners: [blocking('a')] });
+    put(cluster, 'c', { owners: [blocking('b')], finalizers: ['example.com/wait'] });
+  });
+  for (const name of ['a', 'b', 'c']) remove(f, name, 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), ['a', 'b', 'c']);
+  t.true(stored(f, 'b')?.metadata.ownerReferences?.[0]?.blockOwnerDeletion);
+});
+
+test('an owner in another namespace is reported once, and nothing is deleted for its sake', async (t) => {
+  const f = await world((cluster) => {
+    cluster.putNamespace('elsewhere');
+    put(cluster, 'a', { namespace: 'elsewhere' });
+    put(cluster, 'd', { owners: [blocking('a')] });
+    put(cluster, 'e', { owners: [ownedBy('gone'), ownedBy('a')] });
+  });
+  const [event, ...others] = f.cluster.names('core/events').map((name) => {
+    const [namespace = '', short = ''] = name.split('/');
+    return f.cluster.get('core/events', namespace, short);
+  });
+  t.is(others.length, 1);
+  t.like(event, {
+    type: 'Warning',
+    reason: 'OwnerRefInvalidNamespace',
+    involvedObject: { kind: 'ConfigMap', apiVersion: 'v1', name: 'd', namespace: 'shop', uid: 'd' },
+  });
+  t.is(event?.metadata.namespace, 'shop');
+  await f.time.advance(100_000);
+  t.deepEqual(names(f), ['d', 'e']);
+  t.is(f.writesOf('create events').length, 2);
+  f.cluster.delete(CONFIG_MAPS, 'elsewhere', 'a', 'Foreground');
+  f.deliver(true);
+  await f.time.settle();
+  t.is(f.cluster.get(CONFIG_MAPS, 'elsewhere', 'a'), undefined, 'it does not wait for what is not its own');
+});
+
+test('an object without a namespace is not deleted for owners that have one', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    const owners = (reference: OwnerReference) => ({ ownerReferences: [reference] });
+    cluster.put('core/nodes', objectOf('Node', '', 'n', { metadata: { name: 'n', ...owners(ownedBy('a')) } }));
+    cluster.put('core/nodes', objectOf('Node', '', 'm', { metadata: { name: 'm', ...owners(ownedBy('gone')) } }));
+  });
+  await f.time.advance(100_000);
+  t.deepEqual(f.cluster.names('core/nodes'), ['m', 'n']);
+  t.deepEqual(
+    f.writesOf('create events').map(({ body }) => (body?.involvedObject as { name?: string } | undefined)?.name),
+    ['n'],
+  );
+});
+
+test('an event that is refused is not tried for ever', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a', { namespace: 'elsewhere' });
+    put(cluster, 'd', { owners: [ownedBy('a')] });
+    cluster.fault = ({ target }) =>
+      target.resource === 'events' ? { code: 403, body: { kind: 'Status', message: 'no' } } : undefined;
+  });
+  await f.time.advance(100_000);
+  t.is(f.writesOf('create events').length, 1);
+});
+
+test('events are neither owners nor collected', async (t) => {
+  const f = await world((cluster) => {
+    const metadata = { name: 'e', ownerReferences: [ownedBy('gone')] };
+    cluster.put('core/events', objectOf('Event', 'shop', 'e', { metadata }));
+  });
+  t.deepEqual(f.cluster.names('core/events'), ['shop/e']);
+});
+
+test('what was not finished when the stream broke off is finished afterwards', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    put(cluster, 'b');
+    put(cluster, 'd', { owners: [blocking('a')] });
+    put(cluster, 'e', { owners: [ownedBy('b')] });
+    put(cluster, 'g', { owners: [ownedBy('b')] });
+    cluster.fault = ({ verb }) => (verb === 'patch' || verb === 'delete' ? new Error('not now') : undefined);
+  });
+  remove(f, 'a', 'Foreground');
+  remove(f, 'b', 'Orphan');
+  await f.time.settle();
+  f.cluster.remove(CONFIG_MAPS, 'shop', 'e');
+  f.cluster.fault = () => undefined;
+  const g = await restarted(f, NO_CA);
+  await g.time.settle();
+  t.deepEqual(names(g), ['g']);
+  t.is(ownersOf(g, 'g'), undefined);
+});
+
+test('only objects that are owned or being deleted are parsed', async (t) => {
+  const secret = (name: string, ownerReferences: OwnerReference[] = []) =>
+    objectOf('Secret', 'shop', name, {
+      metadata: { name, uid: name, ...(ownerReferences.length > 0 ? { ownerReferences } : {}) },
+    });
+  const f = await started(NO_CA, (cluster) => {
+    for (let i = 0; i < 100; i += 1) cluster.put('core/secrets', secret(`s${i}`));
+    cluster.put('core/secrets', secret('d', [ownedBy('s0', { kind: 'Secret' })]));
+  });
+  const parsed = () => f.cluster.parsed.get('core/secrets') ?? 0;
+  t.is(parsed(), 1);
+  for (let i = 0; i < 100; i += 1) f.cluster.put('core/secrets', secret(`s${i}`));
+  await f.time.settle();
+  t.is(parsed(), 1);
+  f.cluster.remove('core/secrets', 'shop', 's1');
+  f.cluster.remove('core/secrets', 'shop', 's0');
+  await f.time.settle();
+  t.is(parsed(), 1);
+  t.is(f.cluster.get('core/secrets', 'shop', 'd'), undefined);
+});
+
+test('switched off, it deletes nothing', async (t) => {
+  const f = await started({ ...NO_CA, collectsGarbage: false }, (cluster) =>
+    put(cluster, 'd', { owners: [ownedBy('gone')] }),
+  );
+  await f.time.advance(10_000);
+  t.deepEqual(names(f), ['d']);
+});
+
+test('ten thousand dependents go with their owner, a few at a time', async (t) => {
+  const count = 10_000;
+  const f = await world((cluster) => {
+    put(cluster, 'a');
+    for (let i = 0; i < count; i += 1) put(cluster, `d${i}`, { owners: [blocking('a')] });
+  });
+  remove(f, 'a', 'Foreground');
+  await f.time.settle();
+  t.deepEqual(names(f), []);
+  t.is(f.writesOf('delete configmaps').length, count);
+  t.is(f.cluster.inFlightMost, 64);
+});

@@ -1,0 +1,186 @@
+import test from 'ava';
+import type { ListAnswer, ListQuery, ReadRefusal } from '../../../actors/hub/protocol.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { type Slab, valueView } from '../../../storage/slab-record.ts';
+import { HubWorld } from './hub-world.ts';
+
+async function answered(world: HubWorld, query: Partial<ListQuery> = {}): Promise<ListAnswer> {
+  const answer = await world.during(world.list(query));
+  if (answer.refused !== undefined) throw new Error(`the list was refused: ${answer.refused}`);
+  return answer;
+}
+
+async function refused(world: HubWorld, query: Partial<ListQuery>): Promise<ReadRefusal> {
+  const answer = await world.during(world.list(query));
+  if (answer.refused === undefined) throw new Error('the list was answered');
+  return answer;
+}
+
+test('the chunks of a list are one state, whatever changes between them', async (t) => {
+  const random = new SeededRandom(5);
+  for (let round = 0; round < 8; round++) {
+    const world = await HubWorld.start({ seed: round });
+    for (let count = 0; count < 30; count++)
+      await world.put(`${['a', 'a-b', 'b'][random.below(3)]}/o${random.below(30)}`);
+    const from = world.commits.length;
+    const namespace = ['', 'a'][round % 2]!;
+    const seen: string[] = [];
+    let token = '';
+    do {
+      const answer = await answered(world, { namespace, limit: 1 + random.below(6), continueToken: token });
+      t.is(answer.revision, from);
+      seen.push(...world.seenIn(answer));
+      token = answer.continueToken;
+      for (let count = random.below(4); count > 0; count--) {
+        const key = `a/o${random.below(30)}`;
+        if (world.stateAt(1e9).some((line) => line.startsWith(`ADDED ${key} `))) await world.remove(key);
+        else await world.put(key);
+      }
+      if (random.below(5) === 0) await world.restartStore();
+    } while (token !== '');
+    t.deepEqual(
+      seen,
+      world.stateAt(from, (version) => namespace === '' || version.namespace === namespace),
+    );
+    await world.stop();
+  }
+});
+
+test('a list at a revision is the state at that revision', async (t) => {
+  const world = await HubWorld.start();
+  for (let count = 0; count < 10; count++) {
+    await world.put(`a/o${count % 4}`, String(count));
+    if (count % 3 === 2) await world.remove(`a/o${count % 4}`);
+  }
+  for (let revision = 1; revision <= world.commits.length; revision++) {
+    const exact = await answered(world, { freshness: { kind: 'exact', revision } });
+    t.is(exact.revision, revision);
+    t.deepEqual(world.seenIn(exact), world.stateAt(revision));
+    const limited = await answered(world, { freshness: { kind: 'exact', revision }, limit: 1 });
+    t.is(limited.revision, revision);
+    t.deepEqual(world.seenIn(limited), world.stateAt(revision).slice(0, 1));
+  }
+  await world.stop();
+});
+
+test('a list from before the window is refused, and an expired token comes with one that goes on', async (t) => {
+  const world = await HubWorld.start({ historyEventsMax: 10 });
+  for (let count = 0; count < 5; count++) await world.put(`a/o${count}`);
+  const first = await answered(world, { limit: 2 });
+  t.deepEqual(world.seenIn(first), ['ADDED a/o0 1', 'ADDED a/o1 2']);
+  t.is(first.remaining, 3);
+  for (let count = 0; count < 40; count++) await world.put('a/o4', String(count));
+  await world.remove('a/o2');
+  const { oldestRevision } = (await refused(world, { freshness: { kind: 'exact', revision: 5 } })) as {
+    oldestRevision: number;
+  };
+  t.true(oldestRevision > 5);
+  const expired = await refused(world, { limit: 2, continueToken: first.continueToken });
+  t.is(expired.refused, 'expired');
+  const freshToken = expired.refused === 'expired' ? expired.freshToken : undefined;
+  const next = await answered(world, { limit: 2, continueToken: freshToken! });
+  t.is(next.revision, world.commits.length);
+  t.deepEqual(world.seenIn(next), ['ADDED a/o3 4', 'ADDED a/o4 45']);
+  t.deepEqual(await refused(world, { namespace: 'a', continueToken: first.continueToken }), { refused: 'badToken' });
+  t.deepEqual(await refused(world, { continueToken: 'nonsense' }), { refused: 'badToken' });
+  await world.stop();
+});
+
+test('a list of a revision nobody has committed waits, and then says where the server stands', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  t.deepEqual(await refused(world, { freshness: { kind: 'notOlderThan', revision: 3 } }), {
+    refused: 'tooLarge',
+    currentRevision: 1,
+  });
+  const waiting = world.list({ freshness: { kind: 'notOlderThan', revision: 3 } });
+  await world.put('a/o1');
+  await world.put('a/o2');
+  const answer = await world.during(waiting);
+  t.true(answer.refused === undefined && answer.revision >= 3);
+  await world.stop();
+});
+
+test('a read answers what was committed before it was asked, however late the hub hears of it', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  world.delivery.hold('hub');
+  const list = world.list();
+  const get = world.hubRef.ask(
+    { type: 'get', storageKey: 'core/configmaps', namespace: 'a', name: 'o1', freshness: { kind: 'mostRecent' } },
+    { deadlineMs: 60_000 },
+  );
+  const commit = world.commitSoon([{ namespace: 'a', name: 'o1', labels: {}, text: '' }]);
+  await world.settle();
+  world.delivery.letGo('hub');
+  await world.during(commit);
+  const answer = await world.during(list);
+  t.true(answer.refused === undefined && answer.revision === 2);
+  if (answer.refused === undefined) t.deepEqual(world.seenIn(answer), ['ADDED a/o0 1', 'ADDED a/o1 2']);
+  const got = await world.during(get);
+  t.true(got.refused === undefined && got.place?.revision === 2);
+  await world.stop();
+});
+
+test('a get finds an object under its own namespace and name only', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  await world.put('a/o0', 'again');
+  await world.put('a-b/o1');
+  const get = async (namespace: string, name: string, storageKey = 'core/configmaps') => {
+    const answer = await world.during(
+      world.hubRef.ask({ type: 'get', storageKey, namespace, name, freshness: { kind: 'any' } }, { deadlineMs: 1000 }),
+    );
+    return answer.refused ?? answer.place?.revision;
+  };
+  t.is(await get('a', 'o0'), 2);
+  t.is(await get('a-b', 'o1'), 3);
+  t.is(await get('a', 'o1'), undefined);
+  t.is(await get('', 'a/o0'), undefined);
+  t.is(await get('a', 'o0', 'core/secrets'), undefined);
+  t.is(await get('a', '__proto__'), undefined);
+  await world.stop();
+});
+
+/** What a list held back by its client reads from the slabs it began with. */
+function textsOf(answer: ListAnswer, slabs: readonly (Slab | undefined)[]): string[] {
+  const texts: string[] = [];
+  for (let i = 0; i < answer.places.length; i += 2) {
+    texts.push(valueView(slabs[answer.places[i]!]!, answer.places[i + 1]!).toString('utf8'));
+  }
+  return texts;
+}
+
+test('records are not overwritten while a list or an initial state is being sent, and are afterwards', async (t) => {
+  const OBJECTS = 80;
+  const world = await HubWorld.start({ slabBytes: 4096, historyBytesMax: 2000, historyEventsMax: 20 });
+  for (let count = 0; count < OBJECTS; count++) await world.put(`a/o${count}`, 'before'.repeat(400));
+  const from = world.commits.length;
+  const answer = await answered(world);
+  const slabs = world.slabs.current;
+  const before = textsOf(answer, slabs).join();
+  t.is(before.split('beforebefore').length > OBJECTS, true);
+  const watch = world.watch('');
+  watch.response.isFull = () => true;
+  const churn = async (rounds: number): Promise<void> => {
+    for (let count = 0; count < rounds; count++) await world.put(`a/o${count % OBJECTS}`, 'after'.repeat(200));
+    await world.settle();
+  };
+  await churn(5 * OBJECTS);
+  t.true(textsOf(answer, slabs).join() === before, 'a list in progress is read as it was');
+  world.hubRef.tell<'release'>({ type: 'release', pin: answer.pin });
+  t.true(watch.seen.length < OBJECTS, 'the watch has not begun its last chunk');
+  while (watch.response.full) {
+    watch.response.drain();
+    await world.settle();
+  }
+  t.deepEqual(watch.seen.slice(0, OBJECTS), world.stateAt(from));
+  t.true(watch.events.slice(0, OBJECTS).every((event) => JSON.stringify(event).includes('beforebefore')));
+  t.is(watch.events.at(-1)?.object.code, 410);
+  await churn(5 * OBJECTS);
+  t.true(textsOf(answer, slabs).join() !== before, 'the slabs are used again once nobody reads them');
+  const count = world.slabs.current.length;
+  await churn(10 * OBJECTS);
+  t.is(world.slabs.current.length, count, 'and no more of them are made');
+  await world.stop();
+});

@@ -1,0 +1,64 @@
+// What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
+import test from 'ava';
+import type { HubProtocol } from '../../../actors/hub/protocol.ts';
+import type { Exchange } from '../../../actors/ingress/exchange.ts';
+import { Reads } from '../../../actors/ingress/reads.ts';
+import { Watches } from '../../../actors/ingress/watches.ts';
+import { parseQuery } from '../../../api/query.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import type { SlabView } from '../../../storage/slab-view.ts';
+import { FakeResponse } from '../hub/fake-response.ts';
+
+test('a watch that is ready for more says so again when the hub had no room for the news', async (t) => {
+  const time = new VirtualTime();
+  const told: string[] = [];
+  let isFull = true;
+  const hub = {
+    ask: () => Promise.resolve({ revision: 1 }),
+    tell: ({ type }: { type: string }) => {
+      if (isFull) return 'full';
+      told.push(type);
+      return 'queued';
+    },
+  } as unknown as Ref<HubProtocol>;
+  const context = { timers: time, random: new SeededRandom(1) } as unknown as ActorContext;
+  const limits = { requestTimeoutMs: 1000, minRequestTimeoutMs: 1000, metaGroup: 'meta' };
+  const watches = new Watches({ context, hub, ...limits });
+  const response = new FakeResponse();
+  const exchange = { response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
+  const info = { namespace: '' } as Parameters<Watches['serve']>[1];
+  const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
+  const representation = { contentType: 'application/json' } as Parameters<Watches['serve']>[3];
+  void watches.serve(exchange, info, type, representation);
+  await time.runUntilIdle();
+  watches.frames({ watchers: [1], chunk: Buffer.from('{}\n'), throughRevision: 1, catchUp: true, parks: 0 });
+  response.disconnect();
+  await time.advance(1000);
+  t.deepEqual(told, []);
+  isFull = false;
+  await time.advance(1000);
+  t.deepEqual(told, ['watchReady', 'watchClosed']);
+});
+
+test('a client is not told that nothing was done when its write is done and only the answer is not to be had', async (t) => {
+  const hub = { ask: () => Promise.reject(new OrchError('Overloaded', 'full')) } as unknown as Ref<HubProtocol>;
+  const reads = new Reads({
+    hub,
+    slabs: { holds: () => false } as unknown as SlabView,
+    requestTimeoutMs: 1000,
+    metaGroup: 'meta',
+    timers: new VirtualTime(),
+    pause: () => Promise.resolve(),
+  });
+  const exchange = { query: parseQuery('') } as unknown as Exchange;
+  const representation = {} as Parameters<Reads['sendWritten']>[3];
+  const place = { revision: 2, slab: 0, offset: 0 };
+  const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {
+    instanceOf: StatusError,
+  });
+  t.is(error.status.code, 504);
+});

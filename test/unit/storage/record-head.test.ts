@@ -1,0 +1,92 @@
+// What is read off a record without parsing it must be what parsing would have said.
+import test from 'ava';
+import { encodeStored } from '../../../api/codec/stored-object.ts';
+import { mayBeTerminating, mayHaveMember, recordUid } from '../../../storage/record-head.ts';
+import {
+  CREATED,
+  mapSlab,
+  recordBytes,
+  type Slab,
+  stampRevision,
+  writeRecordHead,
+} from '../../../storage/slab-record.ts';
+
+const OFFSET = 64;
+const OWNERS = Buffer.from('"ownerReferences"');
+const UID = '5f0e6f1c-6d3c-4f5e-9d52-0a4f3b6f7a10';
+
+interface Metadata {
+  readonly [member: string]: unknown;
+}
+
+/** The object's record, between records of objects that have everything asked about. */
+function recordOf(metadata: Metadata, rest: Readonly<Record<string, unknown>> = {}): Slab {
+  const { text, revisionOffset, itemOffset } = encodeStored({ metadata, ...rest }, 'v1', 'ConfigMap');
+  const json = Buffer.from(text);
+  const length = recordBytes(3, 0, json.length);
+  const slab = mapSlab(new SharedArrayBuffer(OFFSET + length + 256));
+  const noise = '"uid":"other","resourceVersion":"9","deletionTimestamp":"x","ownerReferences":[]';
+  slab.bytes.write(noise.slice(-OFFSET), 0, 'latin1');
+  slab.bytes.write(noise, OFFSET + length, 'latin1');
+  const fields = { revision: 7, bornRevision: 7, type: CREATED, schemaGeneration: 1, revisionOffset, itemOffset };
+  const at = writeRecordHead(slab, OFFSET, length, fields, 'a//', 3, '', 0, json.length);
+  slab.bytes.set(json, at);
+  stampRevision(slab.bytes, at + revisionOffset, Number.MAX_SAFE_INTEGER);
+  return slab;
+}
+
+const UIDS: readonly (readonly [title: string, metadata: Metadata, uid: string])[] = [
+  ['after the name', { name: 'a', uid: UID }, UID],
+  [
+    'after everything that can come before it',
+    { name: 'a', generateName: 'a-', namespace: 'n', selfLink: '/x', uid: UID },
+    UID,
+  ],
+  ['alone', { uid: UID }, UID],
+  ['of one letter', { name: 'a', uid: 'u' }, 'u'],
+  ['after a name that is not ASCII', { name: 'größe', uid: UID }, UID],
+  ['missing', { name: 'a' }, ''],
+  ['missing, where a name looks like it', { name: '"uid":"x' }, ''],
+  ['missing, without any member', {}, ''],
+];
+
+for (const [title, metadata, uid] of UIDS)
+  test(`a uid is read: ${title}`, (t) => {
+    t.is(recordUid(recordOf(metadata), OFFSET), uid);
+  });
+
+const MARKS: readonly (readonly [title: string, metadata: Metadata, marked: boolean])[] = [
+  ['a live object', { name: 'a', uid: UID, creationTimestamp: '2026-11-20T12:00:00Z' }, false],
+  ['an object without members after the version', { name: 'a' }, false],
+  ['a terminating object', { name: 'a', deletionTimestamp: '2026-11-20T12:00:00Z' }, true],
+  [
+    'a terminating object with all that comes before the mark, as long as it can be',
+    {
+      name: 'a',
+      generation: Number.MAX_SAFE_INTEGER,
+      creationTimestamp: '2026-11-20T12:00:00Z',
+      deletionTimestamp: '2026-11-20T12:00:00Z',
+      labels: { a: 'b'.repeat(60) },
+    },
+    true,
+  ],
+  [
+    'a live object that speaks of deletion far below',
+    { labels: { long: 'x'.repeat(200) }, annotations: { a: '"deletionTimestamp"' } },
+    false,
+  ],
+];
+
+for (const [title, metadata, marked] of MARKS)
+  test(`whether deletion was asked for is read: ${title}`, (t) => {
+    t.is(mayBeTerminating(recordOf(metadata), OFFSET), marked);
+  });
+
+test('a member is found wherever it is, and texts that quote it are not it', (t) => {
+  const has = (metadata: Metadata, rest = {}) => mayHaveMember(recordOf(metadata, rest), OFFSET, OWNERS);
+  t.true(has({ name: 'a', uid: UID, ownerReferences: [{ uid: 'o' }] }));
+  t.true(has({ name: 'a' }, { spec: { template: { metadata: { ownerReferences: [] } } } }));
+  t.false(has({ name: 'a', uid: UID, labels: { a: 'b' } }, { data: { a: 'b' } }));
+  t.false(has({ name: 'a', annotations: { last: JSON.stringify({ ownerReferences: [] }) } }));
+  t.false(has({ name: 'a', managedFields: [{ fieldsV1: { 'f:ownerReferences': {} } }] }));
+});

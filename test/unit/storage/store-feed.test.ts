@@ -1,0 +1,137 @@
+import test from 'ava';
+import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
+import { RevisionLog } from '../../../actors/store/revision-log.ts';
+import { historyPlaces, livePlaces } from '../../../actors/store/snapshot.ts';
+import type { Publication, PublishedSnapshot } from '../../../storage/publication.ts';
+import { SharedState } from '../../../storage/shared-state.ts';
+import { SlabPool } from '../../../storage/slab-pool.ts';
+import { SlabView } from '../../../storage/slab-view.ts';
+import { createStoreFeed, type FeedEvent } from '../../../storage/store-feed.ts';
+import { MessageWriter } from '../store/store-model.ts';
+
+/** A store that only publishes. */
+class Publisher {
+  readonly shared = new SharedState();
+  readonly readerSlot = this.shared.claimReader(0)!;
+  readonly #pool = new SlabPool(2048, this.shared);
+  readonly #log = new RevisionLog(this.#pool, 'json');
+  #sequence = 0;
+  #knownSlabs = 0;
+
+  publish(...builds: readonly ((writer: MessageWriter) => readonly Operation[])[]): Publication {
+    const writer = new MessageWriter();
+    for (const build of builds) writer.transaction(build(writer));
+    const firstRevision = this.#log.revision + 1;
+    this.#log.begin();
+    for (const transaction of writer.transactions) this.#log.apply(transaction, writer.payload);
+    const { runs, lastRevision } = this.#log.finish(firstRevision, 0)!;
+    const newSlabs = this.#pool.memories(this.#knownSlabs);
+    this.#knownSlabs = this.#pool.count;
+    return { sequence: ++this.#sequence, lastRevision, compactedRevision: 0, runs, movedRuns: [], newSlabs };
+  }
+
+  snapshot(): PublishedSnapshot {
+    this.#knownSlabs = this.#pool.count;
+    return {
+      sequence: this.#sequence,
+      revision: this.#log.revision,
+      compactedRevision: 0,
+      sharedState: this.shared.memory,
+      readerSlot: this.readerSlot,
+      slabs: this.#pool.memories(),
+      live: livePlaces(this.#log),
+      history: historyPlaces(this.#log),
+      tokenKey: new Uint8Array(32),
+    };
+  }
+}
+
+function lineOf(event: FeedEvent): string {
+  const { type, storageKey, namespace, name, revision } = event;
+  return `${type} ${storageKey} ${namespace}/${name} @${revision} ${String(event.object().data)}`;
+}
+
+function followed(storageKeys?: readonly string[]) {
+  const heard: string[] = [];
+  const onEvent = (event: FeedEvent) => heard.push(lineOf(event));
+  const feed = createStoreFeed({ slabs: new SlabView(), onEvent, ...(storageKeys && { storageKeys }) });
+  return { feed, take: () => heard.splice(0) };
+}
+
+test('a feed tells what is present, then every change in order, with the last state of what is removed', (t) => {
+  const publisher = new Publisher();
+  publisher.publish((w) => [
+    w.put('core/pods/default/a', EXPECT_ANY, 'one'),
+    w.put('core/nodes//n', EXPECT_ANY, 'node'),
+  ]);
+  publisher.publish((w) => [w.put('core/pods/default/gone', EXPECT_ANY, 'x')]);
+  publisher.publish((w) => [w.remove('core/pods/default/gone', EXPECT_ANY)]);
+  const { feed, take } = followed();
+  feed.begin(publisher.snapshot());
+  t.deepEqual(take().sort(), ['present core/nodes /n @1 node', 'present core/pods default/a @1 one']);
+  feed.apply(
+    publisher.publish(
+      (w) => [w.put('core/pods/default/a', EXPECT_ANY, 'two')],
+      (w) => [w.put('apps/deployments/ns/größe', EXPECT_ANY, 'd'), w.remove('core/nodes//n', EXPECT_ANY)],
+    ),
+  );
+  t.deepEqual(take(), [
+    'put core/pods default/a @4 two',
+    'put apps/deployments ns/größe @5 d',
+    'delete core/nodes /n @5 node',
+  ]);
+});
+
+test('a feed of some types tells of no others', (t) => {
+  const publisher = new Publisher();
+  publisher.publish((w) => [
+    w.put('core/pods/default/a', EXPECT_ANY, ''),
+    w.put('core/podtemplates/default/b', EXPECT_ANY, ''),
+  ]);
+  const { feed, take } = followed(['core/pods']);
+  feed.begin(publisher.snapshot());
+  feed.apply(
+    publisher.publish((w) => [w.put('core/nodes//n', EXPECT_ANY, ''), w.remove('core/pods/default/a', EXPECT_ANY)]),
+  );
+  t.deepEqual(take(), ['present core/pods default/a @1 ', 'delete core/pods default/a @2 ']);
+});
+
+test('a feed follows records into slabs that come with the batches', (t) => {
+  const publisher = new Publisher();
+  const { feed, take } = followed();
+  feed.begin(publisher.snapshot());
+  for (let n = 0; n < 20; n++)
+    feed.apply(publisher.publish((w) => [w.put(`core/pods/x/${n}`, EXPECT_ANY, 'y'.repeat(500))]));
+  t.is(take().length, 20);
+});
+
+test('a feed reports the last publication it has read, and no earlier than that', (t) => {
+  const publisher = new Publisher();
+  publisher.publish((w) => [w.put('core/pods/default/a', EXPECT_ANY, '')]);
+  const epochs: number[] = [];
+  const epoch = () => publisher.shared.readerEpoch(publisher.readerSlot);
+  const feed = createStoreFeed({ slabs: new SlabView(), onEvent: () => epochs.push(epoch()) });
+  feed.begin(publisher.snapshot());
+  t.is(epoch(), 1);
+  feed.apply(publisher.publish((w) => [w.put('core/pods/default/b', EXPECT_ANY, '')]));
+  t.is(epoch(), 2);
+  t.deepEqual(epochs, [0, 1]);
+});
+
+test('a place in a slab that was never published is a broken invariant', (t) => {
+  const view = new SlabView();
+  t.throws(() => view.slab(3), { message: /slab 3 was never published/ });
+});
+
+test('slabs of a restarted store replace the old ones, and answers in progress keep those they began with', (t) => {
+  const view = new SlabView();
+  const [old, next] = [new SharedArrayBuffer(64), new SharedArrayBuffer(64)];
+  view.learn([[0, old]]);
+  const answering = view.current;
+  const mapped = view.slab(0);
+  view.learn([[0, old]]);
+  t.is(view.slab(0), mapped, 'known memory is not mapped again');
+  view.learn([[0, next]]);
+  t.is(view.slab(0).memory, next);
+  t.is(answering[0]?.memory, old);
+});

@@ -1,0 +1,328 @@
+// Starts the store actor over an engine that the test holds in its hand, with followers that note what they hear.
+import type { ExecutionContext } from 'ava';
+import type {
+  Operation,
+  Snapshot,
+  StoreBatch,
+  StoreProtocol,
+  TransactionResult,
+} from '../../../actors/store/protocol.ts';
+import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
+import { type Store, storeKind } from '../../../actors/store/store.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
+import type { Delivery } from '../../../runtime/delivery.ts';
+import type { Environment } from '../../../runtime/environment.ts';
+import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import type { EngineBatch, StorageEngine } from '../../../storage/engine.ts';
+import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { forEachRecord } from '../../../storage/publication.ts';
+import { SharedState } from '../../../storage/shared-state.ts';
+import { DELETED } from '../../../storage/slab-record.ts';
+import { SlabView } from '../../../storage/slab-view.ts';
+import { MessageWriter, type Version, versionAt } from './store-model.ts';
+
+export const DEADLINE_MS = 60_000;
+
+/** An engine in memory whose commits and probes wait for the test when it wants them to. */
+export class HeldEngine implements StorageEngine {
+  readonly inner = new MemoryEngine(new Uint8Array(32).fill(5));
+  readonly batches: { readonly firstRevision: number; readonly lastRevision: number; readonly bytes: number }[] = [];
+  readonly compactions: number[] = [];
+  /** Told when a batch has become durable, before the store hears of it. */
+  onDurable: (batch: EngineBatch) => void = () => {};
+  /** Runs before a batch becomes durable; its rejection fails the commit. */
+  beforeCommit: () => Promise<void> = async () => {};
+  /** Runs within each slice of a compaction; true asks for another. */
+  duringCompaction: () => Promise<boolean> = async () => false;
+  beforeProbe: () => Promise<void> = async () => {};
+  beforeLoad: () => Promise<void> = async () => {};
+  isOpen = false;
+
+  open: StorageEngine['open'] = () => {
+    this.isOpen = true;
+    return this.inner.open();
+  };
+  loadValues: StorageEngine['loadValues'] = async (visit) => {
+    await this.beforeLoad();
+    return this.inner.loadValues(visit);
+  };
+  loadEvents: StorageEngine['loadEvents'] = (visit) => this.inner.loadEvents(visit);
+  readBarrier: StorageEngine['readBarrier'] = () => this.inner.readBarrier();
+  onForeignBatch(): void {}
+
+  async commit(batch: EngineBatch): Promise<void> {
+    const { firstRevision, lastRevision, writes, events } = batch;
+    const bytes = writes.reduce((sum, { value }) => sum + (value?.byteLength ?? 0), events.byteLength);
+    this.batches.push({ firstRevision, lastRevision, bytes });
+    await this.beforeCommit();
+    await this.inner.commit(batch);
+    this.onDurable(batch);
+  }
+
+  async compact(upToRevision: number): Promise<boolean> {
+    this.compactions.push(upToRevision);
+    await this.inner.compact(upToRevision);
+    return this.duringCompaction();
+  }
+
+  async probe(): Promise<void> {
+    await this.beforeProbe();
+  }
+
+  async close(): Promise<void> {
+    this.isOpen = false;
+  }
+}
+
+/** A promise that the test settles. */
+export interface Gate {
+  readonly passed: Promise<void>;
+  open(): void;
+  fail(error: Error): void;
+}
+
+export function gate(): Gate {
+  let open = (): void => {};
+  let fail = (_: Error): void => {};
+  const passed = new Promise<void>((resolve, reject) => {
+    open = resolve;
+    fail = reject;
+  });
+  passed.catch(() => {}); // Whoever waits for it hears of it.
+  return { passed, open: () => open(), fail: (error) => fail(error) };
+}
+
+interface FollowerProtocol extends Protocol {
+  readonly asks: { readonly hold: { readonly message: Record<never, never>; readonly reply: null } };
+  readonly tells: { readonly storeBatch: StoreBatch; readonly storeLost: Record<never, never> };
+}
+
+/** Follows the store as a hub does: what it knows, and what it was told. */
+export class Follower implements Actor<FollowerProtocol> {
+  readonly context: ActorContext;
+  readonly slabs = new SlabView();
+  readonly state = new Map<string, Version>();
+  readonly batches: StoreBatch[] = [];
+  shared: SharedState | undefined;
+  readerSlot = -1;
+  sequence = -1;
+  revision = -1;
+  compactedRevision = -1;
+  timesLost = 0;
+  /** Subscribes again when it is told that it was lost. */
+  resubscribes = true;
+  /** Reports its epoch after each batch. */
+  reports = true;
+  onBatch: (batch: StoreBatch) => void = () => {};
+  onLost: () => void = () => {};
+  readonly #held: Reply[] = [];
+  #early: StoreBatch[] | undefined;
+
+  constructor(context: ActorContext) {
+    this.context = context;
+  }
+
+  onMessage(message: MessageOf<FollowerProtocol>, reply: Reply): void {
+    switch (message.type) {
+      case 'hold':
+        this.#held.push(reply);
+        return;
+      case 'storeBatch':
+        this.onBatch(message);
+        if (this.#early !== undefined) this.#early.push(message);
+        else this.#apply(message);
+        return;
+      case 'storeLost':
+        this.timesLost++;
+        this.onLost();
+        if (this.resubscribes) void this.subscribe();
+        return;
+    }
+  }
+
+  /** Answers the asks that fill the mailbox. */
+  letGo(): void {
+    for (const reply of this.#held.splice(0)) reply.send(null);
+  }
+
+  async subscribe(): Promise<Snapshot> {
+    this.#early = [];
+    const store = this.context.ref<StoreProtocol>('store');
+    const snapshot = await store.ask({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
+    this.#begin(snapshot);
+    return snapshot;
+  }
+
+  reportEpoch(): void {
+    this.shared!.setReaderEpoch(this.readerSlot, this.sequence);
+  }
+
+  #begin(snapshot: Snapshot): void {
+    this.slabs.learn(snapshot.slabs);
+    this.shared = new SharedState(snapshot.sharedState);
+    this.readerSlot = snapshot.readerSlot;
+    this.sequence = snapshot.sequence;
+    this.revision = snapshot.revision;
+    this.compactedRevision = snapshot.compactedRevision;
+    this.state.clear();
+    for (let i = 0; i < snapshot.live.length; i += 2) {
+      const version = versionAt(this.slabs.slab(snapshot.live[i]!), snapshot.live[i + 1]!);
+      this.state.set(version.key, version);
+    }
+    if (this.reports) this.reportEpoch();
+    const early = this.#early ?? [];
+    this.#early = undefined;
+    for (const batch of early) this.#apply(batch);
+  }
+
+  #apply(batch: StoreBatch): void {
+    if (batch.sequence <= this.sequence) return;
+    if (batch.sequence !== this.sequence + 1) throw new Error(`publication ${this.sequence + 1} is missing`);
+    this.batches.push(batch);
+    this.sequence = batch.sequence;
+    this.revision = batch.lastRevision;
+    this.compactedRevision = batch.compactedRevision;
+    this.slabs.learn(batch.newSlabs);
+    forEachRecord(batch.runs, this.slabs, (slab, _number, offset) => {
+      const version = versionAt(slab, offset);
+      if (version.type === DELETED) this.state.delete(version.key);
+      else this.state.set(version.key, version);
+    });
+    if (this.reports) this.reportEpoch();
+  }
+}
+
+export const FOLLOWER_MAILBOX_MAX = 8;
+
+export interface RigSetup {
+  readonly engine?: HeldEngine;
+  readonly options?: Partial<StoreOptions>;
+  readonly settings?: Partial<Record<keyof typeof STORE_SETTINGS, number>>;
+  readonly followers?: number;
+  readonly environment?: Environment;
+  readonly delivery?: Delivery;
+  /** Looks at the store's context before the store gets it. */
+  readonly spy?: (context: ActorContext) => ActorContext;
+  /** Hears each answer of the store before the asker does. */
+  readonly onReply?: (type: string) => void;
+}
+
+export interface Rig {
+  readonly running: InProcess;
+  readonly store: Ref<StoreProtocol>;
+  readonly engine: HeldEngine;
+  readonly actor: Store;
+  readonly followers: readonly Follower[];
+  /** Commits one transaction. */
+  commit(build: (writer: MessageWriter) => readonly Operation[]): Promise<TransactionResult>;
+  /** Commits one put of any expectation; resolves with its revision. */
+  put(key: string, data?: string): Promise<number>;
+}
+
+/** A running store on a thread of its own, and its followers on another. */
+export async function startRig(setup: RigSetup = {}): Promise<Rig> {
+  const engine = setup.engine ?? new HeldEngine();
+  const followers: Follower[] = [];
+  let actor: Store | undefined;
+  const settings = { ...STORE_SETTINGS, ...setup.settings };
+  const store: ActorKind<StoreOptions> = {
+    ...storeKind,
+    async create(context, options) {
+      actor = (await storeKind.create(setup.spy?.(context) ?? context, options)) as Store;
+      return setup.onReply === undefined ? actor : overheard(actor, setup.onReply);
+    },
+  };
+  const follower: ActorKind<StoreOptions> = {
+    kind: 'follower',
+    nature: 'decider',
+    mailboxMax: FOLLOWER_MAILBOX_MAX,
+    stopOrder: 10,
+    create(context) {
+      followers.push(new Follower(context));
+      return followers.at(-1)! as Actor<Protocol>;
+    },
+  };
+  const count = setup.followers ?? 1;
+  const planned = Array.from({ length: count }, (_, index) => ({
+    kind: 'follower',
+    name: count === 1 ? 'follower' : `follower/${index}`,
+    index,
+    settings: {},
+  }));
+  const running = await startInProcess<StoreOptions>({
+    kinds: [store, follower],
+    plan: {
+      name: 'rig',
+      threads: [
+        { name: 'store', group: 'store', actors: [{ kind: 'store', name: 'store', index: 0, settings }] },
+        { name: 'readers', group: 'readers', actors: planned },
+      ],
+      warnings: [],
+    },
+    options: {
+      engine: () => engine,
+      media: 'protobuf',
+      compactionIntervalMs: 0,
+      healthcheckTimeoutMs: 2000,
+      historyBytesMax: 64 * 1024 * 1024,
+      ...setup.options,
+    },
+    environment: setup.environment ?? realEnvironment,
+    freezeMessages: true,
+    ...(setup.delivery && { delivery: setup.delivery }),
+  });
+  const ref = running.ref<StoreProtocol>('store');
+  const commit: Rig['commit'] = async (build) => {
+    const writer = new MessageWriter();
+    writer.transaction(build(writer));
+    const { transactions, payload } = writer;
+    const { results } = await ref.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS });
+    return results[0]!;
+  };
+  const put: Rig['put'] = async (key, data = '') => {
+    const result = await commit((writer) => [writer.put(key, -1, data)]);
+    if (!result.ok) throw new Error(`refused: ${result.reason}`);
+    return result.revision;
+  };
+  return { running, store: ref, engine, actor: actor!, followers, commit, put };
+}
+
+/** A rig in real time that ends with the test. */
+export async function rigFor(t: ExecutionContext, setup: RigSetup = {}): Promise<Rig> {
+  const rig = await startRig(setup);
+  t.teardown(() => rig.running.stop());
+  return rig;
+}
+
+/** Waits until `holds`, a turn of the event loop at a time. */
+export async function until(holds: () => boolean): Promise<void> {
+  const deadlineMs = performance.now() + DEADLINE_MS;
+  while (!holds()) {
+    if (performance.now() > deadlineMs) throw new Error(`never came true: ${holds}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Lets everything happen that needs no outside event. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The store with an ear on its answers. */
+function overheard(store: Store, hear: (type: string) => void): Actor<Protocol> {
+  const actor: Actor<StoreProtocol> = {
+    onMessage(message, reply) {
+      store.onMessage(message, {
+        send(value) {
+          hear(message.type);
+          reply.send(value);
+        },
+        fail: (error) => reply.fail(error),
+      });
+    },
+    stop: () => store.stop(),
+    peerRestarted: (name) => store.peerRestarted(name),
+  };
+  return actor as unknown as Actor<Protocol>;
+}

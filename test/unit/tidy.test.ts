@@ -1,0 +1,170 @@
+// The rules of the house that no linter knows: which folder may import which, who may spell a brand, what actors may not
+// call, and how files are named and sized.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { lineAt, ROOT, readText, type SourceFile, sourceFiles } from './source-tree.ts';
+
+/** A folder, and those it may import besides itself. */
+const FOLDERS: Readonly<Record<string, readonly string[]>> = {
+  bin: ['actors', 'transport', 'storage', 'runtime', 'api', 'config'],
+  actors: ['transport', 'storage', 'runtime', 'api', 'config'],
+  transport: ['runtime', 'api', 'config'],
+  storage: ['runtime', 'api', 'config'],
+  runtime: ['api', 'config'],
+  api: ['config'],
+  config: [],
+};
+
+const PRODUCT = Object.keys(FOLDERS).flatMap((folder) => sourceFiles(folder));
+const OTHERS = [...sourceFiles('test'), ...(existsSync(join(ROOT, 'bench')) ? sourceFiles('bench') : [])];
+const ALL = [...PRODUCT, ...OTHERS];
+
+const folderOf = (path: string): string => path.slice(0, path.indexOf('/'));
+
+/** Where in files a pattern is found, as `path:line: what`. */
+function found(files: readonly SourceFile[], part: 'code' | 'bare', pattern: RegExp): string[] {
+  return files.flatMap((file) =>
+    [...file[part].matchAll(pattern)].map((match) => `${file.path}:${lineAt(file.text, match.index)}: ${match[0]}`),
+  );
+}
+
+test('there is source to look at', (t) => {
+  t.true(PRODUCT.length > 100);
+  t.true(PRODUCT.every(({ path }) => existsSync(join(ROOT, path))));
+});
+
+test('the patterns of these tests find what they look for', (t) => {
+  const of = (path: string): SourceFile[] => PRODUCT.filter((file) => file.path === path);
+  t.true(found(of('config/dialect.ts'), 'code', BRAND).length >= 5);
+  t.true(found(of('runtime/real-environment.ts'), 'bare', IMPURE).length >= 5);
+  t.true(found(of('runtime/real-environment.ts'), 'code', FILES).length >= 1);
+  t.true(PRODUCT.some(({ imports }) => imports.some(({ specifier }) => specifier === 'classic-level')));
+});
+
+test('imports point one way between the top-level folders', (t) => {
+  const wrong = PRODUCT.flatMap(({ path, imports }) =>
+    imports
+      .filter((one) => one.path !== undefined)
+      .filter((one) => {
+        const [from, to] = [folderOf(path), folderOf(one.path!)];
+        return from !== to && !FOLDERS[from]!.includes(to);
+      })
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+  t.deepEqual(wrong, []);
+});
+
+test('every import of ours is of a file that is there', (t) => {
+  const missing = ALL.flatMap(({ path, imports }) =>
+    imports
+      .filter((one) => one.path !== undefined && !existsSync(join(ROOT, one.path.replace(/\.js$/, '.ts'))))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+  t.deepEqual(missing, []);
+});
+
+test('actors know each other by their protocols alone', (t) => {
+  const actorOf = (path: string): string => /^actors\/([^/]+)\//.exec(path)?.[1] ?? '';
+  const wrong = PRODUCT.filter(({ path }) => actorOf(path) !== '').flatMap(({ path, imports }) =>
+    imports
+      .filter((one) => one.path !== undefined && actorOf(one.path) !== '' && actorOf(one.path) !== actorOf(path))
+      .filter((one) => !one.path!.endsWith('/protocol.ts'))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+  t.deepEqual(wrong, []);
+});
+
+test('api and config do no I/O and know no clock and no chance', (t) => {
+  const pure = PRODUCT.filter(({ path }) => ['api', 'config'].includes(folderOf(path)));
+  const allowed = new Set(['node:buffer', 'node:crypto']);
+  const wrong = pure.flatMap(({ path, imports }) =>
+    imports
+      .filter((one) => one.specifier.startsWith('node:') && !allowed.has(one.specifier))
+      .map(({ specifier }) => `${path} imports ${specifier}`),
+  );
+  t.deepEqual([...wrong, ...found(pure, 'bare', IMPURE)], []);
+});
+
+/** Time, chance and disk: what actors take from their context. */
+const IMPURE =
+  /\bDate\.now\(|\bnew Date\(\)|\bset(?:Timeout|Interval|Immediate)\(|\bMath\.random\(|\brandomUUID\b|\brandomBytes\b|\bperformance\.now\(|\bprocess\.hrtime\b/g;
+const FILES = /from '(?:node:)?(?:fs|fs\/promises|timers|timers\/promises|child_process)'/g;
+
+test('actors take time, chance, timers and files from their context', (t) => {
+  const actors = PRODUCT.filter(({ path }) => folderOf(path) === 'actors');
+  t.deepEqual([...found(actors, 'bare', IMPURE), ...found(actors, 'code', FILES)], []);
+});
+
+/** Who may spell a brand, and why. */
+const BRAND_EXEMPT: Readonly<Record<string, string>> = {
+  'config/dialect.ts': 'is the table of brands',
+};
+const BRAND_EXEMPT_FOLDERS: readonly string[] = ['config/options/'];
+const BRAND = /orch\.io|k8s\.io|\bkubernetes|\bkube-|\bkubelet|orch-system|vnd\.orch|x-orch-/gi;
+
+test('no brand is spelled but in the dialect table', (t) => {
+  const files = PRODUCT.filter(
+    ({ path }) => !(path in BRAND_EXEMPT) && !BRAND_EXEMPT_FOLDERS.some((folder) => path.startsWith(folder)),
+  );
+  t.deepEqual(found(files, 'code', BRAND), []);
+});
+
+test('files are named after what they own', (t) => {
+  const vague = /(?:^|[-/])(?:utils?|helpers?|managers?|common|misc|shared-code)(?:[-./]|$)/;
+  t.deepEqual(
+    ALL.map(({ path }) => path).filter((path) => vague.test(path)),
+    [],
+  );
+});
+
+test('a file opens with lines that say what it is about', (t) => {
+  const silent = PRODUCT.filter(({ text }) => !text.replace(/^#!.*\n/, '').startsWith('//')).map(({ path }) => path);
+  t.deepEqual(silent, []);
+});
+
+const LINES_MAX = 400;
+/** Longer files, and why. */
+const LONG: Readonly<Record<string, string>> = {
+  'api/schema/tables.ts': 'is generated',
+};
+
+test(`no file of the product is over ${LINES_MAX} lines`, (t) => {
+  const long = PRODUCT.filter(({ text }) => text.split('\n').length - 1 > LINES_MAX).map(({ path }) => path);
+  t.deepEqual(long, Object.keys(LONG));
+});
+
+// In tests the linter wants a reason for each.
+test('nothing of the product is of type any, and no check of the compiler is switched off', (t) => {
+  const loose = /(?:[:<|&]\s*|\bas\s+)any\b(?!\s*[:(])|,\s*any\s*>/g;
+  t.deepEqual(found(PRODUCT, 'bare', loose), []);
+  const off = ALL.filter(({ text }) => /@ts-(?:ignore|nocheck)|biome-ignore-all/.test(text)).map(({ path }) => path);
+  t.deepEqual(
+    off.filter((path) => path !== 'test/unit/tidy.test.ts'),
+    [],
+  );
+});
+
+test('every dependency has a line that says why it is there, and no other has', (t) => {
+  const { dependencies, devDependencies } = JSON.parse(readText('package.json')) as Record<
+    string,
+    Record<string, string>
+  >;
+  const named = [...readText('docs/DEPENDENCIES.md').matchAll(/^- `([^`]+)`: \S/gm)].map(([, name]) => name);
+  t.deepEqual(named, [...Object.keys(dependencies ?? {}), ...Object.keys(devDependencies ?? {})]);
+});
+
+test('packages are imported by the parts that own them', (t) => {
+  const { dependencies = {} } = JSON.parse(readText('package.json')) as { dependencies?: Record<string, string> };
+  const packages = new Set(
+    PRODUCT.flatMap(({ imports }) => imports)
+      .filter(({ specifier, path }) => path === undefined && !specifier.startsWith('node:'))
+      .map(({ specifier }) =>
+        specifier
+          .split('/')
+          .slice(0, specifier.startsWith('@') ? 2 : 1)
+          .join('/'),
+      ),
+  );
+  t.deepEqual([...packages].sort(), Object.keys(dependencies).sort());
+});
