@@ -3,6 +3,7 @@
 // has a dot in it). The record is put, absent before, in the transaction that writes the service, and deleted in the one
 // that removes it: two admission threads that choose the same address cannot both commit, services never wait for each
 // other as they would for one record of a whole range, and a crash can lose neither half.
+import { deepEqual } from '../../api/deep-equal.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -24,7 +25,7 @@ import * as wrong from '../../api/status/field-error.ts';
 import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
-import type { IpRange } from '../../config/options/ip-range.ts';
+import { type IpRange, parseIp } from '../../config/options/ip-range.ts';
 import { parseKey } from '../../storage/object-key.ts';
 import { recordKey } from '../../storage/slab-record.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
@@ -80,7 +81,12 @@ export class ServiceAllocation {
   complete(type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
     if (type.storageKey !== SERVICES || object.spec === stored?.spec) return object;
     const spec = specOf(object);
-    const linked = stored === undefined ? completedSpec(spec) : updatedSpec(spec, specOf(stored));
+    const before = stored === undefined ? undefined : specOf(stored);
+    const linked = before === undefined ? completedSpec(spec) : updatedSpec(spec, before);
+    // What was accepted under other options stays acceptable.
+    if (before !== undefined && needsClusterIp(before) && FAMILY_FIELDS.every((f) => deepEqual(linked[f], before[f]))) {
+      return linked === spec ? object : { ...object, spec: linked };
+    }
     const { spec: complete, errors } = withFamilies(linked, this.#families);
     if (errors.length > 0) throw invalid(type, object, errors);
     return complete === spec ? object : { ...object, spec: complete };
@@ -130,9 +136,11 @@ export class ServiceAllocation {
     const addresses: string[] = [];
     for (const [index, family] of (spec.ipFamilies ?? []).entries()) {
       const register = this.#addresses.get(family);
-      if (register === undefined) continue;
       const address = given[index];
-      if (address === undefined) addresses.push(await choice.pick(register));
+      if (register === undefined) {
+        // A family that services had under former options: what they have of it they keep.
+        if (address !== undefined) addresses.push(address);
+      } else if (address === undefined) addresses.push(await choice.pick(register));
       else {
         const problem = await choice.problemWith(register, address, 'IP');
         if (problem !== undefined) {
@@ -183,22 +191,26 @@ export class ServiceAllocation {
     if (problem !== undefined) choice.refuse(path, port, problem);
   }
 
+  /** What of a spec is in use, what is of no pool (any more) as it is written. */
   #claims(spec: ServiceFields): Claims {
     const claims = new Map<string, { storageKey: string; text: string }>();
-    const add = ({ storageKey, pool }: Register, text: string): void => {
-      const index = pool.index(text);
+    const add = (storageKey: string, pool: Pool | undefined, written: string): void => {
+      const index = pool?.index(written) ?? -1;
       // Written in one way only, since it is part of a key.
-      if (index >= 0) claims.set(`${storageKey} ${pool.text(index)}`, { storageKey, text: pool.text(index) });
+      const text = index < 0 ? written : pool!.text(index);
+      claims.set(`${storageKey} ${text}`, { storageKey, text });
     };
     if (needsClusterIp(spec) && !isHeadless(spec)) {
-      for (const address of spec.clusterIPs ?? [])
-        for (const register of this.#addresses.values()) add(register, address);
+      for (const address of spec.clusterIPs ?? []) {
+        add(ADDRESSES, this.#addresses.get(`IPv${parseIp(address)?.family}`)?.pool, address);
+      }
     }
+    const { pool } = this.#ports;
     if (needsNodePort(spec)) {
-      for (const { nodePort = 0 } of spec.ports ?? []) if (nodePort !== 0) add(this.#ports, String(nodePort));
+      for (const { nodePort = 0 } of spec.ports ?? []) if (nodePort !== 0) add(PORTS, pool, String(nodePort));
     }
     const { healthCheckNodePort = 0 } = spec;
-    if (needsHealthPort(spec) && healthCheckNodePort !== 0) add(this.#ports, String(healthCheckNodePort));
+    if (needsHealthPort(spec) && healthCheckNodePort !== 0) add(PORTS, pool, String(healthCheckNodePort));
     return claims;
   }
 
@@ -214,6 +226,9 @@ export class ServiceAllocation {
     return place === null ? NOTHING_MORE : [draftRemoval(storageKey, text, place.revision)];
   }
 }
+
+/** What decides which addresses a service has. */
+const FAMILY_FIELDS = ['type', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'] as const;
 
 const NO_CLAIMS: Claims = new Map();
 

@@ -129,7 +129,7 @@ export async function modify(
     if (dryRun) return { code: 200, body: answer(next) };
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const given = await write.services.release(type, next);
+      const given = await write.services.release(type, stored.object);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
     } else if (isUnchanged(next, stored.object)) {

@@ -2,7 +2,7 @@
 // comes back when the service no longer has it.
 import ava, { type ExecutionContext } from 'ava';
 import type { Answer, ApiObject, HttpsClient } from '../server/https-client.ts';
-import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { ServerProcess, startServer } from '../server/server-process.ts';
 
 // One after the other: each starts processes of its own.
 const test = ava.serial;
@@ -224,6 +224,19 @@ async function releases(t: ExecutionContext, { client }: ServerProcess): Promise
   t.is(freed.status, 200);
   t.is((await create(client, 'late', { clusterIP: '10.0.0.90' })).status, 201);
   t.is((await client.request('DELETE', `${SERVICES}/late`)).status, 200);
+  const taken = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_700 }] };
+  t.is((await create(client, 'owner', taken)).status, 201);
+  const thief = {
+    metadata: { name: 'thief', finalizers: ['example.com/hold'] },
+    spec: { ...taken, ports: [{ port: 80 }] },
+  };
+  t.is((await client.request('POST', SERVICES, { body: thief })).status, 201);
+  await client.request('DELETE', `${SERVICES}/thief`);
+  const last = (await client.get(`${SERVICES}/thief`)).json;
+  const parting = { ...last, metadata: { ...last.metadata, finalizers: [] }, spec: { ...last.spec, ...taken } };
+  await client.request('PUT', `${SERVICES}/thief`, { body: parting });
+  t.is((await client.get(`${SERVICES}/thief`)).status, 404);
+  assertRefused(t, await create(client, 'third', taken), 'spec.ports[0].nodePort', /already allocated/);
   t.is((await create(client, 'one', { clusterIP: '10.0.0.90' })).status, 201);
 }
 
@@ -244,6 +257,24 @@ test('addresses and ports are chosen, kept, refused and given back, and a restar
   for (const path of ['/apis/internal', '/apis/internal/v1/clusteraddresses', '/apis/internal/v1/nodeports']) {
     t.is((await server.client.get(path)).status, 404);
   }
+});
+
+test('services from outside of the range, or of a family that is gone, stay as they are', async (t) => {
+  const ranges = (text: string): string[] => ['--service-cluster-ip-range', text];
+  const before = await startServer(t, { args: ranges('10.0.0.0/24,fd00:10::/112') });
+  const spec = specOf(await create(before.client, 'old', { ipFamilyPolicy: 'RequireDualStack', type: 'NodePort' }));
+  await before.stop();
+  const after = new ServerProcess(before.dataDirectory, before.port, {
+    args: [...ranges('10.3.0.0/24'), '--service-node-port-range', '20000-20010'],
+  });
+  t.teardown(() => after.dispose());
+  t.is(await after.start(), undefined);
+  const changed = await replace(after.client, 'old', (old) => ({ ...old, selector: { a: 'b' } }));
+  t.is(changed.status, 200);
+  t.deepEqual(specOf(changed).clusterIPs, spec.clusterIPs);
+  t.deepEqual(specOf(changed).ports?.[0]?.nodePort, spec.ports?.[0]?.nodePort);
+  t.is((await after.client.request('DELETE', `${SERVICES}/old`)).status, 200);
+  t.regex(specOf(await create(after.client, 'new', {})).clusterIP ?? '', /^10\.3\.0\./);
 });
 
 test('with two ranges a service has an address of each family it wants, and gives up the second with it', async (t) => {
