@@ -47,6 +47,18 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return joined(left, right);
 }
 
+/** What is in any of the sets. Joined by halves: one after the other, many small sets would be copied over and over. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  if (sets.length === 0) return NO_FIELDS;
+  let left = sets;
+  while (left.length > 1) {
+    const halved: FieldSet[] = [];
+    for (let index = 0; index < left.length; index += 2) halved.push(union(left[index]!, left[index + 1] ?? NO_FIELDS));
+    left = halved;
+  }
+  return left[0]!;
+}
+
 /** Two nodes that have something below them, or a root each. */
 function joined(left: FieldSet, right: FieldSet): FieldSet {
   let draft: Draft | undefined;
@@ -73,13 +85,17 @@ function withSelf(node: FieldSet): FieldSet {
   return node[SELF] === undefined ? { [SELF]: LEAF, ...node } : node;
 }
 
-/** What is in `left` and not in `right`. A place taken out leaves what is under it. */
+/**
+ * What is in `left` and not in `right`. A place taken out leaves what is under it. Takes time in proportion to `left`,
+ * since one large change is taken from the sets of many managers.
+ */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   let draft: Draft | undefined;
-  for (const element in right) {
-    const mine = left[element];
-    if (mine === undefined || element === SELF) continue;
-    const rest = nodeDifference(mine, right[element]!);
+  for (const element in left) {
+    const theirs = right[element];
+    if (theirs === undefined || element === SELF) continue;
+    const mine = left[element]!;
+    const rest = nodeDifference(mine, theirs);
     if (rest === mine) continue;
     draft ??= { ...left };
     if (rest === undefined) delete draft[element];

@@ -14,7 +14,7 @@ import {
   NO_FIELDS,
   node,
   SELF,
-  union,
+  unionOf,
 } from './field-set.ts';
 
 export type Operation = 'Apply' | 'Update';
@@ -67,12 +67,9 @@ export function givenManagers(entries: readonly ManagedFieldsEntry[]): Manager[]
     if ((operation !== 'Apply' && operation !== 'Update') || fieldsType !== FIELDS_TYPE) return undefined;
     const fields = fieldsV1 === undefined || fieldsV1 === null ? NO_FIELDS : readFields(fieldsV1);
     if (fields === undefined) return undefined;
-    const read: Manager = { name: manager, operation, apiVersion, time, fields };
-    const known = managers.findIndex((other) => isSameManager(other, read));
-    if (known < 0) managers.push(read);
-    else managers[known] = { ...read, fields: union(managers[known]!.fields, fields) };
+    managers.push({ name: manager, operation, apiVersion, time, fields });
   }
-  return managers;
+  return mergedEqual(managers);
 }
 
 /** A field set in its one spelling; undefined when it is none, or deeper than sets can be. */
@@ -129,35 +126,44 @@ export function withinLimit(managers: readonly Manager[]): readonly Manager[] {
   let surplus = updaters.length - UPDATERS_MAX;
   if (surplus <= 0) return managers;
   updaters.sort((left, right) => compareTexts(left.time, right.time) || compareTexts(left.name, right.name));
-  const merged = new Map<string, Manager>();
+  const buckets = new Map<string, Manager[]>();
   const gone = new Set<Manager>();
   for (const updater of updaters) {
     if (surplus <= 0) break;
-    const bucket = merged.get(updater.apiVersion);
-    gone.add(updater);
-    if (bucket === undefined) {
-      merged.set(updater.apiVersion, updater);
-      continue;
+    const bucket = buckets.get(updater.apiVersion);
+    if (bucket === undefined) buckets.set(updater.apiVersion, [updater]);
+    else {
+      bucket.push(updater);
+      surplus -= 1;
     }
-    surplus -= 1;
-    const fields = union(bucket.fields, updater.fields);
-    merged.set(updater.apiVersion, { ...withFields(updater, fields), name: ANCIENT_CHANGES });
+    gone.add(updater);
   }
-  return mergedEqual([...managers.filter((manager) => !gone.has(manager)), ...merged.values()]);
+  return mergedEqual([...managers.filter((manager) => !gone.has(manager)), ...[...buckets.values()].map(ancient)]);
 }
 
-function mergedEqual(managers: readonly Manager[]): readonly Manager[] {
-  const distinct: Manager[] = [];
+/** One in place of several; its time is that of the latest. */
+function ancient(bucket: readonly Manager[]): Manager {
+  const latest = bucket.at(-1)!;
+  if (bucket.length === 1) return latest;
+  return { ...withFields(latest, unionOf(bucket.map(({ fields }) => fields))), name: ANCIENT_CHANGES };
+}
+
+/** One for all that are the same, with the fields of all and the latest time. */
+function mergedEqual(managers: readonly Manager[]): Manager[] {
+  const groups = new Map<string, Manager[]>();
   for (const manager of managers) {
-    const known = distinct.findIndex((other) => isSameManager(other, manager));
-    if (known < 0) distinct.push(manager);
-    else {
-      const other = distinct[known]!;
-      const time = compareTexts(other.time, manager.time) > 0 ? other.time : manager.time;
-      distinct[known] = { ...withFields(manager, union(other.fields, manager.fields)), time };
-    }
+    const { name, operation, apiVersion } = manager;
+    const identity = JSON.stringify(operation === 'Apply' ? [name] : [name, apiVersion]);
+    const group = groups.get(identity);
+    if (group === undefined) groups.set(identity, [manager]);
+    else group.push(manager);
   }
-  return distinct;
+  return [...groups.values()].map((group) => {
+    const last = group.at(-1)!;
+    if (group.length === 1) return last;
+    const times = group.map(({ time }) => time).sort(compareTexts);
+    return { ...withFields(last, unionOf(group.map(({ fields }) => fields))), time: times.at(-1)! };
+  });
 }
 
 /** The entries of an object: appliers first, then by time, name and version. Undefined for no managers. */

@@ -19,6 +19,7 @@ import {
   places,
   sameFields,
   union,
+  unionOf,
   within,
   without,
 } from './field-set.ts';
@@ -166,7 +167,7 @@ export function applyConfiguration(
   const former = managers.find((manager) => isSameManager(manager, self));
   const others = managers.filter((manager) => manager !== former);
   const last = without(former?.fields ?? NO_FIELDS, reset);
-  const managed = others.reduce((all, { fields }) => union(all, fields), self.fields);
+  const managed = unionOf([self.fields, ...others.map(({ fields }) => fields)]);
   const merged = canonical(mergeConfiguration(base, config, type.rule), type);
   const kept = withoutGivenUp(merged, last, managed, type.rule);
   const pruned = kept === merged ? merged : canonical(kept, type);

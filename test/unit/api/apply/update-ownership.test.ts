@@ -219,6 +219,24 @@ test('entries of a client are brought into one form, equal managers merged', (t)
   t.is(JSON.stringify(live.entries.map(({ fieldsV1 }) => fieldsV1)), '[{"f:data":{".":{},"f:x":{},"f:y":{}}}]');
 });
 
+test('many entries of a client take time in proportion to their number', (t) => {
+  const live = configMap({ x: '1' });
+  const count = 20_000;
+  live.update('u', (object) => {
+    const [entry] = object.metadata.managedFields;
+    object.metadata.managedFields = Array.from({ length: count }, (_, n) => ({
+      ...entry,
+      manager: `m${n}`,
+      fieldsV1: { [`f:${n}`]: {} },
+    }));
+  });
+  t.is(live.entries.filter(({ manager }) => manager === 'ancient-changes').length, 0);
+  live.update('u', (object) => {
+    object.data.y = '1';
+  });
+  t.is(live.entries.length, 10);
+});
+
 test('one empty entry ends the tracking', (t) => {
   const live = configMap({ x: '1' });
   live.update('u', (object) => {
