@@ -30,7 +30,8 @@ function run(command, args) {
 }
 
 if (modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'))) {
-  run('npm', ['ci', '--no-audit', '--no-fund']);
+  // Not `npm ci`: it refuses a lock file that lacks the binaries of platforms the registry at hand does not carry.
+  run('npm', ['install', '--no-save', '--no-audit', '--no-fund']);
 }
 
 const newest = Math.max(

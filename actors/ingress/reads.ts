@@ -39,6 +39,7 @@ export interface ReadParts {
   readonly pause: () => Promise<void>;
 }
 
+const ANSWER_LOST = 'the write is done, its answer is not';
 /** Subresources whose GET answers the object itself. */
 const WHOLE_OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', 'approval']);
 
@@ -91,10 +92,11 @@ export class Reads {
         .ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs })
         .catch((error: unknown) => {
           // `Overloaded` would tell the client that nothing was done.
-          if (isOrchError(error, 'Overloaded')) throw new StatusError(timeout('the write is done, its answer is not'));
-          throw error;
+          throw isOrchError(error, 'Overloaded') ? new StatusError(timeout(ANSWER_LOST)) : error;
         });
       if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
+      // The store restarted meanwhile: its successor has put the object elsewhere.
+      if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
     sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
   }

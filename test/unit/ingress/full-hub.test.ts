@@ -44,21 +44,27 @@ test('a watch that is ready for more says so again when the hub had no room for 
   t.deepEqual(told, ['watchReady', 'watchClosed']);
 });
 
-test('a client is not told that nothing was done when its write is done and only the answer is not to be had', async (t) => {
-  const hub = { ask: () => Promise.reject(new OrchError('Overloaded', 'full')) } as unknown as Ref<HubProtocol>;
-  const reads = new Reads({
-    hub,
-    slabs: { holds: () => false } as unknown as SlabView,
-    requestTimeoutMs: 1000,
-    metaGroup: 'meta',
-    timers: new VirtualTime(),
-    pause: () => Promise.resolve(),
+const LATE_CASES = [
+  ['the hub has no room', () => Promise.reject(new OrchError('Overloaded', 'full'))],
+  ['the store that knew the place is gone', () => Promise.resolve({ revision: 2 })],
+] as const;
+
+for (const [why, ask] of LATE_CASES) {
+  test(`a write that is done and cannot be shown, because ${why}, is answered 504`, async (t) => {
+    const reads = new Reads({
+      hub: { ask } as unknown as Ref<HubProtocol>,
+      slabs: { holds: () => false } as unknown as SlabView,
+      requestTimeoutMs: 1000,
+      metaGroup: 'meta',
+      timers: new VirtualTime(),
+      pause: () => Promise.resolve(),
+    });
+    const exchange = { query: parseQuery('') } as unknown as Exchange;
+    const representation = {} as Parameters<Reads['sendWritten']>[3];
+    const place = { revision: 2, slab: 0, offset: 0 };
+    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {
+      instanceOf: StatusError,
+    });
+    t.is(error.status.code, 504);
   });
-  const exchange = { query: parseQuery('') } as unknown as Exchange;
-  const representation = {} as Parameters<Reads['sendWritten']>[3];
-  const place = { revision: 2, slab: 0, offset: 0 };
-  const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {
-    instanceOf: StatusError,
-  });
-  t.is(error.status.code, 504);
-});
+}
