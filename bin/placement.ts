@@ -1,6 +1,6 @@
 // `orch placement check FILE`: prints the plan a placement resolves to, or the line and the reason it cannot work.
 import { availableParallelism } from 'node:os';
-import { roster } from '../actors/roster.ts';
+import { KINDS } from '../actors/kinds.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { resolvePlacement } from '../runtime/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
@@ -10,7 +10,7 @@ import { formatPlan } from '../runtime/plan-format.ts';
 /** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
 export function planFor(nameOrPath: string): Plan {
   const { text, fileName } = readPlacement(nameOrPath);
-  return resolvePlacement(text, fileName, roster, availableParallelism());
+  return resolvePlacement(text, fileName, KINDS, availableParallelism());
 }
 
 export function placement(argv: readonly string[]): Promise<void> {

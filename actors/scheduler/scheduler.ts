@@ -18,6 +18,7 @@ import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './scheduler-metrics.ts';
 import { SchedulingCore } from './scheduling-core.ts';
 import { type LoopLimits, SchedulingLoop } from './scheduling-loop.ts';
+import { SCHEDULER_SETTINGS } from './settings.ts';
 import { StoreFollower, type StoreListener } from './store-follower.ts';
 
 export interface SchedulerOptions {
@@ -34,19 +35,6 @@ export type FeedFactory = (
   storageKeys: readonly string[],
   onEvent: (event: FeedEvent) => void,
 ) => StoreFeed;
-
-export const SCHEDULER_SETTINGS = {
-  /** Pods decided in one turn. */
-  slicePodsMax: 100,
-  /** Nodes looked at in one turn: some 5 ms. */
-  sliceNodesMax: 50_000,
-  bindingBatchMax: 256,
-  /** Low enough that bindings keep the store's attention while thousands of pods a second are placed. */
-  eventsInFlightMax: 32,
-  eventsQueuedMax: 512,
-  conditionsInFlightMax: 16,
-  conditionsQueuedMax: 16_384,
-} as const;
 
 const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 const PODS = 'core/pods';
