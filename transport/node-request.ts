@@ -5,6 +5,7 @@ import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { type HttpRequest, RequestAborted } from './exchange.ts';
 import { unmappedAddress } from './peer-address.ts';
+import { headersStarting, headerValue } from './raw-headers.ts';
 
 export type IncomingRequest = IncomingMessage | Http2ServerRequest;
 
@@ -49,21 +50,11 @@ export class NodeRequest implements HttpRequest {
   }
 
   header(name: string): string {
-    const headers = this.#headers;
-    let joined: string | undefined;
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i] === name) joined = joined === undefined ? headers[i + 1]! : `${joined}, ${headers[i + 1]}`;
-    }
-    return joined ?? '';
+    return headerValue(this.#headers, name);
   }
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
-    const headers = this.#headers;
-    const found: (readonly [string, string])[] = [];
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i]!.startsWith(prefix)) found.push([headers[i]!, headers[i + 1]!]);
-    }
-    return found;
+    return headersStarting(this.#headers, prefix);
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

@@ -3,6 +3,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type HttpRequest, RequestAborted } from './exchange.ts';
 import { addressText } from './peer-address.ts';
+import { headersStarting, headerValue } from './raw-headers.ts';
 import type { UwsResponse } from './uws-response.ts';
 
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
@@ -47,21 +48,11 @@ export class UwsRequest implements HttpRequest {
   }
 
   header(name: string): string {
-    const headers = this.#headers;
-    let joined: string | undefined;
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i] === name) joined = joined === undefined ? headers[i + 1]! : `${joined}, ${headers[i + 1]}`;
-    }
-    return joined ?? '';
+    return headerValue(this.#headers, name);
   }
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
-    const headers = this.#headers;
-    const found: (readonly [string, string])[] = [];
-    for (let i = 0; i < headers.length; i += 2) {
-      if (headers[i]!.startsWith(prefix)) found.push([headers[i]!, headers[i + 1]!]);
-    }
-    return found;
+    return headersStarting(this.#headers, prefix);
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

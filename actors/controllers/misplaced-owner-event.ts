@@ -1,6 +1,7 @@
 // The event that tells users of an owner reference that cannot be honoured. Pure.
+import { timestampOf } from '../../api/object-meta.ts';
 import type { Write } from './controller.ts';
-import { coreTarget, timestampOf } from './object-fields.ts';
+import { coreTarget } from './object-fields.ts';
 import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 
 const COMPONENT = 'garbage-collector-controller';

@@ -1,6 +1,7 @@
 // Empties a namespace that is being deleted, then gives up the finalizer that held it (SPEC.md "Terminology": what is in
 // a namespace goes with it). Follows the feed until nothing is left. Does not decide that a namespace is deleted, and
 // relies on admission to let nothing new in.
+import { timestampOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
@@ -17,16 +18,7 @@ import {
 import { controllerManagerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import { NamespaceContents } from './namespace-contents.ts';
-import {
-  asList,
-  asObject,
-  asText,
-  asTexts,
-  coreTarget,
-  isTerminating,
-  metadataOf,
-  timestampOf,
-} from './object-fields.ts';
+import { asList, asObject, asText, asTexts, coreTarget, isTerminating, metadataOf } from './object-fields.ts';
 import type { NamespacedType } from './options.ts';
 
 const NAMESPACES = 'core/namespaces';

@@ -40,11 +40,6 @@ export function timeOf(value: unknown): number | undefined {
   return Number.isNaN(timeMs) ? undefined : timeMs;
 }
 
-/** Milliseconds since 1970 as an API timestamp, which has whole seconds. */
-export function timestampOf(timeMs: number): string {
-  return `${new Date(timeMs).toISOString().slice(0, 19)}Z`;
-}
-
 /** A write target of the core group. */
 export function coreTarget(resource: string, namespace: string, name: string, subresource = ''): WriteTarget {
   return { group: '', version: 'v1', resource, subresource, namespace, name };

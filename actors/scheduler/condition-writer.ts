@@ -1,11 +1,11 @@
 // Keeps the PodScheduled condition of pods that fit nowhere. Writes only when the condition would say something else,
 // from the newest state of the pod, and only while it waits in the queue. Best effort, as the events.
+import { timestampOf } from '../../api/object-meta.ts';
 import type { Clock, Timers } from '../../runtime/environment.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import { asObject, asText, type JsonObject } from './object-reading.ts';
 import type { PodInfo } from './pod-info.ts';
-import { timestamp } from './timestamp.ts';
 
 export type ConditionReason = 'Unschedulable' | 'SchedulerError';
 
@@ -73,7 +73,7 @@ export class ConditionWriter {
     const { port, clock, queuedPod } = this.parts;
     const pod = queuedPod(key, uid);
     if (pod === undefined) return OK;
-    const conditions = changedConditions(pod.conditions, reason, message, timestamp(clock.nowMs()));
+    const conditions = changedConditions(pod.conditions, reason, message, timestampOf(clock.nowMs()));
     return conditions === null ? OK : port.patchPodStatus(pod.namespace, pod.name, conditionPatch(pod, conditions));
   }
 }

@@ -1,10 +1,10 @@
 // Tells users what happened to a pod, as core/v1 Events. Best effort: bounded, never waited for. A failure that repeats
 // counts up one event instead of making many, and each pod's failures are written at most every few seconds.
+import { timestampOf } from '../../api/object-meta.ts';
 import type { Clock, Random } from '../../runtime/environment.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { PodInfo } from './pod-info.ts';
-import { timestamp } from './timestamp.ts';
 
 const REPEAT_INTERVAL_MS = 10_000;
 /** Failing pods remembered; the longest silent is forgotten first. */
@@ -70,7 +70,7 @@ export class EventRecorder {
 
   private repeat(pod: PodInfo, series: FailureSeries, nowMs: number): void {
     const { port, clock, writes } = this.parts;
-    const lastTimestamp = timestamp(clock.nowMs());
+    const lastTimestamp = timestampOf(clock.nowMs());
     const taken = writes.offer(series.eventName, async () => {
       const code = await port.patchEvent(pod.namespace, series.eventName, { count: series.count, lastTimestamp });
       if (code === NOT_FOUND) this.forget(pod.uid, series);
@@ -93,7 +93,7 @@ export class EventRecorder {
     const { port, clock, component, writes } = this.parts;
     const atMs = clock.nowMs();
     return writes.offer(eventName, async () => {
-      const at = timestamp(atMs);
+      const at = timestampOf(atMs);
       const event = {
         kind: 'Event',
         apiVersion: 'v1',
