@@ -1,7 +1,7 @@
 // All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
 // socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
 // but its position.
-import { shapeKey } from '../../api/table/shape.ts';
+import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
@@ -85,7 +85,7 @@ export class Watchers {
       cancelTimeout: () => {},
     };
     watcher.cohort.members++;
-    if (query.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
+    if (query.rendering.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     watcher.cancelTimeout = () => timeout.cancel();
@@ -311,9 +311,8 @@ export class Watchers {
   }
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
-    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shape } = query;
-    const shapeText = shape === undefined ? '' : shapeKey(shape);
-    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shapeText].join('\u0000');
+    const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
+    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingKey(rendering)].join('\u0000');
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
@@ -322,9 +321,7 @@ export class Watchers {
       cache,
       selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
       bookmarks,
-      apiVersion,
-      kind,
-      shape,
+      rendering,
       live: new Set(),
       columnsDue: new Set(),
       members: 0,

@@ -102,7 +102,12 @@ export class Ingress implements Actor<IngressProtocol> {
           context.timers.soon(resolve);
         }),
     });
-    this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
+    this.#writes = new Writes(
+      context.ref<AdmissionProtocol>('admission'),
+      this.#reads,
+      this.#representations,
+      requestTimeoutMs,
+    );
     this.#watches = new Watches({
       context,
       hub,
@@ -127,6 +132,7 @@ export class Ingress implements Actor<IngressProtocol> {
       audit: context.ref<AuditProtocol>('audit'),
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
+      representations: this.#representations,
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });

@@ -1,6 +1,7 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
 // large ones go out in pieces as the socket takes them. Nothing is parsed unless another representation asks for it.
 import type { JsonObject } from '../../api/json-value.ts';
+import type { Renderer } from '../../api/render/renderer.ts';
 import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
@@ -45,16 +46,16 @@ export function listOpening(envelope: ListEnvelope): Buffer {
   );
 }
 
-/** The item at an index, decoded, with its kind and apiVersion. */
+/** The item at an index, decoded, as it is stored. */
 export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
   return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
 }
 
 /** A list as objects, for representations that are not its stored bytes. */
-export function decodedList(envelope: ListEnvelope, items: ListItems): object {
+export function decodedList(envelope: ListEnvelope, items: ListItems, renderer: Renderer): object {
   const objects: JsonObject[] = [];
   for (let i = 0; i < items.places.length >>> 1; i++) {
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = decodedItem(items, i);
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(decodedItem(items, i));
     objects.push(item);
   }
   return {

@@ -1,5 +1,6 @@
 // get and list: ask the hub where the bytes lie, and send them.
 
+import { keepsStoredBytes } from '../../api/render/rendering.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { scaleOf } from '../../api/scale.ts';
@@ -22,7 +23,7 @@ import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import type { Place } from '../store/protocol.ts';
-import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
+import { headersFor, sendObject, sendStored, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
@@ -134,13 +135,13 @@ export class Reads {
       remaining,
     };
     const items = { places, slabs };
-    const { shaping } = representation;
-    if (shaping !== undefined) {
-      await sendShapedList(exchange, envelope, items, representation, shaping, this.#parts.pause);
+    const { rendering, renderer } = representation;
+    if (rendering.shape !== undefined) {
+      await sendShapedList(exchange, envelope, items, representation, this.#parts.pause);
       return;
     }
-    if (!takesStoredBytes(representation)) {
-      sendValue(exchange, 200, decodedList(envelope, items), representation);
+    if (!keepsStoredBytes(rendering)) {
+      sendValue(exchange, 200, decodedList(envelope, items, renderer), representation);
       return;
     }
     const whole = wholeList(envelope, items);

@@ -135,16 +135,14 @@ export class Watches {
     }
   }
 
-  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { shaping }: Representation): WatchQuery {
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
     const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
     return {
       ...selectionOf(info, type, exchange.query),
       ...start,
       watcher: this.#nextId++,
-      apiVersion: type.apiVersion,
-      kind: type.kind,
-      ...(shaping === undefined ? {} : { shape: shaping.shape }),
+      rendering,
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }

@@ -1,5 +1,6 @@
 // A store on the memory engine, a hub, and the ingress's own watches on fake sockets, in one thread under virtual time.
 // The store can be lost and restarted, mailboxes can be held back, and every commit is noted for comparison.
+
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
@@ -37,6 +38,7 @@ import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
+import { renderingOf, representationOf } from '../representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
 
@@ -354,11 +356,7 @@ export class HubWorld {
     if (!info.isResource) throw new Error(`${path} is no resource`);
     const exchange = { response: watch.response, query: parameters, info, verb: 'watch', user: NOBODY, code: 0 };
     this.ingress.watches
-      .serve(exchange as unknown as Exchange, info, configMaps(), {
-        format: 'json',
-        contentType: 'application/json',
-        pretty: false,
-      } as Parameters<Watches['serve']>[3])
+      .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
       .then(
         () => {
           watch.finished = true;
