@@ -21,6 +21,7 @@ import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
 import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
+import { threadRecords } from './thread-records.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
 
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
@@ -66,12 +67,14 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   const { options, advertiseAddress } = settings;
   return {
     registry: threadRegistry(context, settings),
+    records: threadRecords(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
     openListener: outside.openListener(context),
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,
+    streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -115,6 +118,7 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   return {
     selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
+    records: threadRecords(context, settings),
   };
 }
 

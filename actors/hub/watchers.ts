@@ -4,10 +4,10 @@
 import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
-import { frameExpired } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
@@ -20,6 +20,7 @@ const BOOKMARK_IDLE_MS = 10_000;
 export interface WatchersOptions {
   readonly context: ActorContext;
   readonly slabs: SlabView;
+  readonly records: ProtobufRecords;
   readonly ingress: Ref<WatchDeliveryProtocol>;
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation that marks the end of initial events. */
@@ -45,7 +46,7 @@ export class Watchers {
   constructor(options: WatchersOptions) {
     this.#options = options;
     const { clock, metrics, timers } = options.context;
-    this.#framing = new Framing(options.slabs, clock);
+    this.#framing = new Framing(options.slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
       timers,
@@ -278,7 +279,8 @@ export class Watchers {
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
-    const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
+    const message = `too old resource version: ${watcher.position} (${compacted})`;
+    const chunk = this.#framing.expired(watcher.cohort, message);
     this.#drop(watcher);
     this.#delivery.ended([watcher.id], chunk);
   }

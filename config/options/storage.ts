@@ -22,6 +22,16 @@ export const storageOptions = optionGroup('Store', SERVER, [
     inForce: true,
   },
   {
+    name: 'encoding-cache-bytes',
+    type: 'int',
+    unit: 'bytes',
+    default: '67108864',
+    bounds: [0, 2 ** 36],
+    description:
+      'Memory of each front thread for objects encoded as Protobuf; those asked for least recently go first.',
+    inForce: true,
+  },
+  {
     name: 'storage-backend',
     type: 'string',
     default: 'store3',

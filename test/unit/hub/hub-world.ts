@@ -15,6 +15,7 @@ import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { isStatusError, type Status } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
@@ -36,6 +37,7 @@ import { createSimulation, type Simulation, whileTimePasses } from '../../../run
 import { packAttributes } from '../../../storage/attributes.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
 import { renderingOf, representationOf } from '../representations.ts';
@@ -198,6 +200,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
+      schema: () => schemaOf(DIALECTS.orch),
     });
   }
 
@@ -481,6 +484,7 @@ class Parts {
           this.hub = hubKind.create(context, {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
+            records: new ProtobufRecords(DIALECTS.orch),
           }) as Hub;
           const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;
           return hub as Actor<Protocol>;
