@@ -26,6 +26,8 @@ export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly contentType?: string;
+  /** Media types of the answer; JSON when absent. */
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -59,6 +61,8 @@ export interface WatchJob {
   readonly type: 'watch';
   readonly endpoint: Endpoint;
   readonly watchPath: string;
+  /** Watch in Protobuf, whose media type this is; absent: JSON. */
+  readonly watchAccept?: string;
   readonly watchers: number;
   /** Every how many watchers one takes part in the latency figures. */
   readonly sampleEvery: number;

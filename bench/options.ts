@@ -12,6 +12,7 @@ const OPTIONS = {
   connections: { type: 'count', description: 'Connections of the load generator, one request outstanding on each' },
   placement: { type: 'text', description: 'Placement of the server: a name or a file' },
   kind: { type: 'text', description: 'create: configmap or pod' },
+  protobuf: { type: 'flag', description: 'get, list, watch: answers in Protobuf; list: beside the same in JSON' },
   patch: { type: 'flag', description: 'update: JSON merge patches instead of PUT' },
   objects: { type: 'count', description: 'get, update, list, start: objects in the store' },
   bytes: { type: 'count', description: 'Size of an object, as sent' },

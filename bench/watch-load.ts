@@ -3,12 +3,14 @@
 // of a latency are this process's clock.
 import { type Connection, type ConnectionSink, Connector } from './connection.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { LoadResult, WatchJob } from './load-protocol.ts';
+import type { LoadResult, RequestTemplate, WatchJob } from './load-protocol.ts';
 import { MarkerScanner } from './marker-scanner.ts';
 import { Measurement } from './measurement.ts';
-import { PreparedRequest } from './request-template.ts';
+import { PreparedRequest, SEQUENCE_DIGITS } from './request-template.ts';
 
 const EVENT_MARKER = '"seq":"';
+/** The same in Protobuf: the key of a map's entry, then the tag and length of the value. */
+const PROTOBUF_EVENT_MARKER = 'seq\u0012\u0008';
 const RATE_TICK_MS = 2;
 /** Watches whose headers come with the first event only are not waited for longer. */
 const WATCH_OPEN_MS = 5_000;
@@ -18,9 +20,9 @@ const UNTIMED = -1;
 export async function runWatchLoad(job: WatchJob): Promise<LoadResult> {
   const load = new WatchLoad(job);
   const connector = new Connector(job.endpoint);
-  const watchers = Array.from({ length: job.watchers }, (_, index) => new Watcher(load, index % job.sampleEvery === 0));
+  const watchers = Array.from({ length: job.watchers }, (_, index) => new Watcher(load, job, index));
   const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index));
-  const watch = PreparedRequest.compile({ method: 'GET', path: job.watchPath }, job.endpoint);
+  const watch = PreparedRequest.compile(watchRequest(job), job.endpoint);
   const connections: Connection[] = [];
   try {
     await connector.openMany(watchers, (_, connection) => {
@@ -36,6 +38,11 @@ export async function runWatchLoad(job: WatchJob): Promise<LoadResult> {
   } finally {
     for (const connection of connections) connection.close();
   }
+}
+
+function watchRequest({ watchPath, watchAccept }: WatchJob): RequestTemplate {
+  const request = { method: 'GET', path: watchPath } as const;
+  return watchAccept === undefined ? request : { ...request, accept: watchAccept };
 }
 
 class WatchLoad {
@@ -216,10 +223,13 @@ class Watcher implements ConnectionSink {
   readonly #load: WatchLoad;
   readonly #scanner: MarkerScanner;
 
-  constructor(load: WatchLoad, sampled: boolean) {
+  constructor(load: WatchLoad, { sampleEvery, watchAccept }: WatchJob, index: number) {
     this.#load = load;
-    const onSequence = sampled ? (digits: string): void => load.onSampled(Number(digits)) : undefined;
-    this.#scanner = new MarkerScanner(EVENT_MARKER, onSequence);
+    const onSequence = index % sampleEvery === 0 ? (digits: string): void => load.onSampled(Number(digits)) : undefined;
+    this.#scanner =
+      watchAccept === undefined
+        ? new MarkerScanner(EVENT_MARKER, onSequence)
+        : new MarkerScanner(PROTOBUF_EVENT_MARKER, onSequence, SEQUENCE_DIGITS);
   }
 
   onHead(status: number): void {

@@ -39,6 +39,7 @@ export const watch: Workload = {
       const floor = bench.wantsFloor ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
       const parameters = {
         watchers: shape.watchers,
+        protobuf: bench.accept !== undefined,
         ...(phase.writesPerSecond === undefined ? { window: shape.windowWrites } : { rate: phase.writesPerSecond }),
       };
       const details = { frameBytes, writesPerSecond: result.writes / result.seconds, ...eventDetails(result) };
@@ -71,6 +72,7 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
       endpoint,
       watchPath: `${PATHS.configMaps}?watch=true&resourceVersion=${version}`,
       ...rest,
+      ...(bench.accept === undefined ? {} : { watchAccept: bench.accept }),
       ...(writesPerSecond === undefined ? {} : { writesPerSecond }),
       firstEventOnly: false,
       write: { method: 'PUT', path: `${PATHS.configMaps}/${name}`, body: configMap(name, bytes) },
