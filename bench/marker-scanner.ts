@@ -1,15 +1,13 @@
 // Finds a short text in a stream of bytes that arrives in slices, however the slices cut it, and on demand the value
-// behind it: up to the next quote, or so many bytes. This is all the load generator ever looks at in a body.
+// behind it up to the next quote. This is all the load generator ever looks at in a body.
 
 const VALUE_BYTES_MAX = 64;
 const QUOTE = 0x22;
 
 export class MarkerScanner {
   readonly #needle: Buffer;
-  /** Called with the value behind the marker; absent: markers are only counted. */
+  /** Called with the text between the marker and the next quote; absent: markers are only counted. */
   readonly #onValue: ((value: string) => void) | undefined;
-  /** Bytes of the value; undefined: up to the next quote. */
-  readonly #valueBytes: number | undefined;
   /** For each prefix of the marker, how much of it is also its own suffix. */
   readonly #borders: readonly number[];
   #matched = 0;
@@ -17,10 +15,9 @@ export class MarkerScanner {
   /** Markers seen. */
   count = 0;
 
-  constructor(marker: string, onValue?: (value: string) => void, valueBytes?: number) {
+  constructor(marker: string, onValue?: (value: string) => void) {
     this.#needle = Buffer.from(marker);
     this.#onValue = onValue;
-    this.#valueBytes = valueBytes;
     this.#borders = bordersOf(this.#needle);
   }
 
@@ -65,7 +62,6 @@ export class MarkerScanner {
   }
 
   #readValue(buffer: Buffer, start: number, end: number): number {
-    if (this.#valueBytes !== undefined) return this.#readBytes(buffer, start, end, this.#valueBytes);
     const found = buffer.indexOf(QUOTE, start);
     const stop = found === -1 || found > end ? end : found;
     const value = this.#value! + buffer.toString('latin1', start, Math.min(stop, start + VALUE_BYTES_MAX));
@@ -76,18 +72,6 @@ export class MarkerScanner {
     this.#value = undefined;
     this.#onValue!(value);
     return stop + 1;
-  }
-
-  #readBytes(buffer: Buffer, start: number, end: number, valueBytes: number): number {
-    const stop = Math.min(end, start + valueBytes - this.#value!.length);
-    const value = this.#value! + buffer.toString('latin1', start, stop);
-    if (value.length < valueBytes) {
-      this.#value = value;
-      return end;
-    }
-    this.#value = undefined;
-    this.#onValue!(value);
-    return stop;
   }
 }
 

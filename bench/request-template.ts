@@ -2,8 +2,7 @@
 // request by writing a few digits into a buffer. Owns the token syntax; does no I/O.
 import type { Endpoint, RequestTemplate } from './load-protocol.ts';
 
-/** Of the number that `{seq}` stands for. */
-export const SEQUENCE_DIGITS = 8;
+const DIGITS = 8;
 /** A quoted revision: 20 digits hold any 64-bit number. */
 const VERSION_BYTES = 22;
 const BLANK = 0x20;
@@ -14,8 +13,8 @@ const TOKEN = /\{(seq|object|version)\}/g;
 type Token = 'seq' | 'object' | 'version';
 
 const PLACEHOLDERS: Readonly<Record<Token, string>> = {
-  seq: '0'.repeat(SEQUENCE_DIGITS),
-  object: '0'.repeat(SEQUENCE_DIGITS),
+  seq: '0'.repeat(DIGITS),
+  object: '0'.repeat(DIGITS),
   version: `""${' '.repeat(VERSION_BYTES - 2)}`,
 };
 
@@ -26,7 +25,7 @@ export function withPlaceholders(text: string): string {
 
 /** A name part with the digits that `{seq}` or `{object}` get for this number. */
 export function digitsOf(number: number): string {
-  return String(number).padStart(SEQUENCE_DIGITS, '0');
+  return String(number).padStart(DIGITS, '0');
 }
 
 /** One connection's copy of a request. The bytes are valid until the next change: send at most one at a time. */
@@ -104,7 +103,7 @@ function fill<T>(text: string, make: (bytes: Buffer, offsets: Offsets) => T): T 
 
 function writeDigits(bytes: Buffer, offset: number, number: number): void {
   let rest = number;
-  for (let at = offset + SEQUENCE_DIGITS - 1; at >= offset; at -= 1) {
+  for (let at = offset + DIGITS - 1; at >= offset; at -= 1) {
     bytes[at] = ZERO + (rest % 10);
     rest = Math.floor(rest / 10);
   }
