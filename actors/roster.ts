@@ -21,6 +21,7 @@ import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
 import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
+import { StoredVersions } from './store/stored-versions.ts';
 import { threadRecords } from './thread-records.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
 
@@ -39,7 +40,7 @@ export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSetti
     withSettings(auditKind, () => ({})),
     withSettings(admissionKind, admissionOptions),
     withSettings(hubKind, hubOptions),
-    withSettings(storeKind, (settings) => storeOptions(settings, outside)),
+    withSettings(storeKind, (settings, context) => storeOptions(settings, context, outside)),
     withSettings(schedulerKind, schedulerOptions),
     withSettings(controllersKind, controllersOptions),
   ];
@@ -116,20 +117,22 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
 function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {
   const registry = threadRegistry(context, settings);
   return {
-    selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
+    selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
     records: threadRecords(context, settings),
   };
 }
 
-function storeOptions(settings: ServerSettings, outside: OutsideWorld): StoreOptions {
+function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
   const { options, dialect } = settings;
+  const versions = new StoredVersions(() => threadRegistry(context, settings));
   return {
     engine: (context) => outside.engine(settings, context),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    currentVersion: (key, value) => versions.current(key, value),
   };
 }
 

@@ -2,6 +2,7 @@
 // of defaults cannot say. Kinds without a row need no step.
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -32,22 +33,32 @@ const CREATE_STEPS: Readonly<Record<string, Step>> = {
   'core/pods': podServiceAccount,
 };
 
+/** What clients cannot write through a version of a kind, by schema type. */
+const UNWRITABLE: Readonly<Record<string, UnwritableStep>> = {
+  'discovery/v1.EndpointSlice': withoutTopology,
+};
+
+/** Takes out of an object what it may not say, but for what the stored one says already (undefined on create). */
+type UnwritableStep = (object: JsonObject, stored: JsonObject | undefined, dialect: Dialect) => JsonObject;
+
 export function objectPreparation(schema: Schema): ObjectPreparation {
   const schemaOfType = (type: KnownType) => schema.kind(type.group, type.version, type.kind);
-  const completed = (object: JsonObject, type: KnownType): JsonObject => {
-    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+  const completed = (object: JsonObject, stored: JsonObject | undefined, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
-    if (typeSchema !== undefined) applyDefaults(meant as Record<string, unknown>, typeSchema);
-    return meant;
+    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+    if (typeSchema === undefined) return meant;
+    const writable = UNWRITABLE[typeSchema.name]?.(meant, stored, schema.dialect) ?? meant;
+    applyDefaults(writable as Record<string, unknown>, typeSchema);
+    return writable;
   };
   const canonical = (object: JsonObject, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
     return typeSchema === undefined ? object : decode(object, typeSchema).object;
   };
   return {
-    completed,
+    completed: (object, type) => completed(object, undefined, type),
     admitted: (object, type) => canonical(CREATE_STEPS[type.storageKey]?.(object, schema.dialect) ?? object, type),
-    onUpdate: (object, _stored, type) => canonical(completed(object, type), type),
+    onUpdate: (object, stored, type) => canonical(completed(object, stored, type), type),
   };
 }
 
@@ -89,6 +100,31 @@ interface JobFields {
   readonly manualSelector?: boolean | null;
   readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } | null;
   readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
+}
+
+/**
+ * The topology of an endpoint is from before v1 and cannot be written through it. A node that only the topology named
+ * stays the endpoint's node.
+ */
+function withoutTopology(slice: JsonObject, stored: JsonObject | undefined, dialect: Dialect): JsonObject {
+  const { endpoints } = slice as { endpoints?: readonly EndpointFields[] | null };
+  if (!endpoints?.some(({ deprecatedTopology }) => deprecatedTopology !== undefined)) return slice;
+  if (stored !== undefined && deepEqual(stored.endpoints, endpoints)) return slice;
+  const hostname = dialect.spell('@label/hostname');
+  const before = ((stored?.endpoints ?? []) as readonly EndpointFields[]).map(
+    ({ deprecatedTopology }) => deprecatedTopology?.[hostname],
+  );
+  const writable = endpoints.map(({ deprecatedTopology, ...endpoint }) => {
+    const nodeName = deprecatedTopology?.[hostname];
+    if (nodeName === undefined || endpoint.nodeName !== undefined || !before.includes(nodeName)) return endpoint;
+    return { ...endpoint, nodeName };
+  });
+  return { ...slice, endpoints: writable };
+}
+
+interface EndpointFields {
+  readonly nodeName?: string;
+  readonly deprecatedTopology?: Readonly<Record<string, string>>;
 }
 
 /** stringData is for writing only: it ends up in data. */

@@ -1,5 +1,6 @@
 // What every write works with: the registry, the hub's present, the store's commit, time and randomness. One per
 // admission actor; holds no state of any request.
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -41,6 +42,8 @@ export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly schema: Schema;
+  /** Between the version a client speaks and the one that is stored. */
+  readonly forms: StoredForm;
   readonly store: Ref<StoreProtocol>;
   readonly preparation: ObjectPreparation;
   /** Objects keep who owns their fields, and can be applied. */
@@ -86,7 +89,7 @@ export async function findRecord(
   return answer.place;
 }
 
-/** The present object, decoded; null when there is none. */
+/** The present object, decoded, in the version it is stored in; null when there is none. */
 export async function readCurrent(
   write: WriteContext,
   type: KnownType,

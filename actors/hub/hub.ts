@@ -20,7 +20,7 @@ import { compileSelection } from './selection.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
-  /** ResourceType.selectableFields by storageKey. */
+  /** KnownType.storedFields by storageKey. */
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation on the bookmark that ends a watch's initial events. */
   readonly initialEventsEndAnnotation: string;

@@ -19,7 +19,7 @@ export interface Selection {
   /** Empty means all namespaces, or a cluster-scoped type. */
   readonly namespace: string;
   readonly labelSelector: string;
-  /** Terms over the type's selectableFields. */
+  /** Terms over the type's storedFields. */
   readonly fieldSelector: string;
 }
 

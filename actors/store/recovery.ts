@@ -1,6 +1,6 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
-// digest. Reads everything once; parses no object.
+// digest. Reads everything once; parses no object but those that are stored in another version than the current one.
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../../runtime/errors.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
@@ -21,9 +21,12 @@ import type { CommitTime } from './commit-times.ts';
 import type { HistoryEvent } from './history-window.ts';
 import type { Place } from './protocol.ts';
 import type { CurrentRecord, RevisionLog } from './revision-log.ts';
+import type { CurrentVersion } from './settings.ts';
+
+const asStored: CurrentVersion = (_key, value) => value;
 
 /**
- * Fills `log` from an opened engine. Returns the commit times of the history window.
+ * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history window.
  * Throws OrchError StoreUnusable with one line that says what is damaged.
  */
 export async function recover(
@@ -31,6 +34,7 @@ export async function recover(
   pool: SlabPool,
   engine: StorageEngine,
   contents: EngineContents,
+  currentVersion: CurrentVersion = asStored,
 ): Promise<CommitTime[]> {
   const records = await readChain(engine, contents);
   const writes = lastWrites(records);
@@ -41,7 +45,8 @@ export async function recover(
     if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
       throw damaged(`the value of ${key} is not the one written at revision ${value.revision}`);
     }
-    const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    const current = currentVersion(key, value);
+    const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
     log.liveDigest = (log.liveDigest + liveDigestOf(keyChecksum, value.revision)) >>> 0;
@@ -51,7 +56,7 @@ export async function recover(
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
   checkAgainstValues(log, last);
-  rebuildHistory(log, pool, records);
+  rebuildHistory(log, pool, records, currentVersion);
   return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
 }
 
@@ -102,14 +107,19 @@ function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): vo
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
-function rebuildHistory(log: RevisionLog, pool: SlabPool, records: readonly EventRecord[]): void {
+function rebuildHistory(
+  log: RevisionLog,
+  pool: SlabPool,
+  records: readonly EventRecord[],
+  currentVersion: CurrentVersion,
+): void {
   const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
   const cursor = new Map<string, Place | undefined>();
   const newestFirst: HistoryEvent[] = [];
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]!;
     const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
-    const before = writePrevious(pool, event);
+    const before = writePrevious(pool, event, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || placeRevision(pool, place) !== event.revision) {
       throw damaged(`the value of ${event.key} at revision ${event.revision} is missing`);
@@ -136,12 +146,17 @@ function removalPlace(
   return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
 }
 
-function writePrevious(pool: SlabPool, event: LoggedEvent): CurrentRecord | undefined {
+function writePrevious(
+  pool: SlabPool,
+  event: LoggedEvent,
+  currentVersion: CurrentVersion,
+): CurrentRecord | undefined {
   if (event.previous.byteLength === 0) return undefined;
   const value = readStoredValue(event.key, event.previous);
   if (value === undefined)
     throw damaged(`the value ${event.key} had before revision ${event.revision} does not match its checksum`);
-  const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+  const current = currentVersion(event.key, value);
+  const place = writeRecord(pool, event.key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
   return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
 }
 

@@ -82,7 +82,9 @@ export class Store implements Actor<StoreProtocol> {
       const contents = await this.#engine.open();
       this.#tokenKey = contents.tokenKey;
       const nowMs = this.#context.clock.nowMs();
-      for (const { revision, wallMs } of await recover(this.#log, this.#pool, this.#engine, contents)) {
+      const { currentVersion } = this.#options;
+      const times = await recover(this.#log, this.#pool, this.#engine, contents, currentVersion);
+      for (const { revision, wallMs } of times) {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }

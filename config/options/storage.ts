@@ -48,6 +48,13 @@ export const storageOptions = optionGroup('Store', SERVER, [
     inForce: true,
   },
   {
+    name: 'storage-versions',
+    type: 'list',
+    form: { pattern: /^(?:[a-z0-9.-]+\/)?v\d+[a-z0-9]*$/, says: 'v1 or group/version' },
+    description: 'API versions to store objects in, the most wanted first; others are stored in the preferred one.',
+    inForce: true,
+  },
+  {
     name: 'store-prefix',
     type: 'string',
     default: '/registry',
