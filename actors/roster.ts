@@ -89,9 +89,11 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   };
 }
 
-function authOptions({ options, tokens }: ServerSettings): AuthOptions {
+function authOptions({ dialect, options, tokens, serviceAccounts }: ServerSettings): AuthOptions {
   return {
     tokens,
+    dialect: DIALECTS[dialect],
+    serviceAccounts,
     anonymous: options.anonymousAuth,
     // The option table refuses modes that are not in force.
     modes: options.authorizationMode as readonly AuthorizationMode[],

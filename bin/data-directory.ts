@@ -77,7 +77,7 @@ function isOrchProcess(pid: number): boolean {
 }
 
 /** Whole or not at all, readable by its owner only. */
-function writeSecret(path: string, text: string): void {
+export function writeSecret(path: string, text: string): void {
   const temporary = `${path}.new`;
   writeFileSync(temporary, text, { mode: 0o600 });
   renameSync(temporary, path);

@@ -24,7 +24,9 @@ import { kubeconfigText } from '../transport/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
 import { prepareUws } from '../transport/uws-binary.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { agentTls } from './node-agents.ts';
 import { planFor } from './placement.ts';
+import { serviceAccountIssuer } from './service-accounts.ts';
 import { buildInfo, versionText } from './version.ts';
 
 /** The actors that the threads host, as the threads find it. */
@@ -126,6 +128,7 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const publicHost = options.externalHostname || advertiseAddress;
   const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
   const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
   const settings: ServerSettings = {
@@ -136,6 +139,8 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
     caPem: pair.certPem,
     tokens,
+    serviceAccounts: serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
+    nodeAgentTls: agentTls(options),
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),

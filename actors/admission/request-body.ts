@@ -136,8 +136,13 @@ export function patchOptions(
 export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
   const options =
     request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
-  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
+  requireDeleteOptions(options, metaGroup);
   return options;
+}
+
+/** Throws 422 unless the options are valid. */
+export function requireDeleteOptions(options: DeleteOptions, metaGroup: string): void {
+  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
 }
 
 function fromQuery(parameters: WriteParameters): DeleteOptions {
@@ -160,9 +165,14 @@ function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): Del
       ),
     );
   }
+  return toDeleteOptions(body, request.parameters);
+}
+
+/** Decoded DeleteOptions; a dry run that they do not mention is as the query says. Throws 400. */
+export function toDeleteOptions(body: JsonObject, parameters: WriteParameters): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body;
   return {
-    dryRun: Array.isArray(dryRun) ? dryRun.map(String) : request.parameters.dryRun,
+    dryRun: Array.isArray(dryRun) ? dryRun.map(String) : parameters.dryRun,
     gracePeriodSeconds:
       gracePeriodSeconds === undefined || gracePeriodSeconds === null ? undefined : wholeSeconds(gracePeriodSeconds),
     propagationPolicy: typeof propagationPolicy === 'string' ? propagationPolicy : undefined,
