@@ -178,7 +178,7 @@ export class Hub implements Actor<HubProtocol> {
 
   #watch(query: WatchQuery, reply: Reply): void {
     const { afterRevision } = query;
-    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'any' } as const);
+    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'local' } as const);
     this.#gate.pass(freshness, (refusal) => {
       if (refusal !== undefined) {
         reply.send(refusal);

@@ -8,7 +8,10 @@ import type { Place, StoreFeedTells } from '../store/protocol.ts';
 export type Freshness =
   /** At least everything committed when the question arrived. */
   | { readonly kind: 'mostRecent' }
+  /** Any state that nobody has been answered a newer one than, at whatever hub: clients do not go back in time. */
   | { readonly kind: 'any' }
+  /** Whatever this hub has applied, for whoever checks it afterwards. Not for clients. */
+  | { readonly kind: 'local' }
   | { readonly kind: 'notOlderThan'; readonly revision: number }
   | { readonly kind: 'exact'; readonly revision: number };
 
