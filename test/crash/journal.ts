@@ -16,8 +16,7 @@ const CANCEL = 11;
 const HEAD_BYTES = 5;
 
 /** One thing done. `number` counts all records of the journal; files are known by numbers of their own. */
-export type Operation = { readonly number: number } & /** An old file is opened for the first time. */
-(
+export type Operation = { readonly number: number } /** An old file is opened for the first time. */ & (
   | { readonly kind: 'bind'; readonly file: number; readonly path: string }
   | { readonly kind: 'create'; readonly file: number; readonly path: string }
   | { readonly kind: 'write'; readonly file: number; readonly offset: number; readonly bytes: Buffer }
