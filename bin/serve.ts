@@ -124,7 +124,7 @@ interface Prepared {
 async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
   const pair = await servingPair(options, directory, advertiseAddress);
-  const token = adminToken(directory);
+  const token = await adminToken(directory);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
@@ -139,7 +139,7 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
     caPem: pair.certPem,
     tokens,
-    serviceAccounts: serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
+    serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     advertiseAddress,
     build: buildInfo(),
