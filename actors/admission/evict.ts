@@ -48,7 +48,7 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
 
 /** The options of the deletion; a dry run that the query asks for must not be denied by the body. */
 function optionsOf(body: JsonObject, dryRunAsked: boolean, metaGroup: string): DeleteOptions {
-  const options = toDeleteOptions(isJsonObject(body.deleteOptions) ? body.deleteOptions : {}, {});
+  const options = toDeleteOptions(write.schema, isJsonObject(body.deleteOptions) ? body.deleteOptions : {}, {});
   requireDeleteOptions(options, metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;
   if ((options.dryRun?.length ?? 0) > 0)
