@@ -6,7 +6,10 @@ import { UsageError } from '../config/usage-error.ts';
 /** Gets what follows the subcommand's name. */
 export type StoreCommand = (argv: readonly string[]) => Promise<void>;
 
-const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {};
+const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {
+  check: async () => (await import('./store-check.ts')).check,
+  repair: async () => (await import('./store-repair.ts')).repair,
+};
 
 /** Runs the subcommand that `argv` begins with. Throws UsageError when there is none of that name. */
 export async function store(argv: readonly string[]): Promise<void> {

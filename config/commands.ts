@@ -17,6 +17,6 @@ export const COMMANDS: readonly Command[] = [
     description: 'Print which actors a placement puts on which threads.',
     inForce: true,
   },
-  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: false },
-  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: false },
+  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
+  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
 ];
