@@ -18,6 +18,7 @@ import type { LogOptions } from '../runtime/log.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
+import { isStoreDamage } from '../storage/store-damage.ts';
 import { probeAddress } from '../transport/address-probe.ts';
 import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
@@ -90,7 +91,8 @@ export async function serve(
     await stopped;
   } catch (error) {
     release();
-    throw error;
+    if (!isStoreDamage(error)) throw error;
+    throw new OrchError('StoreUnusable', `${error.message}; see orch store check ${directory}`);
   }
 }
 

@@ -89,7 +89,7 @@ export class Store implements Actor<StoreProtocol> {
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
     } catch (error) {
-      await this.#engine.close();
+      await this.#engine.close({ asFound: true });
       throw error;
     }
     this.#shared.committedRevision = this.#log.revision;

@@ -62,10 +62,7 @@ const conversion: Pair = {
 
 const columns = eachOf('additionalPrinterColumns', renaming({ JSONPath: 'jsonPath' }));
 
-const definition = inside(
-  'spec',
-  chained(perVersion, eachOf('versions', columns), inside('conversion', conversion)),
-);
+const definition = inside('spec', chained(perVersion, eachOf('versions', columns), inside('conversion', conversion)));
 
 export const apiextensionsSteps: StepTable = {
   'apiextensions/v1beta1.CustomResourceDefinition': {

@@ -18,7 +18,8 @@ function identifier(name: unknown, selector: unknown): JsonObject {
 /** A target that is wanted for each pod, or else as a whole. */
 function targetOf(value: unknown, averageValue: unknown): JsonObject {
   // v2beta1 must give a value even where only the average counts.
-  if (averageValue !== undefined) return { type: 'AverageValue', value: value === ZERO ? undefined : value, averageValue };
+  if (averageValue !== undefined)
+    return { type: 'AverageValue', value: value === ZERO ? undefined : value, averageValue };
   return { type: 'Value', value };
 }
 
