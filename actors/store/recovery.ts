@@ -3,12 +3,15 @@
 // digest. Reads everything once; parses no object.
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../../runtime/errors.ts';
+import { openStored, type StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
 import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
+import { isSealedValue } from '../../storage/sealed-value.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import {
   CREATED,
   DELETED,
+  markStale,
   NO_SLAB,
   type RecordType,
   recordBytes,
@@ -31,27 +34,33 @@ export async function recover(
   pool: SlabPool,
   engine: StorageEngine,
   contents: EngineContents,
+  encryption?: StoredEncryption,
 ): Promise<CommitTime[]> {
   const records = await readChain(engine, contents);
   const writes = lastWrites(records);
-  await engine.loadValues((key, bytes) => {
-    const value = readStoredValue(key, bytes);
-    if (value === undefined) throw damaged(`the value of ${key} does not match its checksum`);
+  const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
+    const value = readStoredValue(key, plain);
+    if (value === undefined) throw damaged(`the value of ${key} ${mismatch(bytes)}`);
     const write = writes.get(key);
     if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
       throw damaged(`the value of ${key} is not the one written at revision ${value.revision}`);
     }
     const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
     log.liveDigest = (log.liveDigest + liveDigestOf(keyChecksum, value.revision)) >>> 0;
+  };
+  await engine.loadValues((key, bytes) => {
+    const plain = openStored(encryption, key, bytes);
+    return plain instanceof Promise ? plain.then((opened) => take(key, bytes, opened)) : take(key, bytes, plain);
   });
   const last = records.at(-1);
   log.compactedRevision = contents.compactedRevision;
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
   checkAgainstValues(log, last);
-  rebuildHistory(log, pool, records);
+  await rebuildHistory(log, pool, records, encryption);
   return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
 }
 
@@ -102,14 +111,20 @@ function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): vo
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
-function rebuildHistory(log: RevisionLog, pool: SlabPool, records: readonly EventRecord[]): void {
+async function rebuildHistory(
+  log: RevisionLog,
+  pool: SlabPool,
+  records: readonly EventRecord[],
+  encryption: StoredEncryption | undefined,
+): Promise<void> {
   const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
   const cursor = new Map<string, Place | undefined>();
   const newestFirst: HistoryEvent[] = [];
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]!;
     const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
-    const before = writePrevious(pool, event);
+    const opened = openPrevious(event, encryption);
+    const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || placeRevision(pool, place) !== event.revision) {
       throw damaged(`the value of ${event.key} at revision ${event.revision} is missing`);
@@ -136,11 +151,19 @@ function removalPlace(
   return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
 }
 
-function writePrevious(pool: SlabPool, event: LoggedEvent): CurrentRecord | undefined {
-  if (event.previous.byteLength === 0) return undefined;
-  const value = readStoredValue(event.key, event.previous);
+/** The stored form an event replaced; empty for a creation. */
+function openPrevious(
+  { key, previous }: LoggedEvent,
+  encryption: StoredEncryption | undefined,
+): Uint8Array | Promise<Uint8Array> {
+  return previous.byteLength === 0 ? previous : openStored(encryption, key, previous);
+}
+
+function writePrevious(pool: SlabPool, event: LoggedEvent, stored: Uint8Array): CurrentRecord | undefined {
+  if (stored.byteLength === 0) return undefined;
+  const value = readStoredValue(event.key, stored);
   if (value === undefined)
-    throw damaged(`the value ${event.key} had before revision ${event.revision} does not match its checksum`);
+    throw damaged(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
   const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
   return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
 }
@@ -169,6 +192,12 @@ function writeRecord(pool: SlabPool, key: string, value: StoredValue, type: Reco
 
 function placeRevision(pool: SlabPool, place: Place): number {
   return recordRevision(pool.slab(place.slab), place.offset);
+}
+
+/** A form that no tag vouches for may have been decrypted by a wrong key. */
+function mismatch(bytes: Uint8Array): string {
+  const how = isSealedValue(bytes) ? ' once decrypted: wrong key, or changed bytes' : '';
+  return `does not match its checksum${how}`;
 }
 
 function damaged(what: string): OrchError {

@@ -1,0 +1,165 @@
+// Which resources are encrypted on disk, by which providers: the first writes, all of them read what begins with their
+// prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
+import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import { isSealedValue, sealedBody, shownPrefix, writeSealedValue } from '../sealed-value.ts';
+import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
+import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
+
+/** What encryption needs of the world. */
+export interface EncryptionParts {
+  readonly randomBytes: RandomBytes;
+  readonly monotonicMs: () => number;
+  readonly keyService: (provider: KmsProvider) => KeyService;
+  /** `orch:enc:`, what every prefix begins with. */
+  readonly prefix: string;
+  /** `<group>/<plural>` of a resource as the configuration names it. */
+  readonly storageKeyOf: (resource: string) => string;
+}
+
+/** `StoredEncryption.open`, or what it comes to where nothing is configured: what is encrypted cannot be read. */
+export function openStored(
+  encryption: StoredEncryption | undefined,
+  key: string,
+  bytes: Uint8Array,
+): Uint8Array | Promise<Uint8Array> {
+  if (encryption !== undefined) return encryption.open(key, bytes);
+  if (isSealedValue(bytes)) throw unreadable(key, whyNoReader(undefined, key, bytes));
+  return bytes;
+}
+
+/** One cipher and its prefix as bytes. */
+interface Reader {
+  readonly cipher: ValueCipher;
+  readonly prefixBytes: Buffer;
+}
+
+/** The providers of one resource, in their order. */
+interface KeyRing {
+  readonly resource: string;
+  readonly readers: Reader[];
+}
+
+const KMS_FORM = 'kms:v1:';
+
+export class StoredEncryption {
+  readonly #rings = new Map<string, KeyRing>();
+  readonly #envelopes: KmsEnvelope[] = [];
+
+  constructor(entries: readonly ResourceEncryption[], parts: EncryptionParts) {
+    for (const { resources, providers } of entries) {
+      const ciphers = providers.flatMap((provider) => this.#ciphersOf(provider, parts));
+      const readers = ciphers.map((cipher) => ({ cipher, prefixBytes: Buffer.from(cipher.prefix) }));
+      for (const resource of new Set(resources)) {
+        const key = parts.storageKeyOf(resource);
+        const ring = this.#rings.get(key);
+        if (ring === undefined) this.#rings.set(key, { resource, readers: [...readers] });
+        else ring.readers.push(...readers);
+      }
+    }
+  }
+
+  /** The services asked for data keys, in the order of the configuration. */
+  get envelopes(): readonly KmsEnvelope[] {
+    return this.#envelopes;
+  }
+
+  /** What goes to disk in the place of a stored form: the form itself where its resource is not encrypted. */
+  seal(key: string, stored: Buffer): Buffer {
+    const writer = this.#ringOf(key)?.readers[0];
+    if (writer === undefined || writer.cipher === IDENTITY) return stored;
+    return writeSealedValue(key, stored, writer.prefixBytes, writer.cipher.seal(stored, key));
+  }
+
+  /** Undefined when values of this key can be sealed now; else resolves when they can, or rejects StorageFailed. */
+  ready(key: string): Promise<void> | undefined {
+    const writer = this.#ringOf(key)?.readers[0]?.cipher;
+    return writer instanceof KmsEnvelope ? writer.ready() : undefined;
+  }
+
+  /** Whether the first provider would write other than what is on disk. */
+  isStale(key: string, bytes: Uint8Array): boolean {
+    const ring = this.#ringOf(key);
+    if (ring === undefined) return false;
+    return readerOf(ring, key, bytes) !== ring.readers[0];
+  }
+
+  /**
+   * The stored form behind what is on disk. Throws, or rejects with, OrchError StoreUnusable where no provider of the
+   * resource can read it; the message names resource and prefix, never data.
+   */
+  open(key: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const ring = this.#ringOf(key);
+    if (ring === undefined && !isSealedValue(bytes)) return bytes;
+    const reader = ring === undefined ? undefined : readerOf(ring, key, bytes);
+    if (reader === undefined) throw unreadable(key, whyNoReader(ring, key, bytes));
+    if (reader.cipher === IDENTITY) return bytes;
+    const payload = sealedBody(key, bytes)!.subarray(reader.prefixBytes.length);
+    const failed = (error: unknown): never => {
+      throw unreadable(key, `${reader.cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+    };
+    try {
+      const plain = reader.cipher.open(payload, key);
+      return plain instanceof Promise ? plain.catch(failed) : plain;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  close(): void {
+    for (const envelope of this.#envelopes) envelope.close();
+  }
+
+  #ciphersOf(provider: EncryptionProvider, parts: EncryptionParts): ValueCipher[] {
+    const { prefix, randomBytes, monotonicMs, keyService } = parts;
+    if (provider.kind === 'identity') return [IDENTITY];
+    if (provider.kind === 'kms') {
+      const own = `${prefix}${KMS_FORM}${provider.name}:`;
+      const service = keyService(provider);
+      const envelope = new KmsEnvelope({ provider, prefix: own, service, randomBytes, monotonicMs });
+      this.#envelopes.push(envelope);
+      return [envelope];
+    }
+    const { kind, keys } = provider;
+    return keys.map(({ name, secret }) => ({
+      prefix: `${prefix}${kind}:v1:${name}:`,
+      ...KEYED_CIPHERS[kind](secret, randomBytes),
+    }));
+  }
+
+  #ringOf(key: string): KeyRing | undefined {
+    if (this.#rings.size === 0) return undefined;
+    return this.#rings.get(key.slice(0, key.indexOf('/', key.indexOf('/') + 1)));
+  }
+}
+
+/** The provider that reads what is on disk; undefined when none of the ring does. */
+function readerOf(ring: KeyRing, key: string, bytes: Uint8Array): Reader | undefined {
+  if (!isSealedValue(bytes)) return ring.readers.find(({ cipher }) => cipher === IDENTITY);
+  const body = sealedBody(key, bytes);
+  if (body === undefined) return undefined;
+  return ring.readers.find(
+    ({ cipher, prefixBytes }) =>
+      cipher !== IDENTITY && body.subarray(0, prefixBytes.length).equals(prefixBytes),
+  );
+}
+
+function whyNoReader(ring: KeyRing | undefined, key: string, bytes: Uint8Array): string {
+  if (!isSealedValue(bytes)) {
+    return `it is not encrypted, and the providers of ${ring?.resource} do not include identity`;
+  }
+  const body = sealedBody(key, bytes);
+  if (body === undefined) return 'it does not match its checksum';
+  const whose = ring === undefined ? '' : ` among those of ${ring.resource}`;
+  return `it is encrypted with ${shownPrefix(body)}, and --encryption-provider-config has no such provider${whose}`;
+}
+
+function unreadable(key: string, why: string): OrchError {
+  return new OrchError('StoreUnusable', `the stored value of ${key} cannot be read: ${why}`);
+}
+
+/** Node says of a wrong key only what its library calls it. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /bad decrypt|unable to authenticate|wrong final block/i.test(text) ? 'wrong key, or changed bytes' : text;
+}
