@@ -7,6 +7,7 @@ import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
@@ -38,7 +39,7 @@ export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSetti
     withSettings(auditKind, () => ({})),
     withSettings(admissionKind, admissionOptions),
     withSettings(hubKind, hubOptions),
-    withSettings(storeKind, (settings) => storeOptions(settings, outside)),
+    withSettings(storeKind, (settings, context) => storeOptions(settings, context, outside)),
     withSettings(schedulerKind, schedulerOptions),
     withSettings(controllersKind, controllersOptions),
   ];
@@ -79,6 +80,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     writesInFlightMax: options.maxMutatingRequestsInflight,
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
+      .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
     build: settings.build,
     startedWallMs: settings.startedWallMs,
@@ -118,9 +121,14 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   };
 }
 
-function storeOptions(settings: ServerSettings, outside: OutsideWorld): StoreOptions {
-  const { options, dialect } = settings;
+function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
+  const { options, dialect, encryption } = settings;
+  const encrypted = async (): Promise<StoredEncryption> => {
+    const { encryptionFor } = await import('./encryption-at-rest.ts');
+    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context);
+  };
   return {
+    ...(encryption === undefined ? {} : { encryption: encrypted }),
     engine: (context) => outside.engine(settings, context),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,

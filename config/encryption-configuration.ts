@@ -76,7 +76,10 @@ function readEntry(entry: unknown, path: string): ResourceEncryption {
   const members = membersOf(entry, path, ['resources', 'providers']);
   const resources = listOf(members.resources, `${path}.resources`).map((resource, index) => {
     if (typeof resource === 'string' && RESOURCE.test(resource)) return resource;
-    throw new ConfigurationError(`${path}.resources[${index}]`, 'must be a resource, such as secrets or deployments.apps');
+    throw new ConfigurationError(
+      `${path}.resources[${index}]`,
+      'must be a resource, such as secrets or deployments.apps',
+    );
   });
   const providers = listOf(members.providers, `${path}.providers`).map((provider, index) =>
     readProvider(provider, `${path}.providers[${index}]`),
@@ -89,7 +92,10 @@ function readProvider(provider: unknown, path: string): EncryptionProvider {
   const [kind, ...others] = Object.keys(members);
   if (kind === undefined) throw new ConfigurationError(path, `must name a provider: ${PROVIDER_KINDS.join(', ')}`);
   if (others.length > 0) {
-    throw new ConfigurationError(path, `must name one provider, not ${Object.keys(members).length}: ${kind}, ${others.join(', ')}`);
+    throw new ConfigurationError(
+      path,
+      `must name one provider, not ${Object.keys(members).length}: ${kind}, ${others.join(', ')}`,
+    );
   }
   const inner = `${path}.${kind}`;
   if (kind === 'kms') return readKms(members.kms, inner);
@@ -106,7 +112,8 @@ function readKeyed(kind: KeyedKind, value: unknown, path: string): EncryptionPro
     const at = `${path}.keys[${index}]`;
     const members = membersOf(key, at, ['name', 'secret']);
     const name = readName(members.name, `${at}.name`);
-    if (names.has(name)) throw new ConfigurationError(`${at}.name`, `${JSON.stringify(name)} is the name of another key`);
+    if (names.has(name))
+      throw new ConfigurationError(`${at}.name`, `${JSON.stringify(name)} is the name of another key`);
     names.add(name);
     return { name, secret: readSecret(members.secret, `${at}.secret`, KEY_BYTES[kind]) };
   });
@@ -118,7 +125,10 @@ function readSecret(value: unknown, path: string, sizes: readonly number[]): Uin
   if (typeof value !== 'string' || !BASE64.test(value)) throw new ConfigurationError(path, 'must be base64');
   const secret = Uint8Array.from(Buffer.from(value, 'base64'));
   if (sizes.includes(secret.length)) return secret;
-  throw new ConfigurationError(path, `must be ${sizes.join(', ').replace(/, (\d+)$/, ' or $1')} bytes long, not ${secret.length}`);
+  throw new ConfigurationError(
+    path,
+    `must be ${sizes.join(', ').replace(/, (\d+)$/, ' or $1')} bytes long, not ${secret.length}`,
+  );
 }
 
 function readKms(value: unknown, path: string): KmsProvider {
@@ -171,7 +181,8 @@ function refuseSharedPrefixes(entries: readonly ResourceEncryption[]): void {
           const same = `${resource} ${provider.kind} ${name}`;
           const other = seen.get(same);
           const what = name === '' ? 'is' : `${JSON.stringify(name)} is`;
-          if (other !== undefined) throw new ConfigurationError(path, `${what} a provider of ${resource} already, as ${other}`);
+          if (other !== undefined)
+            throw new ConfigurationError(path, `${what} a provider of ${resource} already, as ${other}`);
           seen.set(same, path);
         }
       });
@@ -187,7 +198,10 @@ function namesOf(provider: EncryptionProvider): readonly string[] {
 /** An object with no other members than those named. */
 function membersOf(value: unknown, path: string, known: readonly string[]): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigurationError(path, path === '' ? 'the file must hold an EncryptionConfiguration' : 'must be an object');
+    throw new ConfigurationError(
+      path,
+      path === '' ? 'the file must hold an EncryptionConfiguration' : 'must be an object',
+    );
   }
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return value as Members;
@@ -203,7 +217,10 @@ function listOf(value: unknown, path: string): readonly unknown[] {
 
 function requireText(members: Members, name: string, text: string): void {
   if (members[name] === text) return;
-  throw new ConfigurationError(name, `must be ${text}${members[name] === undefined ? '' : `, not ${quoted(members[name])}`}`);
+  throw new ConfigurationError(
+    name,
+    `must be ${text}${members[name] === undefined ? '' : `, not ${quoted(members[name])}`}`,
+  );
 }
 
 function quoted(value: unknown): string {

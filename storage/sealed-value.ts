@@ -5,6 +5,7 @@
 //   0 u32 crc32 of key and of bytes 4…   4 u8 format 2   5 u8 0   6 u16 0   8 f64 revision   16 f64 revision of the creation
 //  24 prefix, payload
 import { crc32 } from 'node:zlib';
+import { OrchError } from '../runtime/errors.ts';
 
 const SEALED_FORMAT = 2;
 const HEADER_BYTES = 24;
@@ -39,8 +40,22 @@ export function sealedBody(key: string, bytes: Uint8Array): Buffer | undefined {
   return source.subarray(HEADER_BYTES);
 }
 
-/** The prefix of a sealed body as far as it can be told without its provider, for messages. */
-export function shownPrefix(body: Buffer): string {
+/** The error for a stored value that cannot be read. */
+export function unreadable(key: string, why: string): OrchError {
+  return new OrchError('StoreUnusable', `the stored value of ${key} cannot be read: ${why}`);
+}
+
+/** The error for a sealed form that no provider reads, of those configured for `resource` if there are any. */
+export function noProvider(key: string, bytes: Uint8Array, resource?: string): OrchError {
+  const body = sealedBody(key, bytes);
+  if (body === undefined) return unreadable(key, 'it does not match its checksum');
+  const whose = resource === undefined ? '' : ` among those of ${resource}`;
+  const missing = `--encryption-provider-config has no such provider${whose}`;
+  return unreadable(key, `it is encrypted with ${shownPrefix(body)}, and ${missing}`);
+}
+
+/** The prefix of a sealed body as far as it can be told without its provider. */
+function shownPrefix(body: Buffer): string {
   const text = body.toString('latin1', 0, Math.min(body.length, PREFIX_BYTES_MAX));
   const prefix = PREFIX.exec(text)?.[0] ?? '';
   return /^[\x21-\x7e]+$/.test(prefix) ? prefix : 'an unknown provider';

@@ -132,7 +132,7 @@ export async function modify(
       const given = await write.services.release(type, stored.object);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
-    } else if (isUnchanged(next, stored.object)) {
+    } else if (isUnchanged(next, stored.object) && !stored.isStale) {
       return change.subresource === 'scale'
         ? { code: 200, body: answer(stored.object) }
         : { code: 200, place: stored.place };

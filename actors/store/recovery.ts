@@ -3,10 +3,10 @@
 // digest. Reads everything once; parses no object.
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../../runtime/errors.ts';
-import { openStored, type StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
 import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
-import { isSealedValue } from '../../storage/sealed-value.ts';
+import { isSealedValue, noProvider } from '../../storage/sealed-value.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import {
   CREATED,
@@ -192,6 +192,17 @@ function writeRecord(pool: SlabPool, key: string, value: StoredValue, type: Reco
 
 function placeRevision(pool: SlabPool, place: Place): number {
   return recordRevision(pool.slab(place.slab), place.offset);
+}
+
+/** The stored form behind what is on disk. Throws, or rejects with, OrchError StoreUnusable. */
+function openStored(
+  encryption: StoredEncryption | undefined,
+  key: string,
+  bytes: Uint8Array,
+): Uint8Array | Promise<Uint8Array> {
+  if (encryption !== undefined) return encryption.open(key, bytes);
+  if (isSealedValue(bytes)) throw noProvider(key, bytes);
+  return bytes;
 }
 
 /** A form that no tag vouches for may have been decrypted by a wrong key. */

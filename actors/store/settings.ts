@@ -9,7 +9,7 @@ export interface StoreOptions {
   readonly engine: (context: ActorContext) => StorageEngine;
   readonly media: StorageMedia;
   /** What values pass through on their way to disk and back; absent: they lie there as they are. */
-  readonly encryption?: (context: ActorContext) => StoredEncryption;
+  readonly encryption?: () => Promise<StoredEncryption>;
   /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
   readonly compactionIntervalMs: number;
   readonly healthcheckTimeoutMs: number;

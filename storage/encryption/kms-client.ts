@@ -78,7 +78,10 @@ export class KmsClient implements KeyService {
     const answer = await this.#call('Version', request());
     const version = fieldOf(answer, FIELD_VERSION).toString('utf8');
     if (version !== API_VERSION) {
-      throw this.#failed('Version', `it speaks ${JSON.stringify(version.slice(0, MESSAGE_SHOWN_MAX))}, not ${API_VERSION}`);
+      throw this.#failed(
+        'Version',
+        `it speaks ${JSON.stringify(version.slice(0, MESSAGE_SHOWN_MAX))}, not ${API_VERSION}`,
+      );
     }
   }
 

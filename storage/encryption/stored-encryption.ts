@@ -1,8 +1,7 @@
 // Which resources are encrypted on disk, by which providers: the first writes, all of them read what begins with their
 // prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
 import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
-import { OrchError } from '../../runtime/errors.ts';
-import { isSealedValue, sealedBody, shownPrefix, writeSealedValue } from '../sealed-value.ts';
+import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from '../sealed-value.ts';
 import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
 import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
 
@@ -15,17 +14,6 @@ export interface EncryptionParts {
   readonly prefix: string;
   /** `<group>/<plural>` of a resource as the configuration names it. */
   readonly storageKeyOf: (resource: string) => string;
-}
-
-/** `StoredEncryption.open`, or what it comes to where nothing is configured: what is encrypted cannot be read. */
-export function openStored(
-  encryption: StoredEncryption | undefined,
-  key: string,
-  bytes: Uint8Array,
-): Uint8Array | Promise<Uint8Array> {
-  if (encryption !== undefined) return encryption.open(key, bytes);
-  if (isSealedValue(bytes)) throw unreadable(key, whyNoReader(undefined, key, bytes));
-  return bytes;
 }
 
 /** One cipher and its prefix as bytes. */
@@ -71,10 +59,19 @@ export class StoredEncryption {
     return writeSealedValue(key, stored, writer.prefixBytes, writer.cipher.seal(stored, key));
   }
 
-  /** Undefined when values of this key can be sealed now; else resolves when they can, or rejects StorageFailed. */
-  ready(key: string): Promise<void> | undefined {
-    const writer = this.#ringOf(key)?.readers[0]?.cipher;
-    return writer instanceof KmsEnvelope ? writer.ready() : undefined;
+  /** Undefined when everything transactions write can be sealed now; else resolves when more can, or rejects StorageFailed. */
+  readyFor(
+    transactions: readonly { readonly operations: readonly { readonly key: string }[] }[],
+  ): Promise<void> | undefined {
+    if (this.#envelopes.length === 0) return undefined;
+    for (const { operations } of transactions) {
+      for (const { key } of operations) {
+        const writer = this.#ringOf(key)?.readers[0]?.cipher;
+        const readiness = writer instanceof KmsEnvelope ? writer.ready() : undefined;
+        if (readiness !== undefined) return readiness;
+      }
+    }
+    return undefined;
   }
 
   /** Whether the first provider would write other than what is on disk. */
@@ -92,7 +89,7 @@ export class StoredEncryption {
     const ring = this.#ringOf(key);
     if (ring === undefined && !isSealedValue(bytes)) return bytes;
     const reader = ring === undefined ? undefined : readerOf(ring, key, bytes);
-    if (reader === undefined) throw unreadable(key, whyNoReader(ring, key, bytes));
+    if (reader === undefined) throw noReader(ring, key, bytes);
     if (reader.cipher === IDENTITY) return bytes;
     const payload = sealedBody(key, bytes)!.subarray(reader.prefixBytes.length);
     const failed = (error: unknown): never => {
@@ -139,23 +136,13 @@ function readerOf(ring: KeyRing, key: string, bytes: Uint8Array): Reader | undef
   const body = sealedBody(key, bytes);
   if (body === undefined) return undefined;
   return ring.readers.find(
-    ({ cipher, prefixBytes }) =>
-      cipher !== IDENTITY && body.subarray(0, prefixBytes.length).equals(prefixBytes),
+    ({ cipher, prefixBytes }) => cipher !== IDENTITY && body.subarray(0, prefixBytes.length).equals(prefixBytes),
   );
 }
 
-function whyNoReader(ring: KeyRing | undefined, key: string, bytes: Uint8Array): string {
-  if (!isSealedValue(bytes)) {
-    return `it is not encrypted, and the providers of ${ring?.resource} do not include identity`;
-  }
-  const body = sealedBody(key, bytes);
-  if (body === undefined) return 'it does not match its checksum';
-  const whose = ring === undefined ? '' : ` among those of ${ring.resource}`;
-  return `it is encrypted with ${shownPrefix(body)}, and --encryption-provider-config has no such provider${whose}`;
-}
-
-function unreadable(key: string, why: string): OrchError {
-  return new OrchError('StoreUnusable', `the stored value of ${key} cannot be read: ${why}`);
+function noReader(ring: KeyRing | undefined, key: string, bytes: Uint8Array): Error {
+  if (isSealedValue(bytes)) return noProvider(key, bytes, ring?.resource);
+  return unreadable(key, `it is not encrypted, and the providers of ${ring?.resource} do not include identity`);
 }
 
 /** Node says of a wrong key only what its library calls it. */

@@ -36,8 +36,8 @@ test('the authenticator answers as RFC 8439 says', (t) => {
 
 /** RFC 8439 appendix A.3, vectors 7 to 11: sums at the edge of the prime. */
 const EDGES: readonly (readonly [r: string, message: string, tag: string])[] = [
-  ['01', 'ff'.repeat(16) + 'f0' + 'ff'.repeat(15) + '11' + '00'.repeat(15), `05${'00'.repeat(15)}`],
-  ['01', 'ff'.repeat(16) + 'fb' + 'fe'.repeat(15) + '01'.repeat(16), '00'.repeat(16)],
+  ['01', `${'ff'.repeat(16)}f0${'ff'.repeat(15)}11${'00'.repeat(15)}`, `05${'00'.repeat(15)}`],
+  ['01', `${'ff'.repeat(16)}fb${'fe'.repeat(15)}${'01'.repeat(16)}`, '00'.repeat(16)],
   ['02', `fd${'ff'.repeat(15)}`, `fa${'ff'.repeat(15)}`],
 ];
 
