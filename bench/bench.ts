@@ -9,6 +9,7 @@ import { endpointOf, readConnectionFile } from './kubeconfig.ts';
 import type { Endpoint, LoadBounds, LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { BENCH_NAMESPACE, PATHS } from './objects.ts';
 import type { BenchOptions } from './options.ts';
+import { clearProgress, showProgress } from './progress.ts';
 import type { Figures } from './report.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
@@ -88,12 +89,18 @@ export class Bench {
   async load(job: LoadJob): Promise<LoadResult> {
     const child = this.children.fork('load-generator');
     const deadlineMs = (job.bounds.seconds + job.bounds.warmupSeconds) * 1000 + LOAD_DEADLINE_MS;
-    return resultOf(await this.children.ask<LoadReply>(child, job, deadlineMs));
+    const reply = await this.children.ask<LoadReply>(child, job, deadlineMs, ({ progress }) => showProgress(progress));
+    clearProgress();
+    return resultOf(reply);
   }
 
   /** Starts a server on a data directory, a new one by default. */
   startServer(dataDir = this.makeDirectory(), placement = this.options.placement ?? 'default'): Promise<ServerProcess> {
-    return startServer(this.children, { dataDir, placement, options: this.options['server-option'] ?? [] });
+    const options = [
+      ...(this.options.http2 === true ? ['ingress=node'] : []),
+      ...(this.options['server-option'] ?? []),
+    ];
+    return startServer(this.children, { dataDir, placement, options });
   }
 
   /** Runs `use` against a server with the bench's namespace in it, then stops the server or clears up in it. */
@@ -112,8 +119,9 @@ export class Bench {
   }
 
   async #withForeignTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
-    const { url, kubeconfig, token, pid } = this.options;
-    const endpoint = url === undefined ? readConnectionFile(kubeconfig!) : endpointOf(url, token, {});
+    const { url, kubeconfig, token, pid, 'allow-remote': allowRemote } = this.options;
+    const endpoint =
+      url === undefined ? readConnectionFile(kubeconfig!, allowRemote) : endpointOf(url, token, {}, allowRemote);
     return await withClient(endpoint, async (client) => {
       await prepareNamespace(client);
       try {

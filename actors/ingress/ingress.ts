@@ -20,7 +20,7 @@ import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
 import { OpenApi } from './openapi.ts';
-import type { DocumentRequest } from './openapi-worker.ts';
+import type { ServedApi } from './openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths.ts';
 import { Pipeline } from './pipeline.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
@@ -33,7 +33,7 @@ import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
   readonly registry: Registry;
-  readonly openapi: DocumentRequest;
+  readonly openapi: ServedApi;
   readonly listener: 'auto' | 'uws' | 'node';
   readonly openListener: OpenListener;
   readonly host: string;

@@ -22,7 +22,14 @@ export interface PathParts {
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
 
 /** Paths served here besides discovery's, for the list at `/`. */
-export const EXTRA_PATHS: readonly string[] = ['/healthz', '/livez', '/readyz', '/metrics', '/openapi/v2'];
+export const EXTRA_PATHS: readonly string[] = [
+  '/healthz',
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+];
 
 export class Paths {
   readonly #parts: PathParts;
@@ -39,6 +46,9 @@ export class Paths {
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
     if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
+    if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
+      if (await this.#parts.openapi.serveVersion3(exchange, path)) return;
+    }
     return this.#document(exchange, path);
   }
 
