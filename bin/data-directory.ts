@@ -47,12 +47,17 @@ export function writeKubeconfig(directory: string, text: string): string {
  */
 export function claimDirectory(directory: string): () => void {
   const path = join(directory, PID_FILE);
-  const holder = livingHolder(path);
+  refuseInUse(directory);
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+}
+
+/** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
+export function refuseInUse(directory: string): void {
+  const holder = livingHolder(join(directory, PID_FILE));
   if (holder !== undefined) {
     throw new OrchError('StoreUnusable', `the data directory ${directory} is in use by process ${holder}`);
   }
-  writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
 }
 
 function livingHolder(path: string): number | undefined {

@@ -34,6 +34,10 @@ export interface ForeignBatch {
   readonly events: Uint8Array;
 }
 
+export interface CloseOptions {
+  readonly asFound: boolean;
+}
+
 export interface StorageEngine {
   /** Opens or creates. Throws OrchError StoreUnusable with one clear line when it is locked, damaged or of another dialect. */
   open(): Promise<EngineContents>;
@@ -55,5 +59,6 @@ export interface StorageEngine {
   compact(upToRevision: number): Promise<boolean>;
   /** Reads one value back from the disk, as a health check. Resolves on a full disk, from which all can be read. */
   probe(): Promise<void>;
-  close(): Promise<void>;
+  /** `asFound`: what was opened is refused; an engine that can leaves its files as they were before. */
+  close(options?: CloseOptions): Promise<void>;
 }

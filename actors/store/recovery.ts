@@ -2,7 +2,6 @@
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
 // digest. Reads everything once; parses no object.
 import { crc32 } from 'node:zlib';
-import { OrchError } from '../../runtime/errors.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
 import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
@@ -19,6 +18,7 @@ import {
   UPDATED,
   writeRecordHead,
 } from '../../storage/slab-record.ts';
+import { storeDamage } from '../../storage/store-damage.ts';
 import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
 import type { CommitTime } from './commit-times.ts';
 import type { HistoryEvent } from './history-window.ts';
@@ -40,10 +40,10 @@ export async function recover(
   const writes = lastWrites(records);
   const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
     const value = readStoredValue(key, plain);
-    if (value === undefined) throw damaged(`the value of ${key} ${mismatch(bytes)}`);
+    if (value === undefined) throw storeDamage(`the value of ${key} ${mismatch(bytes)}`);
     const write = writes.get(key);
     if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
-      throw damaged(`the value of ${key} is not the one written at revision ${value.revision}`);
+      throw storeDamage(`the value of ${key} is not the one written at revision ${value.revision}`);
     }
     const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
     if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
@@ -71,19 +71,19 @@ async function readChain(engine: StorageEngine, contents: EngineContents): Promi
     const record = readEventRecord(bytes);
     const expected = (before?.lastRevision ?? contents.compactedRevision) + 1;
     if (record === undefined)
-      throw damaged(`the event record after revision ${expected - 1} does not match its checksum`);
+      throw storeDamage(`the event record after revision ${expected - 1} does not match its checksum`);
     // The first record kept may have begun before the compacted revision.
     if (record.firstRevision !== expected && (before !== undefined || record.firstRevision > expected)) {
-      throw damaged(`events ${expected} to ${record.firstRevision - 1} are missing`);
+      throw storeDamage(`events ${expected} to ${record.firstRevision - 1} are missing`);
     }
     if (before !== undefined && record.previousChecksum !== before.checksum) {
-      throw damaged(`the event record at revision ${record.firstRevision} does not follow the one before it`);
+      throw storeDamage(`the event record at revision ${record.firstRevision} does not follow the one before it`);
     }
     records.push(record);
   });
   const reached = records.at(-1)?.lastRevision ?? contents.compactedRevision;
   if (reached < contents.markedRevision) {
-    throw damaged(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
+    throw storeDamage(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
   }
   return records;
 }
@@ -97,17 +97,18 @@ function lastWrites(records: readonly EventRecord[]): ReadonlyMap<string, Logged
 
 function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): void {
   if (last === undefined) {
-    if (log.current.size > 0) throw damaged('there are objects but no event record');
+    if (log.current.size > 0) throw storeDamage('there are objects but no event record');
     // Compaction leaves the newest record.
-    if (log.compactedRevision > 0) throw damaged(`no event record is left after revision ${log.compactedRevision}`);
+    if (log.compactedRevision > 0) throw storeDamage(`no event record is left after revision ${log.compactedRevision}`);
     return;
   }
   if (log.current.size !== last.liveObjects) {
-    throw damaged(
+    throw storeDamage(
       `there must be ${last.liveObjects} objects at revision ${last.lastRevision}, ${log.current.size} were found`,
     );
   }
-  if (log.liveDigest !== last.liveDigest) throw damaged(`the objects are not those of revision ${last.lastRevision}`);
+  if (log.liveDigest !== last.liveDigest)
+    throw storeDamage(`the objects are not those of revision ${last.lastRevision}`);
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
@@ -127,7 +128,7 @@ async function rebuildHistory(
     const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || placeRevision(pool, place) !== event.revision) {
-      throw damaged(`the value of ${event.key} at revision ${event.revision} is missing`);
+      throw storeDamage(`the value of ${event.key} at revision ${event.revision} is missing`);
     }
     cursor.set(event.key, before);
     newestFirst.push({
@@ -163,7 +164,7 @@ function writePrevious(pool: SlabPool, event: LoggedEvent, stored: Uint8Array): 
   if (stored.byteLength === 0) return undefined;
   const value = readStoredValue(event.key, stored);
   if (value === undefined)
-    throw damaged(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
+    throw storeDamage(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
   const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
   return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
 }
@@ -209,8 +210,4 @@ function openStored(
 function mismatch(bytes: Uint8Array): string {
   const how = isSealedValue(bytes) ? ' once decrypted: wrong key, or changed bytes' : '';
   return `does not match its checksum${how}`;
-}
-
-function damaged(what: string): OrchError {
-  return new OrchError('StoreUnusable', `the store is damaged: ${what}`);
 }

@@ -96,7 +96,7 @@ export class Store implements Actor<StoreProtocol> {
       }
     } catch (error) {
       this.#encryption?.close();
-      await this.#engine.close();
+      await this.#engine.close({ asFound: true });
       throw error;
     }
     this.#shared.committedRevision = this.#log.revision;
