@@ -7,6 +7,7 @@ import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
@@ -83,6 +84,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     writesInFlightMax: options.maxMutatingRequestsInflight,
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
+      .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
     build: settings.build,
     startedWallMs: settings.startedWallMs,
@@ -126,9 +129,14 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
 }
 
 function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
-  const { options, dialect } = settings;
+  const { options, dialect, encryption } = settings;
   const versions = new StoredVersions(() => threadRegistry(context, settings));
+  const encrypted = async (): Promise<StoredEncryption> => {
+    const { encryptionFor } = await import('./encryption-at-rest.ts');
+    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context);
+  };
   return {
+    ...(encryption === undefined ? {} : { encryption: encrypted }),
     engine: (context) => outside.engine(settings, context),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,

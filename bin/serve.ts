@@ -9,6 +9,7 @@ import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
+import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { helpText } from '../config/help.ts';
 import type { ServerOptions } from '../config/options.ts';
@@ -127,6 +128,7 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
   const pair = await servingPair(options, directory, advertiseAddress);
   const token = await adminToken(directory);
+  const encryption = await encryptionOf(options);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
@@ -138,6 +140,7 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
+    ...(encryption === undefined ? {} : { encryption }),
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
     caPem: pair.certPem,
     tokens,
@@ -149,6 +152,16 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     schedulerName: schedulerNameOf(program, options),
   };
   return { settings, kubeconfig, url };
+}
+
+/** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */
+async function encryptionOf({
+  encryptionProviderConfig,
+  apiDialect,
+}: ServerOptions): Promise<readonly ResourceEncryption[] | undefined> {
+  if (encryptionProviderConfig === '') return undefined;
+  const { readEncryptionFile } = await import('./encryption-file.ts');
+  return readEncryptionFile(encryptionProviderConfig, DIALECTS[apiDialect]);
 }
 
 /** The operator's pair, or one of our own. Clients trust the certificate itself. */

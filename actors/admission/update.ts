@@ -136,7 +136,7 @@ export async function modify(
       const given = await write.services.release(type, before);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
-    } else if (isUnchanged(nextStored, stored.object)) {
+    } else if (isUnchanged(nextStored, stored.object) && !stored.isStale) {
       return change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) };
     } else {
       const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));

@@ -12,7 +12,7 @@ import type { ObjectValidation } from '../../api/validation/object-validation.ts
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { valueView } from '../../storage/slab-record.ts';
+import { isStale, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
@@ -61,6 +61,8 @@ export interface WriteContext extends StoreReader {
 export interface StoredObject {
   readonly object: JsonObject;
   readonly place: Place;
+  /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
+  readonly isStale: boolean;
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
@@ -101,7 +103,9 @@ export async function readCurrent(
   name: string,
 ): Promise<StoredObject | null> {
   const place = await findPlace(write, type, namespace, name);
-  return place === null ? null : { place, object: decodePlace(write, place) };
+  if (place === null) return null;
+  const { slab, offset } = place;
+  return { place, object: decodePlace(write, place), isStale: isStale(write.slabs.slab(slab), offset) };
 }
 
 /** Every present object of a type in a namespace, decoded. For lists that are short by nature. */

@@ -53,6 +53,8 @@ export interface IngressOptions {
   readonly writesInFlightMax: number;
   readonly livezGracePeriodMs: number;
   readonly healthcheckTimeoutMs: number;
+  /** Key management services of the encryption at rest. */
+  readonly keyServices: number;
   readonly serverAddress: string;
   readonly build: BuildInfo;
   /** Wall time of the process start. */
@@ -237,6 +239,7 @@ export class Ingress implements Actor<IngressProtocol> {
       uptimeMs: () => context.clock.nowMs() - options.startedWallMs,
       livezGracePeriodMs: options.livezGracePeriodMs,
       checkTimeoutMs: options.healthcheckTimeoutMs,
+      keyServices: options.keyServices,
     });
   }
 

@@ -7,6 +7,7 @@ import {
   badRequest,
   forbidden,
   forbiddenPath,
+  insufficientStorage,
   internalError,
   serviceUnavailable,
   timeout,
@@ -195,6 +196,10 @@ function statusOf(error: unknown): Status | undefined {
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
     default:
       return undefined;
   }

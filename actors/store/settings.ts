@@ -1,5 +1,6 @@
 // What can be set of the store: by the server's options, and in a placement file.
 import type { ActorContext } from '../../runtime/actor.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
 
@@ -7,6 +8,8 @@ export interface StoreOptions {
   /** Makes the engine, unopened. */
   readonly engine: (context: ActorContext) => StorageEngine;
   readonly media: StorageMedia;
+  /** What values pass through on their way to disk and back; absent: they lie there as they are. */
+  readonly encryption?: () => Promise<StoredEncryption>;
   /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
   readonly compactionIntervalMs: number;
   readonly healthcheckTimeoutMs: number;

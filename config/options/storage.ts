@@ -120,8 +120,8 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
   {
     name: 'encryption-provider-config',
     type: 'path',
-    description: 'Settings of the encryption of secrets in the store.',
-    refuseUntilInForce: true,
+    description: 'File that says which resources are encrypted in the store, and how (EncryptionConfiguration).',
+    inForce: true,
   },
   { name: 'store-cafile', type: 'path', description: 'Authorities of the certificate of a store outside.' },
   { name: 'store-certfile', type: 'path', description: 'Client certificate shown to a store outside.' },

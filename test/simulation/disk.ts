@@ -106,9 +106,8 @@ class SimulatedEngine implements StorageEngine {
     return Promise.resolve({ tokenKey, compactedRevision, markedRevision: lastRevision });
   }
 
-  loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
-    for (const [key, value] of this.#disk.values) visit(key, value);
-    return Promise.resolve();
+  async loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
+    for (const [key, value] of this.#disk.values) await visit(key, value);
   }
 
   loadEvents(visit: (events: Uint8Array) => void): Promise<void> {
