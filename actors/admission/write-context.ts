@@ -120,8 +120,10 @@ export async function readList(write: WriteContext, type: KnownType, namespace: 
   try {
     for (let i = 0; i < answer.places.length; i += 2) {
       const [slab, offset] = [answer.places[i]!, answer.places[i + 1]!];
-      const object = decodeStored(valueView(write.slabs.slab(slab), offset));
-      stored.push({ object, place: { slab, offset, revision: Number(metadataOf(object).resourceVersion) } });
+      const record = write.slabs.slab(slab);
+      const object = decodeStored(valueView(record, offset));
+      const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
+      stored.push({ object, place, isStale: isStale(record, offset) });
     }
   } finally {
     if (answer.pin !== 0) write.releases.tell<'release'>({ type: 'release', pin: answer.pin });
