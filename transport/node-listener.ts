@@ -1,6 +1,6 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
 // HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
-import { createServer, type Server as PlainServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -11,6 +11,7 @@ import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
 import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
 import { runHandler } from './run-handler.ts';
+import { webSocketKey } from './web-socket.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -53,6 +54,9 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
     serve(native, nativeResponse, options, scope, busy);
+  });
+  server.on('upgrade', (native: IncomingMessage, socket: Duplex, head: Buffer) => {
+    serveUpgrade(native, socket, head, options, scope);
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
   if ('setSecureContext' in server && options.tls !== undefined) {
@@ -105,6 +109,39 @@ function serve(
   runHandler(options.handler, new NodeRequest(native), response, scope.onError);
 }
 
+/**
+ * Serves a request that asks to go on as something else. The parser has let go of its connection: it is answered like any
+ * other, on a response of our own, and the connection closed, unless the handler makes a WebSocket of it.
+ */
+function serveUpgrade(
+  native: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  options: ListenerOptions,
+  scope: NodeResponseScope,
+): void {
+  socket.on('error', () => {});
+  const header = (name: string): string => String(native.headers[name] ?? '');
+  if ((header('content-length') || '0') !== '0' || header('transfer-encoding') !== '') {
+    answerRaw(socket, 400, 'BadRequest', 'a request with a body cannot ask for another protocol');
+    return;
+  }
+  const nativeResponse = new ServerResponse(native);
+  nativeResponse.shouldKeepAlive = false;
+  nativeResponse.assignSocket(socket as Socket);
+  nativeResponse.once('finish', () => {
+    nativeResponse.detachSocket(socket as Socket);
+    socket.end();
+  });
+  socket.on('drain', () => nativeResponse.emit('drain'));
+  const key = webSocketKey(native.method ?? '', header);
+  const offer = key === undefined ? undefined : { socket, head, key };
+  // What the client of a WebSocket sends waits until there is one; what any other sends is passed over, and its end seen.
+  if (offer === undefined) socket.resume();
+  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
+  runHandler(options.handler, new NodeRequest(native, offer !== undefined), response, scope.onError);
+}
+
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
 function headerBytes(native: IncomingRequest): number {
   return native.rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
@@ -117,6 +154,11 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex, busy: WeakSet<Dupl
     return;
   }
   const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
+  answerRaw(socket, code, reason, message);
+}
+
+/** Writes a refusal to a connection that no response stands for, and ends it. */
+function answerRaw(socket: Duplex, code: number, reason: string, message: string): void {
   const body = failureBody(code, reason, message);
   const head = [
     `HTTP/1.1 ${statusLine(code)}`,

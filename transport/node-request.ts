@@ -19,18 +19,20 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
   readonly #headers: readonly string[];
   readonly #remoteAddress: string;
   #isBodyTaken = false;
 
-  constructor(native: IncomingRequest) {
+  constructor(native: IncomingRequest, isWebSocket = false) {
     const target = originForm(native.url ?? '/');
     const question = target.indexOf('?');
     this.method = native.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.query = question < 0 ? '' : target.slice(question + 1);
     this.#native = native;
+    this.isWebSocket = isWebSocket;
     this.#headers = copyHeaders(native);
     this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
   }

@@ -30,6 +30,7 @@ import { type AnswerClass, Representations } from './representation.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { refusalOfPath } from './served-paths.ts';
 import { Watches } from './watches.ts';
+import { webSocketBearerPrefix } from './web-socket-offer.ts';
 import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
@@ -120,6 +121,7 @@ export class Ingress implements Actor<IngressProtocol> {
       context,
       hub,
       schema: () => options.records.schema,
+      bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
@@ -142,6 +144,7 @@ export class Ingress implements Actor<IngressProtocol> {
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
+      bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });

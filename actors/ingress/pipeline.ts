@@ -24,6 +24,7 @@ import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -35,6 +36,8 @@ export interface PipelineParts {
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -88,7 +91,7 @@ export class Pipeline {
     const { user } = await this.#parts.auth.ask(
       {
         type: 'authenticate',
-        authorization: request.header('authorization'),
+        authorization: authorizationOf(request, this.#parts.bearerPrefix),
         ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },
@@ -155,6 +158,18 @@ export class Pipeline {
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
+}
 
 /** What authorization is asked about. */
 export function accessOf({ info, request }: Exchange): AccessAttributes {

@@ -201,6 +201,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
+      bearerPrefix: 'bearer.',
     });
   }
 
@@ -357,7 +358,16 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const exchange = { response: watch.response, query: parameters, info, verb: 'watch', user: NOBODY, code: 0 };
+    const request = { isWebSocket: false };
+    const exchange = {
+      request,
+      response: watch.response,
+      query: parameters,
+      info,
+      verb: 'watch',
+      user: NOBODY,
+      code: 0,
+    };
     this.ingress.watches
       .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
       .then(
