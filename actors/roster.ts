@@ -65,6 +65,7 @@ function withSettings<Options>(
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
@@ -81,6 +82,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    warningHeaders: gates.enabled('WarningHeaders'),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

@@ -19,8 +19,12 @@ export function headersFor(contentType: string, warnings?: readonly string[]): H
   if (warnings === undefined || warnings.length === 0) {
     return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
   }
-  const lines = warnings.map((text) => ['Warning', `299 - ${JSON.stringify(text)}`] as const);
-  return [NO_CACHE, ['Content-Type', contentType], ...lines];
+  return [NO_CACHE, ['Content-Type', contentType], ...warnings.map(warningHeader)];
+}
+
+/** A text for the client's user (RFC 7234 section 5.5). */
+export function warningHeader(text: string): readonly [name: string, value: string] {
+  return ['Warning', `299 - ${JSON.stringify(text)}`];
 }
 
 /** A Status, in the encoding that `Representations.ofStatus` found. */
