@@ -31,7 +31,8 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     const { action, object } = outcome;
     const removed: WriteReply | undefined =
       action === 'remove' ? { code: 200, body: removedAnswer(write, type, object) } : undefined;
-    if (isDryRun(options)) return removed ?? { code: startedCode, body: asAnswer(type, write.forms.asked(type, object)) };
+    if (isDryRun(options))
+      return removed ?? { code: startedCode, body: asAnswer(type, write.forms.asked(type, object)) };
     if (action === 'pending') return { code: startedCode, place: stored.place };
     const result = await commitOne(write, await draftFor(write, type, stored, outcome));
     if (result.ok) return removed ?? { code: startedCode, place: result.places[0]! };

@@ -135,9 +135,7 @@ export async function modify(
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
     } else if (isUnchanged(nextStored, stored.object)) {
-      return change.subresource === 'scale'
-        ? { code: 200, body: answer(before) }
-        : { code: 200, place: stored.place };
+      return change.subresource === 'scale' ? { code: 200, body: answer(before) } : { code: 200, place: stored.place };
     } else {
       const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));
       if (result.ok) {

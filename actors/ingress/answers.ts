@@ -1,7 +1,7 @@
 // How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
 // the bytes they are stored as whenever that is what the client takes.
 import type { JsonObject } from '../../api/json-value.ts';
-import { keepsStoredBytes } from '../../api/render/rendering.ts';
+import { keepsStoredBytes, keepsStoredValue } from '../../api/render/rendering.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
@@ -58,7 +58,7 @@ export function sendStored(
   if (keepsStoredBytes(rendering)) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(contentType, warnings), body);
-  } else if (rendering.encoding === 'json' && rendering.shape === undefined) {
+  } else if (keepsStoredValue(rendering)) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
   } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);

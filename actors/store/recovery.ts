@@ -146,11 +146,7 @@ function removalPlace(
   return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
 }
 
-function writePrevious(
-  pool: SlabPool,
-  event: LoggedEvent,
-  currentVersion: CurrentVersion,
-): CurrentRecord | undefined {
+function writePrevious(pool: SlabPool, event: LoggedEvent, currentVersion: CurrentVersion): CurrentRecord | undefined {
   if (event.previous.byteLength === 0) return undefined;
   const value = readStoredValue(event.key, event.previous);
   if (value === undefined)

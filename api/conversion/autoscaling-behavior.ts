@@ -46,7 +46,8 @@ function uncapitalized(value: unknown, levelsLeft: number): unknown {
   if (Array.isArray(value)) return (value as readonly unknown[]).map((item) => uncapitalized(item, levelsLeft - 1));
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(
-    ([name, member]) => [name.slice(0, 1).toLowerCase() + name.slice(1), uncapitalized(member, levelsLeft - 1)] as const,
+    ([name, member]) =>
+      [name.slice(0, 1).toLowerCase() + name.slice(1), uncapitalized(member, levelsLeft - 1)] as const,
   );
   return Object.fromEntries(entries);
 }

@@ -5,8 +5,8 @@ import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { metricDown, metricStatusDown, metricStatusUp, metricUp } from './autoscaling-metrics.ts';
 import { behaviorText, readBehavior } from './autoscaling-behavior.ts';
+import { metricDown, metricStatusDown, metricStatusUp, metricUp } from './autoscaling-metrics.ts';
 import { jsonCopy } from './json-copy.ts';
 import type { StepContext, StepTable } from './step.ts';
 
@@ -118,7 +118,12 @@ function exactText(exact: Metrics, readBack: Metrics): string | undefined {
 }
 
 /** The exact metrics, if they still are what is shown of them; else what can be read from that. */
-function exactOr(readBack: Metrics, text: string | undefined, isShown: (metrics: Metrics) => boolean, context: StepContext) {
+function exactOr(
+  readBack: Metrics,
+  text: string | undefined,
+  isShown: (metrics: Metrics) => boolean,
+  context: StepContext,
+) {
   if (text === undefined) return readBack;
   try {
     const given: unknown = JSON.parse(text);
@@ -181,8 +186,14 @@ function shownInV1(exact: Metrics, context: StepContext): Shown {
   return {
     metrics: listText(down.metrics),
     current: listText(down.current),
-    targetPercent: percentOf(exact.metrics.find((metric) => isCpuShare(metric, 'target')), 'target'),
-    currentPercent: percentOf(exact.current.find((status) => isCpuShare(status, 'current')), 'current'),
+    targetPercent: percentOf(
+      exact.metrics.find((metric) => isCpuShare(metric, 'target')),
+      'target',
+    ),
+    currentPercent: percentOf(
+      exact.current.find((status) => isCpuShare(status, 'current')),
+      'current',
+    ),
   };
 }
 

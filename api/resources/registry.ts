@@ -117,7 +117,9 @@ function servedTypes(
   const served = known.filter((type) => enabled.has(type.apiVersion) && !isRemoved(type, minorRelease));
   for (const apiVersion of enabledByName) {
     if (!served.some((type) => type.apiVersion === apiVersion)) {
-      throw new RuntimeConfigError(`runtime-config: ${apiVersion} cannot be served: release 1.${minorRelease} has removed it`);
+      throw new RuntimeConfigError(
+        `runtime-config: ${apiVersion} cannot be served: release 1.${minorRelease} has removed it`,
+      );
     }
   }
   return served;
@@ -134,7 +136,9 @@ function requireStored(known: readonly KnownType[], storageVersions: readonly st
 
 /** True for a type in the version, unless its objects are another group's. */
 function canStore(type: KnownType, apiVersion: string): boolean {
-  return type.persisted && type.apiVersion === apiVersion && type.storageKey === `${type.group || 'core'}/${type.plural}`;
+  return (
+    type.persisted && type.apiVersion === apiVersion && type.storageKey === `${type.group || 'core'}/${type.plural}`
+  );
 }
 
 function servedGroups(served: readonly KnownType[]): readonly ServedGroup[] {

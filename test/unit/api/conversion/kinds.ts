@@ -88,7 +88,9 @@ const olderSlice: Tidy = (slice) => ({
   endpoints: list(slice.endpoints).map((endpoint) => {
     const topology = part(endpoint.topology);
     const { nodeName } = endpoint;
-    return nodeName === undefined ? endpoint : { ...endpoint, topology: { 'kubernetes.io/hostname': nodeName, ...topology } };
+    return nodeName === undefined
+      ? endpoint
+      : { ...endpoint, topology: { 'kubernetes.io/hostname': nodeName, ...topology } };
   }),
 });
 
