@@ -67,6 +67,7 @@ function withSettings<Options>(
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
     records: threadRecords(context, settings),
@@ -87,6 +88,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
       .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    warningHeaders: gates.enabled('WarningHeaders'),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

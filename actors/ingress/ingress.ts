@@ -1,9 +1,12 @@
 // The edge. Driver: owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
 // open watches, and drains at shutdown.
 
+import { storedKind } from '../../api/conversion/stored-form.ts';
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../api/discovery/discovery.ts';
+import type { StoredAs } from '../../api/render/rendering.ts';
 import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
@@ -17,6 +20,7 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { Deprecations } from './deprecations.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
@@ -57,6 +61,8 @@ export interface IngressOptions {
   /** Key management services of the encryption at rest. */
   readonly keyServices: number;
   readonly serverAddress: string;
+  /** Feature gate WarningHeaders: clients hear of what is deprecated. */
+  readonly warningHeaders: boolean;
   readonly build: BuildInfo;
   /** Wall time of the process start. */
   readonly startedWallMs: number;
@@ -83,6 +89,7 @@ export class Ingress implements Actor<IngressProtocol> {
   readonly #paths: Paths;
   readonly #representations: Representations;
   readonly #inFlight: InFlight;
+  readonly #deprecations: Deprecations;
   #listener: Listener | undefined;
   #draining = false;
 
@@ -99,6 +106,7 @@ export class Ingress implements Actor<IngressProtocol> {
       writesMax: Math.ceil(options.writesInFlightMax / instances),
     });
     this.#representations = new Representations(dialect, context.clock);
+    this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
     this.#reads = new Reads({
       hub,
       slabs,
@@ -222,12 +230,19 @@ export class Ingress implements Actor<IngressProtocol> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
+    this.#deprecations.signal(exchange, type, subresource);
     const bodyType = type.subresources.get(subresource) ?? type;
-    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
+    const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
+    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType, source);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  /** What objects of a type are stored as, if that is another version. */
+  #sourceOf(type: KnownType): StoredAs | undefined {
+    return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
   }
 
   #health(hub: Ref<HubProtocol>, brand: string): Health {

@@ -152,6 +152,7 @@ export class Pipeline {
       code: exchange.code,
       latencyMs,
       stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
   }
 }
