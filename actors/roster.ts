@@ -80,6 +80,12 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    connect: {
+      tls: settings.nodeAgentTls ?? {},
+      connectTimeoutMs: options.orchletTimeoutMs,
+      addressTypes: options.orchletPreferredAddressTypes,
+      port: options.orchletPort,
+    },
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

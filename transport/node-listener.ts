@@ -10,6 +10,7 @@ import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
 import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
+import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
 import { runHandler } from './run-handler.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
@@ -54,6 +55,9 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
     serve(native, nativeResponse, options, scope, busy);
   });
+  handleUpgrades(server, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, busy, upgrade),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
@@ -89,6 +93,7 @@ function serve(
   options: ListenerOptions,
   scope: NodeResponseScope,
   busy: WeakSet<Duplex>,
+  upgrade?: OpenUpgrade,
 ): void {
   if (!('stream' in native)) {
     const { socket } = native;
@@ -102,7 +107,11 @@ function serve(
     response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
     return;
   }
-  runHandler(options.handler, new NodeRequest(native), response, scope.onError);
+  const request = new NodeRequest(
+    native,
+    upgrade?.handOver(() => response.release()),
+  );
+  runHandler(options.handler, request, response, scope.onError);
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */

@@ -83,7 +83,7 @@ export class UwsResponse implements TrackedResponse {
     });
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
       this.#finish();
@@ -94,7 +94,13 @@ export class UwsResponse implements TrackedResponse {
       return;
     }
     this.#state = 'head';
-    this.#stream = { status, headers, isPlainJson: isPlainJson(headers), pending: undefined, isParked: false };
+    this.#stream = {
+      status,
+      headers,
+      isPlainJson: !isVerbatim && isPlainJson(headers),
+      pending: undefined,
+      isParked: false,
+    };
     this.#native.onWritable(() => this.#onWritable());
     // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
     if (this.#stream.isPlainJson) queueMicrotask(() => this.#flushHead());

@@ -16,6 +16,8 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { ComponentStatuses } from './component-status.ts';
+import type { ConnectSettings, Connects } from './connect.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
@@ -50,6 +52,7 @@ export interface IngressOptions {
   readonly healthcheckTimeoutMs: number;
   readonly serverAddress: string;
   readonly build: BuildInfo;
+  readonly connect: ConnectSettings;
   /** Wall time of the process start. */
   readonly startedWallMs: number;
 }
@@ -61,6 +64,8 @@ const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
   watch: 'watch',
   deletecollection: 'document',
 };
+/** Subresources that lead out of the server. */
+const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -75,6 +80,9 @@ export class Ingress implements Actor<IngressProtocol> {
   readonly #paths: Paths;
   readonly #representations: Representations;
   readonly #inFlight: InFlight;
+  readonly #components: ComponentStatuses;
+  /** Made, and its code loaded, with the first request that leads out of the server. */
+  #connects: Promise<Connects> | undefined;
   #listener: Listener | undefined;
   #draining = false;
 
@@ -115,6 +123,7 @@ export class Ingress implements Actor<IngressProtocol> {
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
     });
+    this.#components = new ComponentStatuses(context, dialect.name, options.healthcheckTimeoutMs);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
@@ -124,6 +133,8 @@ export class Ingress implements Actor<IngressProtocol> {
       health: this.#health(hub, dialect.brand),
       representations: this.#representations,
       openapi: new OpenApi(options.openapi),
+      auth: context.ref<AuthProtocol>('auth'),
+      requestTimeoutMs,
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({
@@ -190,6 +201,7 @@ export class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    (await this.#connects)?.close();
     await this.#listener?.close();
   }
 
@@ -209,12 +221,31 @@ export class Ingress implements Actor<IngressProtocol> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
+    if (CONNECT_SUBRESOURCES.has(subresource)) {
+      this.#connects ??= this.#loadConnects();
+      return (await this.#connects).serve(exchange, info, type);
+    }
     const bodyType = type.subresources.get(subresource) ?? type;
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
+    if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  async #loadConnects(): Promise<Connects> {
+    const { Connects } = await import('./connect.ts');
+    const { random } = this.#context;
+    const { registry, requestTimeoutMs, connect } = this.#options;
+    return new Connects({
+      registry,
+      hub: this.#context.ref<HubProtocol>('hub'),
+      slabs: this.#context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+      random: () => random.next(),
+      settings: connect,
+    });
   }
 
   #health(hub: Ref<HubProtocol>, brand: string): Health {
