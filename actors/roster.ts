@@ -89,6 +89,12 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
       .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
     warningHeaders: gates.enabled('WarningHeaders'),
+    connect: {
+      tls: settings.nodeAgentTls ?? {},
+      connectTimeoutMs: options.orchletTimeoutMs,
+      addressTypes: options.orchletPreferredAddressTypes,
+      port: options.orchletPort,
+    },
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

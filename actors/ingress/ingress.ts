@@ -20,6 +20,8 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { ComponentStatuses } from './component-status.ts';
+import type { ConnectSettings, Connects } from './connect.ts';
 import { Deprecations } from './deprecations.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
@@ -64,6 +66,7 @@ export interface IngressOptions {
   /** Feature gate WarningHeaders: clients hear of what is deprecated. */
   readonly warningHeaders: boolean;
   readonly build: BuildInfo;
+  readonly connect: ConnectSettings;
   /** Wall time of the process start. */
   readonly startedWallMs: number;
 }
@@ -75,6 +78,8 @@ const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
   watch: 'watch',
   deletecollection: 'document',
 };
+/** Subresources that lead out of the server. */
+const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -90,6 +95,9 @@ export class Ingress implements Actor<IngressProtocol> {
   readonly #representations: Representations;
   readonly #inFlight: InFlight;
   readonly #deprecations: Deprecations;
+  readonly #components: ComponentStatuses;
+  /** Made, and its code loaded, with the first request that leads out of the server. */
+  #connects: Promise<Connects> | undefined;
   #listener: Listener | undefined;
   #draining = false;
 
@@ -134,6 +142,7 @@ export class Ingress implements Actor<IngressProtocol> {
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
     });
+    this.#components = new ComponentStatuses(context, dialect.name, options.healthcheckTimeoutMs);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
@@ -143,6 +152,8 @@ export class Ingress implements Actor<IngressProtocol> {
       health: this.#health(hub, dialect.brand),
       representations: this.#representations,
       openapi: new OpenApi(options.openapi),
+      auth: context.ref<AuthProtocol>('auth'),
+      requestTimeoutMs,
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({
@@ -211,6 +222,7 @@ export class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    (await this.#connects)?.close();
     await this.#listener?.close();
   }
 
@@ -231,10 +243,15 @@ export class Ingress implements Actor<IngressProtocol> {
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
     this.#deprecations.signal(exchange, type, subresource);
+    if (CONNECT_SUBRESOURCES.has(subresource)) {
+      this.#connects ??= this.#loadConnects();
+      return (await this.#connects).serve(exchange, info, type);
+    }
     const bodyType = type.subresources.get(subresource) ?? type;
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType, source);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
+    if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
@@ -243,6 +260,20 @@ export class Ingress implements Actor<IngressProtocol> {
   /** What objects of a type are stored as, if that is another version. */
   #sourceOf(type: KnownType): StoredAs | undefined {
     return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
+  }
+
+  async #loadConnects(): Promise<Connects> {
+    const { Connects } = await import('./connect.ts');
+    const { random } = this.#context;
+    const { registry, requestTimeoutMs, connect } = this.#options;
+    return new Connects({
+      registry,
+      hub: this.#context.ref<HubProtocol>('hub'),
+      slabs: this.#context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+      random: () => random.next(),
+      settings: connect,
+    });
   }
 
   #health(hub: Ref<HubProtocol>, brand: string): Health {

@@ -69,7 +69,10 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const body = METHODS_WITH_BODY.has(request.method) ? request.body(BODY_BYTES_MAX) : undefined;
+    const isProxied = info.isResource && info.subresource === 'proxy';
+    const hasBody = METHODS_WITH_BODY.has(request.method);
+    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
+    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     return {
       request,
@@ -77,6 +80,7 @@ export class Pipeline {
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
+      bodyFlow,
       query,
       info,
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
@@ -158,7 +162,13 @@ export class Pipeline {
 }
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** For methods that usually have none. */
+function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
 
 /**
  * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws

@@ -205,5 +205,9 @@ function requestOf({
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
+    bodyFlow: () => {
+      throw new Error('nothing is proxied here');
+    },
+    upgrade: undefined,
   };
 }
