@@ -4,7 +4,7 @@
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../../runtime/errors.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
-import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
+import { type EventRecord, type LoggedEvent, readEventRecord } from '../../storage/event-log.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import {
   CREATED,
@@ -44,7 +44,7 @@ export async function recover(
     const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
-    log.liveDigest = (log.liveDigest + liveDigestOf(keyChecksum, value.revision)) >>> 0;
+    log.digests.change(key, keyChecksum, 0, value.revision);
   });
   const last = records.at(-1);
   log.compactedRevision = contents.compactedRevision;
@@ -98,7 +98,8 @@ function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): vo
       `there must be ${last.liveObjects} objects at revision ${last.lastRevision}, ${log.current.size} were found`,
     );
   }
-  if (log.liveDigest !== last.liveDigest) throw damaged(`the objects are not those of revision ${last.lastRevision}`);
+  if (log.digests.total !== last.liveDigest)
+    throw damaged(`the objects are not those of revision ${last.lastRevision}`);
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */

@@ -3,7 +3,8 @@
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import { crc32 } from 'node:zlib';
 import type { EngineWrite } from '../../storage/engine.ts';
-import { EventRecordWriter, liveDigestOf } from '../../storage/event-log.ts';
+import { EventRecordWriter } from '../../storage/event-log.ts';
+import { LiveDigests } from '../../storage/live-digest.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
 import {
   CREATED,
@@ -56,7 +57,8 @@ export class RevisionLog {
   compactedRevision = 0;
   /** Checksum of the last event record. */
   lastChecksum = 0;
-  liveDigest = 0;
+  /** Of `current`. */
+  readonly digests = new LiveDigests();
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -106,7 +108,7 @@ export class RevisionLog {
       lastRevision: this.revision,
       wallMs,
       liveObjects: this.current.size,
-      liveDigest: this.liveDigest,
+      liveDigest: this.digests.total,
     });
     this.lastChecksum = checksum;
     return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
@@ -208,15 +210,9 @@ export class RevisionLog {
   }
 
   #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
-    let digest = this.liveDigest;
-    if (before !== undefined) digest -= liveDigestOf(before.keyChecksum, before.revision);
-    if (next !== undefined) {
-      digest += liveDigestOf(next.keyChecksum, next.revision);
-      this.current.set(key, next);
-    } else {
-      this.current.delete(key);
-    }
-    this.liveDigest = digest >>> 0;
+    this.digests.change(key, (next ?? before)!.keyChecksum, before?.revision ?? 0, next?.revision ?? 0);
+    if (next !== undefined) this.current.set(key, next);
+    else this.current.delete(key);
   }
 
   #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {

@@ -117,6 +117,9 @@ export class Store implements Actor<StoreProtocol> {
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
         return;
+      case 'digests':
+        this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
+        return;
       case 'health':
         this.#health(reply);
         return;
