@@ -150,13 +150,12 @@ export class SelfCheck {
         'the hub does not hold what the store does',
       );
     }
-    metrics
-      .gauge('orch_hub_checked_revision', 'The revision this hub was last compared with the store at.')
-      .set(revision);
+    metrics.gauge(CHECKED_METRIC, 'The revision this hub was last compared with the store at.').set(revision);
     if (!isSame) onDifference();
   }
 }
 
 const NOTHING = { objects: 0, digest: 0, changes: 0 } as const;
 export const DIVERGENCE_METRIC = 'orch_hub_divergence_total';
+export const CHECKED_METRIC = 'orch_hub_checked_revision';
 const DIVERGENCE_HELP = 'Times that what this hub holds of a resource was not what the store holds.';

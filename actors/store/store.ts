@@ -247,6 +247,7 @@ export class Store implements Actor<StoreProtocol> {
   #subscribe(subscriber: string): Snapshot {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
+      incarnation: this.#subscribers.incarnation,
       readerSlot,
       sequence: this.#subscribers.sequence,
       revision: this.#log.revision,
