@@ -122,6 +122,9 @@ export class Store implements Actor<StoreProtocol> {
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
         return;
+      case 'digests':
+        this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
+        return;
       case 'health':
         this.#health(reply);
         return;
@@ -306,6 +309,7 @@ export class Store implements Actor<StoreProtocol> {
   #subscribe(subscriber: string): Snapshot {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
+      incarnation: this.#subscribers.incarnation,
       readerSlot,
       sequence: this.#subscribers.sequence,
       revision: this.#log.revision,

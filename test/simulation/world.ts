@@ -1,11 +1,13 @@
 // A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/auth.ts';
+import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
 import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
+import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
@@ -45,6 +47,10 @@ export class World {
   readonly disk: SimulatedDisk;
   /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
   readonly crashes: string[] = [];
+  /** What the hubs' own checks found wrong, one line each. */
+  readonly divergences: string[] = [];
+  /** How often a hub found that it holds what the store does, or that it does not. */
+  selfChecks = 0;
   threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
@@ -91,9 +97,9 @@ export class World {
     return this.#layout.ingresses;
   }
 
-  /** The thread that an ingress runs on. */
-  threadOf(ingress: string): string {
-    return this.#layout.threads.find(({ actors }) => actors.includes(ingress))!.name;
+  /** The thread that an actor runs on. */
+  threadOf(actor: string): string {
+    return this.#layout.threads.find(({ actors }) => actors.includes(actor))!.name;
   }
 
   /** `ingress/0#2`: an ingress and which life of its thread it is in. */
@@ -155,7 +161,10 @@ export class World {
       openListener: ({ name }) => this.sockets.openListener(name),
     });
     return new SimulatedThreads<ServerSettings>({
-      kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
+      kinds: kinds.map((kind) => ({
+        ...this.#withWatchedChecks(withSharedRegistry(kind)),
+        ...this.#options.faults.mailboxes[kind.kind],
+      })),
       plan: planOf(this.#layout, kinds, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
@@ -167,10 +176,35 @@ export class World {
     });
   }
 
+  /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */
+  #withWatchedChecks(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
+    if (kind.kind !== 'hub') return kind;
+    const create: typeof kind.create = (context, options) => {
+      const { metrics: kept, name } = context;
+      const counter = (metric: string, help: string, labels?: Labels) => {
+        if (metric === DIVERGENCE_METRIC) this.divergences.push(`${name} did not hold the store's ${labels?.resource}`);
+        return kept.counter(metric, help, labels);
+      };
+      const gauge: Metrics['gauge'] = (metric, help, labels) => {
+        if (metric === CHECKED_METRIC) this.selfChecks++;
+        return kept.gauge(metric, help, labels);
+      };
+      const metrics: Metrics = {
+        counter,
+        gauge,
+        histogram: (...what) => kept.histogram(...what),
+        beforeSnapshot: (collect) => kept.beforeSnapshot(collect),
+        snapshot: () => kept.snapshot(),
+      };
+      return kind.create({ ...context, metrics }, options);
+    };
+    return { ...kind, create };
+  }
+
   #onEnd(thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
-    if (this.#layout.threads.find(({ name }) => name === thread)!.actors.includes('store')) this.disk.crash();
+    if (this.threadOf('store') === thread) this.disk.crash();
     for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
 }
