@@ -68,6 +68,8 @@ export class RevisionLog {
   /** Checksum of the last event record. */
   lastChecksum = 0;
   liveDigest = 0;
+  /** Recovery found values in the history that are not written in their form any more. */
+  hasStaleHistory = false;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -141,6 +143,13 @@ export class RevisionLog {
     });
     this.lastChecksum = checksum;
     return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
+  }
+
+  /** A batch without events: one revision, whose record vouches for everything there is. */
+  checkpoint(wallMs: number): FormedBatch {
+    this.begin();
+    this.revision++;
+    return this.finish(this.revision, wallMs)!;
   }
 
   /**

@@ -117,9 +117,9 @@ export class KmsEnvelope implements ValueCipher {
 
   async #makeDataKey(): Promise<void> {
     const { service, randomBytes, monotonicMs } = this.#parts;
-    this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
     const secret = randomBytes(DATA_KEY_BYTES);
     const wrapped = await service.encrypt(secret).catch((error: unknown) => {
+      this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
       throw new OrchError('StorageFailed', textOf(error));
     });
     if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
