@@ -54,7 +54,6 @@ export interface FormedBatch {
 interface BatchStart {
   readonly revision: number;
   readonly lastChecksum: number;
-  readonly liveDigest: number;
   readonly events: number;
   /** Every key written, with what was current before, in order. */
   readonly replaced: (readonly [key: string, before: CurrentRecord | undefined])[];
@@ -79,7 +78,7 @@ export class RevisionLog {
   #scratchEnd = 0;
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
-  #start: BatchStart = { revision: 0, lastChecksum: 0, liveDigest: 0, events: 0, replaced: [] };
+  #start: BatchStart = { revision: 0, lastChecksum: 0, events: 0, replaced: [] };
 
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
@@ -97,21 +96,21 @@ export class RevisionLog {
     this.#scratchEnd = 0;
     this.#writes = [];
     this.#runs = [];
-    const { revision, lastChecksum, liveDigest } = this;
-    this.#start = { revision, lastChecksum, liveDigest, events: this.window.events.length, replaced: [] };
+    const { revision, lastChecksum } = this;
+    this.#start = { revision, lastChecksum, events: this.window.events.length, replaced: [] };
   }
 
   /** Takes back everything since `begin`: the batch was not stored, and nobody has seen it. */
   retract(): void {
-    const { revision, lastChecksum, liveDigest, events, replaced } = this.#start;
+    const { revision, lastChecksum, events, replaced } = this.#start;
     this.window.retract(this.window.events.length - events);
-    for (const [key, before] of replaced.reverse()) {
+    for (const [key, before] of [...replaced].reverse()) {
       const written = this.current.get(key);
       if (written !== undefined) this.#pool.release(written.slab, written.offset);
-      if (before === undefined) this.current.delete(key);
-      else this.current.set(key, before);
+      this.#replace(key, written, before);
     }
-    Object.assign(this, { revision, lastChecksum, liveDigest });
+    this.revision = revision;
+    this.lastChecksum = lastChecksum;
     this.begin();
   }
 
