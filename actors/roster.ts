@@ -22,6 +22,8 @@ import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
 import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
+import { StoredVersions } from './store/stored-versions.ts';
+import { threadRecords } from './thread-records.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
 
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
@@ -67,12 +69,14 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   const { options, advertiseAddress } = settings;
   return {
     registry: threadRegistry(context, settings),
+    records: threadRecords(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
     openListener: outside.openListener(context),
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,
+    streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -88,9 +92,11 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   };
 }
 
-function authOptions({ options, tokens }: ServerSettings): AuthOptions {
+function authOptions({ dialect, options, tokens, serviceAccounts }: ServerSettings): AuthOptions {
   return {
     tokens,
+    dialect: DIALECTS[dialect],
+    serviceAccounts,
     anonymous: options.anonymousAuth,
     // The option table refuses modes that are not in force.
     modes: options.authorizationMode as readonly AuthorizationMode[],
@@ -116,13 +122,15 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
 function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {
   const registry = threadRegistry(context, settings);
   return {
-    selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
+    selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
+    records: threadRecords(context, settings),
   };
 }
 
 function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
   const { options, dialect, encryption } = settings;
+  const versions = new StoredVersions(() => threadRegistry(context, settings));
   const encrypted = async (): Promise<StoredEncryption> => {
     const { encryptionFor } = await import('./encryption-at-rest.ts');
     return encryptionFor(encryption ?? [], threadRegistry(context, settings), context);
@@ -134,6 +142,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    currentVersion: (key, value) => versions.current(key, value),
   };
 }
 

@@ -4,8 +4,10 @@ import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
+import type { AgentTls } from '../transport/agent-address.ts';
 import type { TlsMaterial } from '../transport/exchange.ts';
 import type { TokenEntry } from './auth/auth.ts';
+import type { ServiceAccountIssuer } from './auth/service-account-tokens.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -19,6 +21,10 @@ export interface ServerSettings {
   /** The authority that signed the serving certificate. */
   readonly caPem: string;
   readonly tokens: readonly TokenEntry[];
+  /** Absent: no token of a service account is known or issued. */
+  readonly serviceAccounts?: ServiceAccountIssuer;
+  /** Absent: node agents are neither authenticated nor shown a certificate. */
+  readonly nodeAgentTls?: AgentTls;
   /** The address members of the cluster reach this server at. */
   readonly advertiseAddress: string;
   readonly build: BuildInfo;

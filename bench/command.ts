@@ -3,6 +3,7 @@
 import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { type Figures, lines } from './report.ts';
+import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
 import { floor } from './workloads/floor.ts';
 import { get } from './workloads/get.ts';
@@ -12,7 +13,7 @@ import { start } from './workloads/start.ts';
 import { update } from './workloads/update.ts';
 import { watch } from './workloads/watch.ts';
 
-const WORKLOADS: readonly Workload[] = [create, get, list, update, watch, schedule, start, floor];
+const WORKLOADS: readonly Workload[] = [create, get, list, update, watch, schedule, start, codec, floor];
 const ALL = WORKLOADS.filter((workload) => workload !== floor);
 
 const EXIT_USAGE = 2;

@@ -7,6 +7,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
@@ -33,6 +34,8 @@ import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
   readonly registry: Registry;
+  /** The thread's records as Protobuf. */
+  readonly records: ProtobufRecords;
   readonly openapi: ServedApi;
   readonly listener: 'auto' | 'uws' | 'node';
   readonly openListener: OpenListener;
@@ -41,6 +44,8 @@ export interface IngressOptions {
   readonly tls: TlsMaterial | undefined;
   /** Several ingresses, or other processes, listen on the same port. */
   readonly sharedPort: boolean;
+  /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
+  readonly streamsPerConnectionMax: number;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   /** For all ingresses together. */
@@ -96,6 +101,7 @@ export class Ingress implements Actor<IngressProtocol> {
     this.#reads = new Reads({
       hub,
       slabs,
+      records: options.records,
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
       timers: context.timers,
@@ -104,10 +110,16 @@ export class Ingress implements Actor<IngressProtocol> {
           context.timers.soon(resolve);
         }),
     });
-    this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
+    this.#writes = new Writes(
+      context.ref<AdmissionProtocol>('admission'),
+      this.#reads,
+      this.#representations,
+      requestTimeoutMs,
+    );
     this.#watches = new Watches({
       context,
       hub,
+      schema: () => options.records.schema,
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
@@ -129,6 +141,7 @@ export class Ingress implements Actor<IngressProtocol> {
       audit: context.ref<AuditProtocol>('audit'),
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
+      representations: this.#representations,
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });
@@ -136,7 +149,7 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, listener, openListener } = this.#options;
+    const { host, port, tls, sharedPort, streamsPerConnectionMax, listener, openListener } = this.#options;
     const opened = await openListener(
       listener,
       {
@@ -146,6 +159,7 @@ export class Ingress implements Actor<IngressProtocol> {
         headerBytesMax: HEADER_BYTES_MAX,
         idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
         sharedPort,
+        ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
         handler: (request, response) => {
           void this.#pipeline.serve(request, response);
         },

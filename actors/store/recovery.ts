@@ -1,6 +1,6 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
-// digest. Reads everything once; parses no object.
+// digest. Reads everything once; parses no object but those that are stored in another version than the current one.
 import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
@@ -24,9 +24,19 @@ import type { CommitTime } from './commit-times.ts';
 import type { HistoryEvent } from './history-window.ts';
 import type { Place } from './protocol.ts';
 import type { CurrentRecord, RevisionLog } from './revision-log.ts';
+import type { CurrentVersion } from './settings.ts';
+
+const asStored: CurrentVersion = (_key, value) => value;
+
+/** What stands between the bytes on the disk and objects in memory. */
+export interface StoredForms {
+  readonly currentVersion?: CurrentVersion | undefined;
+  /** Absent: nothing is encrypted. */
+  readonly encryption?: StoredEncryption | undefined;
+}
 
 /**
- * Fills `log` from an opened engine. Returns the commit times of the history window.
+ * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history window.
  * Throws OrchError StoreUnusable with one line that says what is damaged.
  */
 export async function recover(
@@ -34,7 +44,7 @@ export async function recover(
   pool: SlabPool,
   engine: StorageEngine,
   contents: EngineContents,
-  encryption?: StoredEncryption,
+  { currentVersion = asStored, encryption }: StoredForms = {},
 ): Promise<CommitTime[]> {
   const records = await readChain(engine, contents);
   const writes = lastWrites(records);
@@ -45,7 +55,8 @@ export async function recover(
     if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
       throw storeDamage(`the value of ${key} is not the one written at revision ${value.revision}`);
     }
-    const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    const current = currentVersion(key, value);
+    const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
     if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
@@ -60,7 +71,7 @@ export async function recover(
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
   checkAgainstValues(log, last);
-  await rebuildHistory(log, pool, records, encryption);
+  await rebuildHistory(log, pool, records, currentVersion, encryption);
   return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
 }
 
@@ -116,6 +127,7 @@ async function rebuildHistory(
   log: RevisionLog,
   pool: SlabPool,
   records: readonly EventRecord[],
+  currentVersion: CurrentVersion,
   encryption: StoredEncryption | undefined,
 ): Promise<void> {
   const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
@@ -127,7 +139,7 @@ async function rebuildHistory(
     const { key, previous } = event;
     if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
     const opened = openPrevious(event, encryption);
-    const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened);
+    const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || placeRevision(pool, place) !== event.revision) {
       throw storeDamage(`the value of ${event.key} at revision ${event.revision} is missing`);
@@ -162,12 +174,18 @@ function openPrevious(
   return previous.byteLength === 0 ? previous : openStored(encryption, key, previous);
 }
 
-function writePrevious(pool: SlabPool, event: LoggedEvent, stored: Uint8Array): CurrentRecord | undefined {
+function writePrevious(
+  pool: SlabPool,
+  event: LoggedEvent,
+  stored: Uint8Array,
+  currentVersion: CurrentVersion,
+): CurrentRecord | undefined {
   if (stored.byteLength === 0) return undefined;
   const value = readStoredValue(event.key, stored);
   if (value === undefined)
     throw storeDamage(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
-  const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+  const current = currentVersion(event.key, value);
+  const place = writeRecord(pool, event.key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
   return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
 }
 

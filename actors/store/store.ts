@@ -89,7 +89,8 @@ export class Store implements Actor<StoreProtocol> {
       const contents = await this.#engine.open();
       this.#tokenKey = contents.tokenKey;
       const nowMs = this.#context.clock.nowMs();
-      const times = await recover(this.#log, this.#pool, this.#engine, contents, this.#encryption);
+      const forms = { currentVersion: this.#options.currentVersion, encryption: this.#encryption };
+      const times = await recover(this.#log, this.#pool, this.#engine, contents, forms);
       for (const { revision, wallMs } of times) {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });

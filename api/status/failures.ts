@@ -199,7 +199,7 @@ export function disruptionBudgetExceeded(detail: string, retryAfter: number): St
     causes: [{ reason: 'DisruptionBudget', message: detail }],
     ...retry(retryAfter),
   };
-  return failure(429, 'TooManyRequests', "the eviction would violate the pod's disruption budget", details);
+  return failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", details);
 }
 
 /** 500: something unexpected. `detail` is shown to the client: no secrets, no stack. */
