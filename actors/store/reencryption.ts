@@ -44,7 +44,7 @@ export async function reencryptStore(parts: ReencryptionParts): Promise<Reencryp
   const contents = await engine.open();
   try {
     const run = new Reencryption(parts);
-    await recover(run.log, run.pool, engine, contents, encryption);
+    await recover(run.log, run.pool, engine, contents, { encryption });
     const rewritten = await run.rewriteStale();
     await run.forgetHistory();
     return { objects: run.log.current.size, rewritten, revision: run.log.revision };

@@ -74,7 +74,7 @@ export class RandomStore {
     this.pool = new SlabPool(this.#options.slabBytes, this.shared);
     const { media, encryption } = this.#options;
     this.log = new RevisionLog(this.pool, media, encryption);
-    const times = await recover(this.log, this.pool, this.#engine, contents, encryption);
+    const times = await recover(this.log, this.pool, this.#engine, contents, { encryption });
     this.#batchEnds = times.map(({ revision }) => revision);
     this.#readerSlot = this.shared.claimReader(0)!;
     this.#sequence = 0;
