@@ -1,5 +1,6 @@
-// `orch store reencrypt DIR --encryption-provider-config FILE`: brings everything in a stopped server's data folder under
-// the first provider of each resource. Takes the server's own options, so that its command line can be given as it is.
+// `orch store reencrypt DIR --encryption-provider-config FILE`: brings everything in a data folder under the first provider
+// of each resource. In a stopped server's folder it works on the store itself, history and files included; a running one
+// is asked through its API. Takes the server's own options, so that its command line can be given as it is.
 import { resolve } from 'node:path';
 import { encryptionFor } from '../actors/encryption-at-rest.ts';
 import { reencryptStore } from '../actors/store/reencryption.ts';
@@ -9,7 +10,7 @@ import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
-import { claimDirectory } from './data-directory.ts';
+import { claimDirectory, isInUse } from './data-directory.ts';
 import { readEncryptionFile } from './encryption-file.ts';
 import { print, refuseWithoutStore } from './store-check.ts';
 
@@ -26,6 +27,16 @@ export async function reencrypt(argv: readonly string[]): Promise<void> {
   refuseWithoutStore(path);
   const entries = readEncryptionFile(options.encryptionProviderConfig, dialect);
   const registry = registryFor({ dialect: options.apiDialect, options });
+  if (isInUse(path)) {
+    const resources = [...new Set(entries.flatMap((entry) => entry.resources))];
+    const { reencryptRunning } = await import('./reencrypt-running.ts');
+    const { objects, rewritten } = await reencryptRunning(path, resources);
+    print([
+      `rewritten: ${rewritten} of ${objects} objects, by the running server and under its own configuration`,
+      'older versions stay under their keys until the history is compacted (--store-compaction-interval)',
+    ]);
+    return;
+  }
   const release = claimDirectory(path);
   try {
     const { objects, rewritten, revision } = await reencryptStore({

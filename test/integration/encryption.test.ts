@@ -10,6 +10,7 @@ import { filesHolding } from '../server/data-folder.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { KmsPlugin } from '../server/kms-plugin.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
 
 const test = ava.serial;
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
@@ -205,9 +206,6 @@ test('a key is changed: the new one first, everything rewritten, the old one tak
   await server.restart();
   await stored(t, server.client, 'a');
   t.is((await server.client.request('PUT', `${SECRETS}/a`, { body: secret('a', '-2') })).status, 200);
-  const busy = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
-  t.is(busy.code, 1);
-  t.regex(busy.stderr, /in use by process/);
   await server.stop();
 
   const again = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
@@ -222,6 +220,37 @@ test('a key is changed: the new one first, everything rewritten, the old one tak
   for (const name of ['a', 'b']) await stored(t, server.client, name);
   t.true(Number(await stored(t, server.client, 'b')) > Number(version));
   t.is((await server.client.get(`${SECRETS}/gone`)).status, 404);
+});
+
+test('a running server is brought under a new key through its API, and the old one can go when history has', async (t) => {
+  const configuration = new Configuration(t);
+  configuration.write(aescbc(key('old', 1)));
+  const args = [...configuration.args, '--placement', 'single', '--store-compaction-interval', '1s'];
+  const server = await startServer(t, { args });
+  for (const name of ['a', 'b', 'c']) await server.client.request('POST', SECRETS, { body: secret(name) });
+  await server.stop();
+  configuration.write(aesgcm(key('new', 2)), aescbc(key('old', 1)));
+  await server.restart();
+  await server.client.request('PUT', `${SECRETS}/a`, { body: secret('a', '-2') });
+  for (const rewritten of [2, 0]) {
+    const { code, stdout, stderr } = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
+    t.is(code, 0, stderr);
+    t.regex(
+      stdout,
+      new RegExp(`^rewritten: ${rewritten} of 3 objects, by the running server and under its own configuration\n`),
+    );
+  }
+  const refused = await eventually(
+    () => server.client.get(`${SECRETS}?watch=1&resourceVersion=1&timeoutSeconds=1`),
+    ({ text }) => text.includes('"code":410'),
+  );
+  t.is(refused.status, 200, 'history is compacted');
+  // The disk follows between two writes.
+  for (const name of ['x', 'y']) await server.client.request('POST', CONFIG_MAPS, { body: { metadata: { name } } });
+  await server.stop();
+  configuration.write(aesgcm(key('new', 2)));
+  await server.restart();
+  for (const name of ['a', 'b', 'c']) await stored(t, server.client, name);
 });
 
 test('without its configuration a store with encrypted values is refused, and with it nothing is lost', async (t) => {

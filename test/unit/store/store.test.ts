@@ -1,10 +1,12 @@
 import test from 'ava';
 import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
+import type { EncryptionProvider } from '../../../config/encryption-configuration.ts';
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../../runtime/errors.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { READER_SLOTS, SharedState } from '../../../storage/shared-state.ts';
+import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { MessageWriter } from './store-model.ts';
 import { DEADLINE_MS, FOLLOWER_MAILBOX_MAX, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
 
@@ -316,6 +318,33 @@ test('a batch that the disk refuses is answered so, and nothing of it is seen; l
   await until(() => followers[0]!.batches.length === 1);
   t.deepEqual([...followers[0]!.state.keys()], [A, B]);
   t.is((await store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision, 2);
+});
+
+test('values under an old key leave the history by compaction alone, the newest record included', async (t) => {
+  const KEY = 'core/secrets/default/s';
+  const old = keyed('aescbc', 'old', 1);
+  const ringOf = (...providers: EncryptionProvider[]) => ({
+    options: { encryption: () => Promise.resolve(encryption(providers)) },
+  });
+  const first = await startRig(ringOf(old));
+  await first.put(KEY);
+  await first.commit((writer) => [writer.remove(KEY, -1)]);
+  await first.running.stop();
+
+  const { engine } = first;
+  const second = await startRig({ engine, ...ringOf(keyed('aesgcm', 'new', 2), old) });
+  t.is(
+    (await second.store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision,
+    3,
+    'a record without events',
+  );
+  await second.store.ask({ type: 'compact', upToRevision: 3 }, { deadlineMs: DEADLINE_MS });
+  await until(() => engine.compactions.includes(2));
+  await second.running.stop();
+
+  const third = await startRig({ engine, ...ringOf(keyed('aesgcm', 'new', 2)) });
+  t.is(await third.put(KEY), 4, 'the old key is gone, and no new record is needed');
+  await third.running.stop();
 });
 
 test('a disk that refuses a compaction is compacted later, and the store goes on', async (t) => {

@@ -28,7 +28,7 @@ export interface EncryptionSetup {
 export function encryption(providers: readonly EncryptionProvider[], setup: EncryptionSetup = {}): StoredEncryption {
   const entries: ResourceEncryption[] = [{ resources: [setup.resource ?? 'secrets'], providers }];
   return new StoredEncryption(entries, {
-    randomBytes: (count) => randomBytes(count),
+    freshBytes: (count) => randomBytes(count),
     monotonicMs: setup.monotonicMs ?? (() => 0),
     keyService: () => {
       if (setup.service === undefined) throw new Error('there is no key service');
