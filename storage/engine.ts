@@ -57,6 +57,8 @@ export interface StorageEngine {
   onForeignBatch(callback: (batch: ForeignBatch) => void): void;
   /** Forgets event records up to a revision, a slice at a time; true while there is more to do. Rejects as `commit` does. */
   compact(upToRevision: number): Promise<boolean>;
+  /** Gives the room of what was overwritten and removed back to the disk. Long work, for engines that have any of it. */
+  reclaim?(): Promise<void>;
   /** Reads one value back from the disk, as a health check. Resolves on a full disk, from which all can be read. */
   probe(): Promise<void>;
   /** `asFound`: what was opened is refused; an engine that can leaves its files as they were before. */

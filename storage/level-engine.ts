@@ -154,6 +154,11 @@ export class LevelEngine implements StorageEngine {
     });
   }
 
+  /** Until then, what was overwritten or removed still lies in LevelDB's files. */
+  async reclaim(): Promise<void> {
+    await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
+  }
+
   async probe(): Promise<void> {
     if (this.#refusal?.code === 'StorageFull') return;
     if (this.#refusal !== undefined) throw this.#refusal;

@@ -136,6 +136,8 @@ async function rebuildHistory(
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]!;
     const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
+    const { key, previous } = event;
+    if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
     const opened = openPrevious(event, encryption);
     const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;

@@ -69,6 +69,8 @@ export class RevisionLog {
   lastChecksum = 0;
   /** Of `current`. */
   readonly digests = new LiveDigests();
+  /** Recovery found values in the history that are not written in their form any more. */
+  hasStaleHistory = false;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -104,7 +106,7 @@ export class RevisionLog {
   retract(): void {
     const { revision, lastChecksum, events, replaced } = this.#start;
     this.window.retract(this.window.events.length - events);
-    for (const [key, before] of replaced.reverse()) {
+    for (const [key, before] of [...replaced].reverse()) {
       const written = this.current.get(key);
       if (written !== undefined) this.#pool.release(written.slab, written.offset);
       this.digests.retract(key, (written ?? before)!.keyChecksum, written?.revision ?? 0, before?.revision ?? 0);
@@ -143,6 +145,13 @@ export class RevisionLog {
     });
     this.lastChecksum = checksum;
     return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
+  }
+
+  /** A batch without events: one revision, whose record vouches for everything there is. */
+  checkpoint(wallMs: number): FormedBatch {
+    this.begin();
+    this.revision++;
+    return this.finish(this.revision, wallMs)!;
   }
 
   /**

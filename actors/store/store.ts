@@ -95,6 +95,8 @@ export class Store implements Actor<StoreProtocol> {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
+      // The newest record is the one that compaction leaves: it is not to hold values under an old key.
+      if (this.#log.hasStaleHistory) await this.#checkpoint(nowMs);
     } catch (error) {
       this.#encryption?.close();
       await this.#engine.close({ asFound: true });
@@ -109,6 +111,12 @@ export class Store implements Actor<StoreProtocol> {
       );
     }
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
+  }
+
+  async #checkpoint(wallMs: number): Promise<void> {
+    const { lastRevision, ...batch } = this.#log.checkpoint(wallMs);
+    await this.#engine.commit({ ...batch, lastRevision });
+    this.#commitTimes.add({ revision: lastRevision, wallMs });
   }
 
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
