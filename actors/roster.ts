@@ -51,7 +51,11 @@ export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
 
 function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
-  return new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect });
+  return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
+}
+
+function storePrefixOf({ storePrefix }: ServerSettings['options']): string {
+  return storePrefix.replace(/\/+$/, '');
 }
 
 /** A kind that picks its options out of the server's settings. */
@@ -80,6 +84,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    storePrefix: storePrefixOf(options),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

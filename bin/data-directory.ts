@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 
 const TOKEN_FILE = 'admin.token';
-const KUBECONFIG_FILE = 'admin.conf';
+export const KUBECONFIG_FILE = 'admin.conf';
 const PID_FILE = 'orch.pid';
 const TOKEN_BYTES = 32;
 

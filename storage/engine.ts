@@ -34,6 +34,13 @@ export interface ForeignBatch {
   readonly events: Uint8Array;
 }
 
+/** Every value as of one commit, whatever is committed meanwhile. */
+export interface EngineSnapshot {
+  /** The next values, of about so many bytes together; empty at the end. One at a time. */
+  next(bytesMax: number): Promise<readonly (readonly [key: string, value: Uint8Array])[]>;
+  close(): Promise<void>;
+}
+
 export interface CloseOptions {
   readonly asFound: boolean;
 }
@@ -53,6 +60,10 @@ export interface StorageEngine {
   onForeignBatch(callback: (batch: ForeignBatch) => void): void;
   /** Forgets event records up to a revision, a slice at a time; true while there is more to do. */
   compact(upToRevision: number): Promise<boolean>;
+  /** The values as of the last commit. Only between commits. Holds room on the disk until it is closed. */
+  snapshot(): EngineSnapshot;
+  /** What the engine's files take on the disk. */
+  diskBytes(): Promise<number>;
   /** Reads one value back from the disk, as a health check. */
   probe(): Promise<void>;
   /** `asFound`: what was opened is refused; an engine that can leaves its files as they were before. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import type { AccessAttributes, AuthProtocol, User } from './protocol.ts';
+import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
 
 /** A bearer token's digest and whom it stands for. */
 export interface TokenEntry {
@@ -25,7 +25,6 @@ export interface AuthOptions {
 
 const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
-const SUPERUSERS = 'system:masters';
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** The digest under which a token is looked up. */

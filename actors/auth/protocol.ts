@@ -1,6 +1,9 @@
 // What the auth actor understands: who is asking, and may they.
 import type { Protocol } from '../../runtime/actor.ts';
 
+/** The group that may do everything, whatever authorization says. */
+export const SUPERUSERS = 'system:masters';
+
 /** An authenticated user (SPEC.md "Principals and attributes"). */
 export interface User {
   readonly name: string;

@@ -49,6 +49,8 @@ export interface IngressOptions {
   readonly livezGracePeriodMs: number;
   readonly healthcheckTimeoutMs: number;
   readonly serverAddress: string;
+  /** What the store's keys begin with. */
+  readonly storePrefix: string;
   readonly build: BuildInfo;
   /** Wall time of the process start. */
   readonly startedWallMs: number;
@@ -119,6 +121,13 @@ export class Ingress implements Actor<IngressProtocol> {
       health: this.#health(hub, dialect.brand),
       representations: this.#representations,
       openapi: new OpenApi(options.openapi),
+      snapshot: {
+        store: context.ref<StoreProtocol>('store'),
+        clock: context.clock,
+        dialect: dialect.name,
+        storePrefix: options.storePrefix,
+        timeoutMs: requestTimeoutMs,
+      },
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({

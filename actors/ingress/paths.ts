@@ -9,13 +9,16 @@ import { headersFor, sendObject, sendText } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
+import { SNAPSHOT_PATH } from './protocol.ts';
 import type { Representations } from './representation.ts';
+import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 
 export interface PathParts {
   readonly discovery: Discovery;
   readonly health: Health;
   readonly representations: Representations;
   readonly openapi: OpenApi;
+  readonly snapshot: SnapshotParts;
   readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
 }
 
@@ -38,6 +41,7 @@ export class Paths {
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
+    if (path === SNAPSHOT_PATH && verb === 'get') return sendSnapshot(exchange, this.#parts.snapshot);
     if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
     return this.#document(exchange, path);
   }
