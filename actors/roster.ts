@@ -131,6 +131,10 @@ function storeOptions(settings: ServerSettings, outside: OutsideWorld): StoreOpt
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    measures: {
+      objectCountMs: options.storeCountMetricPollPeriodMs,
+      diskSizeMs: options.storeDbMetricPollIntervalMs,
+    },
   };
 }
 

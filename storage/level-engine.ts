@@ -43,6 +43,7 @@ const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
 /** Read ahead for a snapshot; the rest of the process goes on meanwhile. */
 const SNAPSHOT_READ_BYTES = 128 * 1024;
+const SNAPSHOT_READ_ENTRIES = 100;
 
 const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
   'EACCES',
@@ -159,7 +160,7 @@ export class LevelEngine implements StorageEngine {
         const found: [string, Uint8Array][] = [];
         try {
           for (let bytes = 0; bytes < bytesMax; ) {
-            const entries = await iterator.nextv(LOAD_SLICE);
+            const entries = await iterator.nextv(SNAPSHOT_READ_ENTRIES);
             if (entries.length === 0) break;
             for (const [key, value] of entries) {
               found.push([key.slice(prefix.length), value]);

@@ -2,6 +2,7 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import type { StorageMedia } from '../../storage/stored-value.ts';
+import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {
   /** Makes the engine, unopened. */
@@ -12,6 +13,8 @@ export interface StoreOptions {
   readonly healthcheckTimeoutMs: number;
   /** Bytes that only the history window keeps; older events are compacted beyond it. */
   readonly historyBytesMax: number;
+  /** How often objects and disk are measured for the metrics; absent: never. */
+  readonly measures?: MeasurePeriods;
 }
 
 export const STORE_SETTINGS = {

@@ -18,6 +18,7 @@ import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
+import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
 
@@ -101,6 +102,8 @@ export class Store implements Actor<StoreProtocol> {
         this.#whenSettled(this.#compactByAge),
       );
     }
+    const keys = (): Iterator<string> => this.#log.current.keys();
+    if (this.#options.measures) new StoreMeasures(this.#context, this.#engine, keys).start(this.#options.measures);
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
   }
 
