@@ -1,4 +1,6 @@
 // The default engine: one LevelDB directory, every batch synced. Owns the database handle and the head marker beside it.
+// LevelDB does not write on soundly after a write that failed, so the database is then closed, what of the batch reached
+// its log is cut off, and it is opened again by the next write: reads come from memory and need no database.
 // Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory, each
 // with a checksum of its own.
 import { randomBytes } from 'node:crypto';
@@ -28,7 +30,9 @@ import {
   VALUES,
 } from './level-layout.ts';
 import { tableDamages } from './leveldb/database-files.ts';
+import { cutFromLog } from './leveldb/log-tail.ts';
 import { firstOf, storeDamage } from './store-damage.ts';
+import { refusedWrite } from './write-refusal.ts';
 
 export interface LevelEngineOptions {
   readonly directory: string;
@@ -66,6 +70,8 @@ export class LevelEngine implements StorageEngine {
   #found: FoundFiles | undefined;
   #lastRevision = 0;
   #compactedRevision = 0;
+  /** Why the database is closed since a write failed. */
+  #refusal: OrchError | undefined;
 
   constructor(options: LevelEngineOptions) {
     this.#options = options;
@@ -97,7 +103,7 @@ export class LevelEngine implements StorageEngine {
     }
   }
 
-  async loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
+  async loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
     await this.#scan(this.#valuePrefix, visit);
   }
 
@@ -120,10 +126,13 @@ export class LevelEngine implements StorageEngine {
           : { type: 'put', key: this.#valuePrefix + key, value },
       );
     }
-    await this.#database.batch(operations, { sync: true });
+    // The start went well, and what is kept of it takes room on the disk.
     void this.#found?.forget();
+    await this.#writing(batch.lastRevision, async (database) => {
+      await database.batch(operations, { sync: true });
+      this.#marker!.advance(batch.lastRevision);
+    });
     this.#lastRevision = batch.lastRevision;
-    this.#marker!.advance(batch.lastRevision);
   }
 
   readBarrier(): Promise<number> {
@@ -136,16 +145,21 @@ export class LevelEngine implements StorageEngine {
   async compact(upToRevision: number): Promise<boolean> {
     if (upToRevision > this.#compactedRevision) {
       // On disk before any record is gone: a record missing after the compacted revision would be damage.
-      await this.#database.put(META_COMPACTED, compactedValue(upToRevision), { sync: true });
+      await this.#writing(undefined, (database) =>
+        database.put(META_COMPACTED, compactedValue(upToRevision), { sync: true }),
+      );
       this.#compactedRevision = upToRevision;
     }
     const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
-    const keys = await this.#database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
-    if (keys.length > 0) await this.#database.batch(keys.map((key) => ({ type: 'del' as const, key })));
-    return keys.length === COMPACT_SLICE_RECORDS;
+    return this.#writing(undefined, async (database) => {
+      const keys = await database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
+      if (keys.length > 0) await database.batch(keys.map((key) => ({ type: 'del' as const, key })));
+      return keys.length === COMPACT_SLICE_RECORDS;
+    });
   }
 
   snapshot(): EngineSnapshot {
+    if (this.#refusal !== undefined) throw this.#refusal;
     const { directory } = this.#options;
     const prefix = this.#valuePrefix;
     // What an iterator sees is fixed when it is made.
@@ -192,6 +206,8 @@ export class LevelEngine implements StorageEngine {
   }
 
   async probe(): Promise<void> {
+    if (this.#refusal?.code === 'StorageFull') return;
+    if (this.#refusal !== undefined) throw this.#refusal;
     await this.#database.get(META_FORMAT);
   }
 
@@ -203,6 +219,45 @@ export class LevelEngine implements StorageEngine {
     if (asFound) this.#found?.putBack();
     else await this.#found?.forget();
     this.#found = undefined;
+  }
+
+  /**
+   * Runs a write, after opening what an earlier failure has closed. `revision`: of the batch that must be gone from the
+   * log when the write fails. Rejects as `commit` does.
+   */
+  async #writing<T>(revision: number | undefined, write: (database: LevelDatabase) => Promise<T>): Promise<T> {
+    await this.#reopen();
+    try {
+      return await write(this.#database);
+    } catch (error) {
+      const { directory } = this.#options;
+      this.#refusal = refusedWrite(directory, error);
+      await this.#handle?.close();
+      this.#handle = undefined;
+      // A batch that is not to be found later has no revision: 0 has no record.
+      cutFromLog(join(directory, DATABASE_DIRECTORY), this.#eventPrefix + revisionKey(revision ?? 0));
+      throw this.#refusal;
+    }
+  }
+
+  /** Opens the database again after a write that failed. Rejects as `commit` does while it still cannot be written to. */
+  async #reopen(): Promise<void> {
+    if (this.#refusal === undefined) return;
+    const { directory } = this.#options;
+    const handle = openLevelDatabase(join(directory, DATABASE_DIRECTORY));
+    try {
+      await handle.open();
+    } catch (error) {
+      await handle.close();
+      this.#refusal = refusedWrite(directory, error);
+      throw this.#refusal;
+    }
+    this.#handle = handle;
+    const found = await this.#newestRevision();
+    if (found !== this.#lastRevision) {
+      throw storeDamage(`after a failed write it ends at revision ${found}, not ${this.#lastRevision}`, directory);
+    }
+    this.#refusal = undefined;
   }
 
   get #database(): LevelDatabase {
@@ -266,13 +321,16 @@ export class LevelEngine implements StorageEngine {
     return newest === undefined ? this.#compactedRevision : Number.parseInt(newest.slice(this.#eventPrefix.length), 16);
   }
 
-  async #scan(prefix: string, visit: (key: string, value: Uint8Array) => void): Promise<void> {
+  async #scan(prefix: string, visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
     const iterator = this.#database.iterator({ gte: prefix, lt: endOf(prefix), fillCache: false });
     try {
       for (;;) {
         const entries = await iterator.nextv(LOAD_SLICE);
         if (entries.length === 0) return;
-        for (const [key, value] of entries) visit(key.slice(prefix.length), value);
+        for (const [key, value] of entries) {
+          const visited = visit(key.slice(prefix.length), value);
+          if (visited instanceof Promise) await visited;
+        }
       }
     } catch (error) {
       throw openError(this.#options.directory, error);
