@@ -65,6 +65,8 @@ export interface IngressOptions {
   readonly serverAddress: string;
   /** Feature gate WarningHeaders: clients hear of what is deprecated. */
   readonly warningHeaders: boolean;
+  /** What the store's keys begin with. */
+  readonly storePrefix: string;
   readonly build: BuildInfo;
   readonly connect: ConnectSettings;
   /** Wall time of the process start. */
@@ -154,6 +156,13 @@ export class Ingress implements Actor<IngressProtocol> {
       openapi: new OpenApi(options.openapi),
       auth: context.ref<AuthProtocol>('auth'),
       requestTimeoutMs,
+      snapshot: {
+        store: context.ref<StoreProtocol>('store'),
+        clock: context.clock,
+        dialect: dialect.name,
+        storePrefix: options.storePrefix,
+        timeoutMs: requestTimeoutMs,
+      },
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({
