@@ -88,7 +88,7 @@ export async function minimised(
   const giveUpAtMs = performance.now() + MINIMISE_MS;
   const isSpent = (): boolean => tries++ > MINIMISE_TRIES_MAX || performance.now() > giveUpAtMs;
   const lengths = (): readonly [string | undefined, number][] => [
-    [undefined, smallest.body.length],
+    ...(fixed.includes('body') ? [] : [[undefined, smallest.body.length] as [undefined, number]]),
     ...Object.entries(smallest.text)
       .filter(([name]) => !fixed.includes(name))
       .map(([name, value]): [string, number] => [name, value.length]),

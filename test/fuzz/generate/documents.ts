@@ -43,6 +43,15 @@ class Documents {
 
   readonly suggest = (name: string, dice: Dice): unknown => this.#values.word(name, dice);
 
+  hasValid(typeName: string): boolean {
+    return this.#texts.has(typeName);
+  }
+
+  /** Something of the type, which need not be one of KINDS. */
+  made(type: TypeSchema, dice: Dice, density: number): JsonObject {
+    return this.#values.object(type, dice, density);
+  }
+
   /** A valid object of the type as JSON text, if the fixtures have one. */
   valid(type: TypeSchema, dice: Dice): string | undefined {
     const texts = this.#texts.get(type.name);
