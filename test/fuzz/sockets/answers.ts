@@ -14,10 +14,13 @@ const STATUS_LINE = /^HTTP\/1\.1 ([1-5][0-9]{2})(?: [^\r\n]*)?$/;
 const HEADER_LINE = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\r\n\0]*$/;
 const HEAD_END = '\r\n\r\n';
 
-/** The answers so far, to requests of these methods. `isClosed`: nothing more will come. Throws Violation. */
+/**
+ * The answers so far, to requests of these methods; what comes behind them answers what is no request. `isClosed`: nothing
+ * more will come. Throws Violation.
+ */
 export function answersIn(received: Buffer, methods: readonly string[], isClosed: boolean): SocketAnswer[] {
   const answers: SocketAnswer[] = [];
-  for (let rest = received; rest.length > 0; ) {
+  for (let rest = received; rest.length > 0 && answers.length < methods.length; ) {
     const headEnd = rest.indexOf(HEAD_END);
     if (headEnd < 0) {
       requireHeadBegins(rest);
@@ -71,7 +74,9 @@ function bodyOf(
   method: string,
   isClosed: boolean,
 ): Body {
-  if (method === 'HEAD' || status === 204 || status === 304)
+  // A listener's own refusal of bytes further on may come in place of an earlier answer, and ends the connection.
+  const isLast = status >= 400 && headers.get('connection') === 'close' && !headers.has('content-length');
+  if ((method === 'HEAD' && !isLast) || status === 204 || status === 304)
     return { length: 0, content: bytes.subarray(0, 0), state: 'whole' };
   if (headers.get('transfer-encoding') === 'chunked') {
     const { body, isWhole, length } = parseChunks(bytes);
