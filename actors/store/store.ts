@@ -349,8 +349,8 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   #openBackup(): Backup {
-    const { revision, liveDigest, current } = this.#log;
-    return { id: this.#backups.open(), revision, objects: current.size, digest: liveDigest };
+    const { revision, digests, current } = this.#log;
+    return { id: this.#backups.open(), revision, objects: current.size, digest: digests.total };
   }
 
   readonly #compactByAge = (): void => {
