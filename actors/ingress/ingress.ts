@@ -77,6 +77,7 @@ export class Ingress implements Actor<IngressProtocol> {
   readonly #inFlight: InFlight;
   #listener: Listener | undefined;
   #draining = false;
+  #stopped = false;
 
   constructor(context: ActorContext, options: IngressOptions) {
     this.#context = context;
@@ -151,6 +152,8 @@ export class Ingress implements Actor<IngressProtocol> {
       { clientCertificates: tls?.clientCaPem !== undefined, http2: false },
     );
     this.#listener = opened.listener;
+    // Stopped while it was opening: nobody else would close it, and the thread cannot end with it open.
+    if (this.#stopped) await this.#closeListener();
     if (opened.note !== undefined) this.#context.log.warn(opened.note);
   }
 
@@ -174,6 +177,7 @@ export class Ingress implements Actor<IngressProtocol> {
 
   /** Stops accepting, ends watches between two events, and waits for the requests in progress. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#draining = true;
     this.#listener?.stopAccepting();
     this.#watches.endAll();
@@ -184,7 +188,7 @@ export class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
-    await this.#listener?.close();
+    await this.#closeListener();
   }
 
   /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
@@ -192,6 +196,11 @@ export class Ingress implements Actor<IngressProtocol> {
     this.#watches.endAll();
     this.#listener?.stopAccepting();
     this.#listener?.close().catch(() => {});
+  }
+
+  async #closeListener(): Promise<void> {
+    this.#listener?.stopAccepting();
+    await this.#listener?.close();
   }
 
   /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */
