@@ -26,14 +26,22 @@ export function openDataDirectory(directory: string): string {
   return path;
 }
 
-/** The admin's token, kept from start to start: on disk before anyone is told. An empty file is no token. */
-export async function adminToken(directory: string): Promise<string> {
-  const path = join(directory, TOKEN_FILE);
+/** The admin's token, kept from start to start. */
+export function adminToken(directory: string): Promise<string> {
+  return keptSecret(directory, TOKEN_FILE, () => `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
+}
+
+/**
+ * A secret that is made once and kept from start to start, readable by its owner only: on disk before anyone is told. An
+ * empty file holds none. The text without blanks around it.
+ */
+export async function keptSecret(directory: string, fileName: string, make: () => string): Promise<string> {
+  const path = join(directory, fileName);
   const kept = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   if (kept !== '') return kept;
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  await realEnvironment.disk.writeFileAtomic(path, Buffer.from(`${token}\n`), 0o600);
-  return token;
+  const secret = make();
+  await realEnvironment.disk.writeFileAtomic(path, Buffer.from(secret), 0o600);
+  return secret.trim();
 }
 
 /** Writes the kubeconfig, whole or not at all, and returns its path. Not synced: every start writes it anew. */
@@ -51,12 +59,17 @@ export function writeKubeconfig(directory: string, text: string): string {
  */
 export function claimDirectory(directory: string): () => void {
   const path = join(directory, PID_FILE);
-  const holder = livingHolder(path);
+  refuseInUse(directory);
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+}
+
+/** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
+export function refuseInUse(directory: string): void {
+  const holder = livingHolder(join(directory, PID_FILE));
   if (holder !== undefined) {
     throw new OrchError('StoreUnusable', `the data directory ${directory} is in use by process ${holder}`);
   }
-  writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
 }
 
 function livingHolder(path: string): number | undefined {

@@ -17,6 +17,12 @@ export const COMMANDS: readonly Command[] = [
     description: 'Print which actors a placement puts on which threads.',
     inForce: true,
   },
-  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: false },
-  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: false },
+  {
+    usage: 'placement compare FILES',
+    description: 'Run the same load under several placements and print a table.',
+    inForce: true,
+  },
+  { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
+  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
+  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
 ];

@@ -44,8 +44,8 @@ export interface HttpResponse {
    */
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /**
-   * Begins a streamed answer (chunked). A client that waits for the headers of a plain JSON stream gets them at once; on
-   * `uws` the headers of other streams (Protobuf, gzip) travel with the first chunk.
+   * Begins a streamed answer (chunked). A client that waits for the headers of a watch, or of any plain JSON stream, gets
+   * them at once; on `uws` the headers of other streams (lists in Protobuf, gzip) travel with the first chunk.
    */
   start(status: number, headers: HeaderList): void;
   /**

@@ -4,7 +4,7 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 import type { HeaderList } from './exchange.ts';
 import { isBodiless, statusLine } from './http-status.ts';
-import { isFramingHeader, isPlainJson, safeHeaderValue } from './response-headers.ts';
+import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from './response-headers.ts';
 import type { TrackedResponse } from './run-handler.ts';
 
 /** Bytes of one native write, and so about what the binary holds for a client that has stopped reading. */
@@ -16,6 +16,10 @@ const NEWLINE = 0x0a;
 // with the first. Some clients wait for it, so a JSON stream gets a blank after each line: it is its own chunk and pushes
 // the line end out. A blank and not a newline, because clients that read by lines choke on empty ones.
 const FLUSHING_BLANK = new Uint8Array([0x20]);
+
+// A stream of events behind four bytes of their length has no room for a blank. No event has 16 MB: the first byte of the
+// first length is sent with the headers, and left out of the first event.
+const LEADING_ZERO = new Uint8Array([0]);
 
 /** What responses of one listener share. */
 export interface UwsResponseScope {
@@ -94,10 +98,17 @@ export class UwsResponse implements TrackedResponse {
       return;
     }
     this.#state = 'head';
-    this.#stream = { status, headers, isPlainJson: isPlainJson(headers), pending: undefined, isParked: false };
+    this.#stream = {
+      status,
+      headers,
+      isPlainJson: isPlainJson(headers),
+      owesZero: false,
+      pending: undefined,
+      isParked: false,
+    };
     this.#native.onWritable(() => this.#onWritable());
     // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
-    if (this.#stream.isPlainJson) queueMicrotask(() => this.#flushHead());
+    if (this.#stream.isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
   }
 
   write(bytes: Uint8Array): boolean {
@@ -108,7 +119,9 @@ export class UwsResponse implements TrackedResponse {
       stream.pending.push(bytes.slice());
       return false;
     }
-    return this.#park(this.#writePieces(bytes));
+    const isZeroSent = stream.owesZero && bytes[0] === 0;
+    stream.owesZero = false;
+    return this.#park(this.#writePieces(isZeroSent ? bytes.subarray(1) : bytes));
   }
 
   onDrained(callback: () => void): void {
@@ -185,8 +198,10 @@ export class UwsResponse implements TrackedResponse {
   #flushHead(): void {
     if (this.#state !== 'head') return;
     this.#native.cork(() => {
+      const stream = this.#stream!;
       this.#sendHead();
-      this.#native.write(FLUSHING_BLANK);
+      stream.owesZero = !stream.isPlainJson;
+      this.#native.write(stream.isPlainJson ? FLUSHING_BLANK : LEADING_ZERO);
     });
   }
 
@@ -258,6 +273,8 @@ interface StreamState {
   readonly status: number;
   readonly headers: HeaderList;
   readonly isPlainJson: boolean;
+  /** The first byte of the first event was sent before it. */
+  owesZero: boolean;
   /** Copies of what the full socket has not taken. */
   pending: Uint8Array[] | undefined;
   isParked: boolean;

@@ -73,9 +73,12 @@ export class ReadGate {
       return;
     }
     switch (freshness.kind) {
-      case 'any':
+      case 'local':
         go(undefined);
         return;
+      // What one hub has answered, or a write, the next hub's answer may not fall behind: nobody can have been told of more
+      // than is committed, and a hub that has applied it does not wait.
+      case 'any':
       case 'mostRecent':
         this.#reach(this.#shared.committedRevision, freshness, CATCH_UP_WAIT_MS, go);
         return;
@@ -103,7 +106,11 @@ export class ReadGate {
     const timer = this.#context.timers.after(waitMs, () => {
       this.#waiting.delete(read);
       // Nobody asked a consistent read for a revision: it is this hub that is behind.
-      go(kind === 'mostRecent' ? { refused: 'notReady' } : { refused: 'tooLarge', currentRevision: this.#applied });
+      go(
+        kind === 'mostRecent' || kind === 'any'
+          ? { refused: 'notReady' }
+          : { refused: 'tooLarge', currentRevision: this.#applied },
+      );
     });
     const read: WaitingRead = { revision, exact: kind === 'exact', go, cancel: () => timer.cancel() };
     this.#waiting.add(read);

@@ -7,6 +7,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
@@ -20,7 +21,7 @@ import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
 import { OpenApi } from './openapi.ts';
-import type { DocumentRequest } from './openapi-worker.ts';
+import type { ServedApi } from './openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths.ts';
 import { Pipeline } from './pipeline.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
@@ -33,7 +34,9 @@ import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
   readonly registry: Registry;
-  readonly openapi: DocumentRequest;
+  /** The thread's records as Protobuf. */
+  readonly records: ProtobufRecords;
+  readonly openapi: ServedApi;
   readonly listener: 'auto' | 'uws' | 'node';
   readonly openListener: OpenListener;
   readonly host: string;
@@ -41,6 +44,8 @@ export interface IngressOptions {
   readonly tls: TlsMaterial | undefined;
   /** Several ingresses, or other processes, listen on the same port. */
   readonly sharedPort: boolean;
+  /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
+  readonly streamsPerConnectionMax: number;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   /** For all ingresses together. */
@@ -48,6 +53,8 @@ export interface IngressOptions {
   readonly writesInFlightMax: number;
   readonly livezGracePeriodMs: number;
   readonly healthcheckTimeoutMs: number;
+  /** Key management services of the encryption at rest. */
+  readonly keyServices: number;
   readonly serverAddress: string;
   readonly build: BuildInfo;
   /** Wall time of the process start. */
@@ -95,6 +102,7 @@ export class Ingress implements Actor<IngressProtocol> {
     this.#reads = new Reads({
       hub,
       slabs,
+      records: options.records,
       requestTimeoutMs,
       metaGroup: dialect.metaGroup,
       timers: context.timers,
@@ -103,10 +111,16 @@ export class Ingress implements Actor<IngressProtocol> {
           context.timers.soon(resolve);
         }),
     });
-    this.#writes = new Writes(context.ref<AdmissionProtocol>('admission'), this.#reads, requestTimeoutMs);
+    this.#writes = new Writes(
+      context.ref<AdmissionProtocol>('admission'),
+      this.#reads,
+      this.#representations,
+      requestTimeoutMs,
+    );
     this.#watches = new Watches({
       context,
       hub,
+      schema: () => options.records.schema,
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
@@ -128,6 +142,7 @@ export class Ingress implements Actor<IngressProtocol> {
       audit: context.ref<AuditProtocol>('audit'),
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
+      representations: this.#representations,
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });
@@ -135,7 +150,7 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, listener, openListener } = this.#options;
+    const { host, port, tls, sharedPort, streamsPerConnectionMax, listener, openListener } = this.#options;
     const opened = await openListener(
       listener,
       {
@@ -145,6 +160,7 @@ export class Ingress implements Actor<IngressProtocol> {
         headerBytesMax: HEADER_BYTES_MAX,
         idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
         sharedPort,
+        ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
         handler: (request, response) => {
           void this.#pipeline.serve(request, response);
         },
@@ -232,6 +248,7 @@ export class Ingress implements Actor<IngressProtocol> {
       uptimeMs: () => context.clock.nowMs() - options.startedWallMs,
       livezGracePeriodMs: options.livezGracePeriodMs,
       checkTimeoutMs: options.healthcheckTimeoutMs,
+      keyServices: options.keyServices,
     });
   }
 

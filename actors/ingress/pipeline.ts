@@ -7,6 +7,7 @@ import {
   badRequest,
   forbidden,
   forbiddenPath,
+  insufficientStorage,
   internalError,
   serviceUnavailable,
   timeout,
@@ -21,6 +22,7 @@ import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
 import { sendStatus, sendText } from './answers.ts';
 import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
@@ -32,6 +34,7 @@ export interface PipelineParts {
   readonly audit: Ref<AuditProtocol>;
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
+  readonly representations: Representations;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -121,12 +124,16 @@ export class Pipeline {
     }
     const status = statusOf(error);
     if (status !== undefined) {
-      sendStatus(exchange, status);
+      this.#sendStatus(exchange, status);
       return;
     }
     const { requestId, request } = exchange;
     this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
-    sendStatus(exchange, internalError('the request could not be handled'));
+    this.#sendStatus(exchange, internalError('the request could not be handled'));
+  }
+
+  #sendStatus(exchange: Exchange, status: Status): void {
+    sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
   }
 
   #finish(exchange: Exchange): void {
@@ -189,6 +196,10 @@ function statusOf(error: unknown): Status | undefined {
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
     default:
       return undefined;
   }

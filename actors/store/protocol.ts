@@ -95,6 +95,12 @@ export interface StoreProtocol extends Protocol {
     /** Starts `storeBatch` messages to the named actor, each after the snapshot's sequence. */
     readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: Snapshot };
     readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
+    /** Whether a key management service answers, by its number in the encryption configuration. */
+    readonly keyServiceHealth: {
+      readonly message: { readonly number: number };
+      /** Empty when it does. */
+      readonly reply: { readonly problem: string };
+    };
     /** Compacts up to a revision now, as the timer would. */
     readonly compact: {
       readonly message: { readonly upToRevision: number };

@@ -2,6 +2,7 @@
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import { crc32 } from 'node:zlib';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineWrite } from '../../storage/engine.ts';
 import { EventRecordWriter, liveDigestOf } from '../../storage/event-log.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
@@ -49,6 +50,16 @@ export interface FormedBatch {
   readonly runs: readonly number[];
 }
 
+/** What a batch being formed began from: `retract` goes back to it. */
+interface BatchStart {
+  readonly revision: number;
+  readonly lastChecksum: number;
+  readonly liveDigest: number;
+  readonly events: number;
+  /** Every key written, with what was current before, in order. */
+  readonly replaced: (readonly [key: string, before: CurrentRecord | undefined])[];
+}
+
 export class RevisionLog {
   readonly current = new Map<string, CurrentRecord>();
   readonly window: HistoryWindow;
@@ -60,18 +71,22 @@ export class RevisionLog {
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
+  readonly #encryption: StoredEncryption | undefined;
   readonly #events = new EventRecordWriter();
   #scratch = Buffer.allocUnsafeSlow(256 * 1024);
   #scratchEnd = 0;
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
+  #start: BatchStart = { revision: 0, lastChecksum: 0, liveDigest: 0, events: 0, replaced: [] };
 
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
-  constructor(pool: SlabPool, media: StorageMedia) {
+  /** `encryption`: what goes to disk passes through it; slabs hold values as they are. */
+  constructor(pool: SlabPool, media: StorageMedia, encryption?: StoredEncryption) {
     this.window = new HistoryWindow(pool);
     this.#pool = pool;
     this.#media = media;
+    this.#encryption = encryption;
   }
 
   /** Starts a batch. */
@@ -80,6 +95,22 @@ export class RevisionLog {
     this.#scratchEnd = 0;
     this.#writes = [];
     this.#runs = [];
+    const { revision, lastChecksum, liveDigest } = this;
+    this.#start = { revision, lastChecksum, liveDigest, events: this.window.events.length, replaced: [] };
+  }
+
+  /** Takes back everything since `begin`: the batch was not stored, and nobody has seen it. */
+  retract(): void {
+    const { revision, lastChecksum, liveDigest, events, replaced } = this.#start;
+    this.window.retract(this.window.events.length - events);
+    for (const [key, before] of replaced.reverse()) {
+      const written = this.current.get(key);
+      if (written !== undefined) this.#pool.release(written.slab, written.offset);
+      if (before === undefined) this.current.delete(key);
+      else this.current.set(key, before);
+    }
+    Object.assign(this, { revision, lastChecksum, liveDigest });
+    this.begin();
   }
 
   /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
@@ -208,6 +239,7 @@ export class RevisionLog {
   }
 
   #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
+    this.#start.replaced.push([key, before]);
     let digest = this.liveDigest;
     if (before !== undefined) digest -= liveDigestOf(before.keyChecksum, before.revision);
     if (next !== undefined) {
@@ -257,7 +289,8 @@ export class RevisionLog {
     const at = this.#scratchEnd;
     const length = writeStoredValue(this.#scratch, at, key, head, attributes, json, this.#media);
     this.#scratchEnd += length;
-    return this.#scratch.subarray(at, at + length);
+    const stored = this.#scratch.subarray(at, at + length);
+    return this.#encryption === undefined ? stored : this.#encryption.seal(key, stored);
   }
 }
 

@@ -90,6 +90,32 @@ test('the OpenAPI document describes what is served, and is not sent twice to wh
   t.deepEqual([again.status, again.text], [304, '']);
 });
 
+test('each group and version has an OpenAPI 3 document, found from the root by its hash', async (t) => {
+  const { client } = server();
+  const root = (await client.get('/openapi/v3')).json as unknown as {
+    paths: Record<string, { serverRelativeURL: string }>;
+  };
+  for (const path of ['api', 'api/v1', 'apis', 'apis/apps', 'apis/apps/v1', 'version'])
+    t.true(path in root.paths, path);
+  const { serverRelativeURL } = root.paths['apis/apps/v1']!;
+  const found = await client.get(serverRelativeURL);
+  t.is(found.status, 200);
+  t.regex(found.headers['cache-control'] ?? '', /immutable/);
+  const { openapi, components } = found.json as unknown as { openapi: string; components: { schemas: object } };
+  t.is(openapi, '3.0.0');
+  t.true('io.k8s.api.apps.v1.Deployment' in components.schemas);
+  t.true('io.k8s.api.core.v1.PodSpec' in components.schemas, 'what a kind refers to is in its document');
+  t.false('io.k8s.api.core.v1.Node' in components.schemas, 'what it does not refer to is not');
+  const again = await client.get('/openapi/v3/apis/apps/v1', {
+    headers: { 'if-none-match': found.headers.etag ?? '' },
+  });
+  t.deepEqual([again.status, again.text], [304, '']);
+  const outdated = await client.get('/openapi/v3/apis/apps/v1?hash=ABC');
+  t.deepEqual([outdated.status, outdated.headers.location], [301, serverRelativeURL]);
+  t.is((await client.get('/openapi/v3/apis/none/v1')).status, 404);
+  t.is((await client.get('/openapi/v3', { headers: { accept: 'image/png' } })).status, 406);
+});
+
 test('/metrics is Prometheus text with requests, mailboxes, commits and watchers', async (t) => {
   const { client } = server();
   const namespace = await freshNamespace(client);

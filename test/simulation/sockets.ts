@@ -12,6 +12,7 @@ export interface RequestParts {
   readonly path: string;
   readonly query?: string;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -181,10 +182,11 @@ function requestOf({
   path,
   query = '',
   contentType = 'application/json',
+  accept = 'application/json',
   body = '',
 }: RequestParts): HttpRequest {
   const headers: Readonly<Record<string, string>> = {
-    accept: 'application/json',
+    accept,
     authorization: `Bearer ${TOKEN}`,
     'content-type': contentType,
     'user-agent': 'simulation',

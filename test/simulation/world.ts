@@ -6,7 +6,6 @@ import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
-import type { Plan, PlannedActor } from '../../runtime/plan.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
@@ -15,14 +14,10 @@ import type { StorageEngine } from '../../storage/engine.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
+import { drawLayout, type Layout, planOf } from './layouts.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
 
-/** The ingresses, each with a hub and an admission on a thread of its own. */
-export const INGRESSES = ['ingress/0', 'ingress/1'] as const;
-const FRONT_KINDS = ['ingress', 'auth', 'audit', 'hub', 'admission'];
 const RESTART_MS = 300;
-/** The controllers write as much at their start as clients do in a run: one run in so many has them. */
-const SEEDS_WITH_CONTROLLERS = 8;
 const LIMIT_MS = 600_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
@@ -37,6 +32,8 @@ export interface WorldOptions {
   readonly seed: number;
   readonly faults: FaultPlan;
   readonly server: Server;
+  /** They write as much at their start as clients do in a run. */
+  readonly hasControllers: boolean;
   readonly trace?: (line: string) => void;
 }
 
@@ -52,6 +49,7 @@ export class World {
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
   readonly #settings: ServerSettings;
+  readonly #layout: Layout;
   #moment = 0;
   #lives = 0;
 
@@ -61,7 +59,12 @@ export class World {
     this.#random = new SeededRandom(seed ^ 0x0c70);
     const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
     this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
-    this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017));
+    this.#layout = drawLayout(this.#random, options.hasControllers);
+    this.faults = new Faults(
+      options.faults,
+      new SeededRandom(seed ^ 0xfa017),
+      this.#layout.threads.map(({ name }) => name),
+    );
     this.disk = new SimulatedDisk({
       tokenKey: this.#random.bytes(32),
       nowMs: () => this.time.monotonicMs(),
@@ -84,9 +87,18 @@ export class World {
     this.#options.trace?.(`${String(Math.round(this.time.monotonicMs())).padStart(7)} ms  ${line}`);
   }
 
+  get ingresses(): readonly string[] {
+    return this.#layout.ingresses;
+  }
+
+  /** The thread that an ingress runs on. */
+  threadOf(ingress: string): string {
+    return this.#layout.threads.find(({ actors }) => actors.includes(ingress))!.name;
+  }
+
   /** `ingress/0#2`: an ingress and which life of its thread it is in. */
   frontOf(ingress: string): string {
-    return `${ingress}#${this.#lives}.${this.threads.livesOf(threadOf(ingress))}`;
+    return `${ingress}#${this.#lives}.${this.threads.livesOf(this.threadOf(ingress))}`;
   }
 
   start(): Promise<void> {
@@ -126,7 +138,7 @@ export class World {
   async restart(): Promise<void> {
     this.trace('kill');
     this.threads.kill();
-    for (const ingress of INGRESSES) this.sockets.cutAll(ingress);
+    for (const ingress of this.ingresses) this.sockets.cutAll(ingress);
     this.disk.crash();
     await this.sleep(RESTART_MS);
     this.threads = this.#newThreads();
@@ -144,7 +156,7 @@ export class World {
     });
     return new SimulatedThreads<ServerSettings>({
       kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
-      plan: planOf(kinds, this.#random, this.#options.seed % SEEDS_WITH_CONTROLLERS === 0),
+      plan: planOf(this.#layout, kinds, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
@@ -158,16 +170,17 @@ export class World {
   #onEnd(thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
-    if (thread === 'store') this.disk.crash();
-    for (const ingress of INGRESSES) if (threadOf(ingress) === thread) this.sockets.cutAll(ingress);
+    if (this.#layout.threads.find(({ name }) => name === thread)!.actors.includes('store')) this.disk.crash();
+    for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
 }
 
-const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
-
-export function threadOf(ingress: string): string {
-  return ingress.replace('ingress', 'front');
-}
+const EXPECTED_ENDS: ReadonlySet<string> = new Set([
+  'injected',
+  'the process was killed',
+  'the disk reports an error',
+  'the disk is full',
+]);
 
 function settings(): ServerSettings {
   const parsed = parseArguments('up', []);
@@ -198,33 +211,4 @@ function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSe
     return kind.create(context, options);
   };
   return { ...kind, create };
-}
-
-/** Two fronts, the store, and the scheduler, with or without the controllers; slabs and history as small as chance wants them. */
-function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom, hasControllers: boolean): Plan {
-  const store = {
-    slabBytes: [2048, 8192, 65_536][random.below(3)]!,
-    historyEventsMax: [8, 40, 1000][random.below(3)]!,
-    batchTransactionsMax: [2, 16][random.below(2)]!,
-    sparseShare: 0.5,
-  };
-  const actor = (kind: string, index = 0, count = 1): PlannedActor => {
-    const defaults = kinds.find((each) => each.kind === kind)?.settings ?? {};
-    const name = count === 1 ? kind : `${kind}/${index}`;
-    return { kind, name, index, settings: kind === 'store' ? { ...defaults, ...store } : defaults };
-  };
-  const fronts = INGRESSES.map((ingress, index) => ({
-    name: threadOf(ingress),
-    group: 'front',
-    actors: FRONT_KINDS.map((kind) => actor(kind, index, INGRESSES.length)),
-  }));
-  const others = [
-    { name: 'store', group: 'store', actors: [actor('store')] },
-    {
-      name: 'control',
-      group: 'control',
-      actors: [actor('scheduler'), ...(hasControllers ? [actor('controllers')] : [])],
-    },
-  ];
-  return { name: 'simulated', threads: [...fronts, ...others], warnings: [] };
 }
