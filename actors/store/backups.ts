@@ -1,9 +1,12 @@
 // Snapshots being read by an operator (storage/snapshot-file.ts): each a fixed view of the engine, read slice by slice while
 // the store goes on. Owns those views: how many there may be, and that one nobody reads any more is closed.
+import type { Reply } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
+import type { Backup as OpenedBackup } from './protocol.ts';
+import type { RevisionLog } from './revision-log.ts';
 
 const OPEN_MAX = 2;
 const SLICE_BYTES = 256 * 1024;
@@ -26,15 +29,22 @@ export class Backups {
     this.#timers = timers;
   }
 
-  /** Opens a view of what is committed now, and returns its number. Only between batches. */
-  open(): number {
+  /** Opens a view of what is committed now, and says what it holds. Only between batches. */
+  open({ revision, digests, current }: RevisionLog): OpenedBackup {
     if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
     const id = ++this.#lastId;
     this.#open.set(id, { snapshot: this.#engine.snapshot(), timer: this.#closeLater(id) });
-    return id;
+    return { id, revision, objects: current.size, digest: digests.total };
   }
 
-  /** The next objects as records, empty at the end. */
+  /** Answers with the next objects as records, empty at the end. */
+  answer(id: number, reply: Reply): void {
+    this.read(id).then(
+      (payload) => reply.send({ payload }),
+      (error: unknown) => reply.fail(error),
+    );
+  }
+
   async read(id: number): Promise<Uint8Array> {
     const backup = this.#open.get(id);
     if (backup === undefined) throw new OrchError('Refused', 'this snapshot is not open any more');
