@@ -15,6 +15,8 @@ export class FoundFiles {
   readonly #kept: string;
   readonly #discarded: string;
   #isKept = false;
+  /** Settles when nothing is kept any more. */
+  #forgotten: Promise<void> = Promise.resolve();
 
   /** `database`: the directory whose files are kept; none is made where there is none. */
   constructor(database: string) {
@@ -36,11 +38,13 @@ export class FoundFiles {
   }
 
   /** The start went well. */
-  async forget(): Promise<void> {
-    if (!this.#isKept) return;
-    this.#isKept = false;
-    // What cannot be removed now, the next start removes.
-    await rm(this.#kept, { recursive: true, force: true }).catch(() => {});
+  forget(): Promise<void> {
+    if (this.#isKept) {
+      this.#isKept = false;
+      // What cannot be removed now, the next start removes.
+      this.#forgotten = rm(this.#kept, { recursive: true, force: true }).catch(() => {});
+    }
+    return this.#forgotten;
   }
 
   /** The start was refused, and the database is closed again. */

@@ -14,7 +14,7 @@ import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
 import { diskProblem, keyServiceProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
-import type { Backup, Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
+import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
@@ -75,7 +75,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
-    this.#backups = new Backups(this.#engine, context.timers);
+    this.#backups = new Backups(this.#engine, this.#log, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -112,8 +112,8 @@ export class Store implements Actor<StoreProtocol> {
         this.#whenSettled(this.#compactByAge),
       );
     }
-    const keys = (): Iterator<string> => this.#log.current.keys();
-    if (this.#options.measures) new StoreMeasures(this.#context, this.#engine, keys).start(this.#options.measures);
+    const { measures } = this.#options;
+    if (measures) new StoreMeasures(this.#context, this.#engine, this.#log.current).start(measures);
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
   }
 
@@ -127,18 +127,6 @@ export class Store implements Actor<StoreProtocol> {
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
-        return;
-      case 'openBackup':
-        this.#answerSettled(reply, () => this.#openBackup());
-        return;
-      case 'readBackup':
-        this.#backups.read(message.id).then(
-          (payload) => reply.send({ payload }),
-          (error: unknown) => reply.fail(error),
-        );
-        return;
-      case 'closeBackup':
-        this.#backups.close(message.id);
         return;
       case 'health':
         this.#health(reply);
@@ -154,6 +142,8 @@ export class Store implements Actor<StoreProtocol> {
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
+      default:
+        this.#backups.onMessage(message, reply, (answer) => this.#answerSettled(reply, answer));
     }
   }
 
@@ -334,11 +324,6 @@ export class Store implements Actor<StoreProtocol> {
       history: historyPlaces(this.#log),
       tokenKey: this.#tokenKey,
     };
-  }
-
-  #openBackup(): Backup {
-    const { revision, liveDigest, current } = this.#log;
-    return { id: this.#backups.open(), revision, objects: current.size, digest: liveDigest };
   }
 
   readonly #compactByAge = (): void => {
