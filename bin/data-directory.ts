@@ -64,6 +64,11 @@ export function claimDirectory(directory: string): () => void {
   return () => rmSync(path, { force: true });
 }
 
+/** True while another living process holds the directory. */
+export function isInUse(directory: string): boolean {
+  return livingHolder(join(directory, PID_FILE)) !== undefined;
+}
+
 /** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
 export function refuseInUse(directory: string): void {
   const holder = livingHolder(join(directory, PID_FILE));

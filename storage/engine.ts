@@ -64,6 +64,8 @@ export interface StorageEngine {
   onForeignBatch(callback: (batch: ForeignBatch) => void): void;
   /** Forgets event records up to a revision, a slice at a time; true while there is more to do. Rejects as `commit` does. */
   compact(upToRevision: number): Promise<boolean>;
+  /** Gives the room of what was overwritten and removed back to the disk. Long work, for engines that have any of it. */
+  reclaim?(): Promise<void>;
   /** The values as of the last commit. Only between commits. Holds room on the disk until it is closed. Throws as `commit` rejects. */
   snapshot(): EngineSnapshot;
   /** What the engine's files take on the disk. */

@@ -15,7 +15,6 @@ export class FoundFiles {
   readonly #kept: string;
   readonly #discarded: string;
   #isKept = false;
-  /** Settles when nothing is kept any more. */
   #forgotten: Promise<void> = Promise.resolve();
 
   /** `database`: the directory whose files are kept; none is made where there is none. */
@@ -37,13 +36,12 @@ export class FoundFiles {
     }
   }
 
-  /** The start went well. */
+  /** The start went well. Resolves when nothing is kept any more; asked again, it answers for the first time. */
   forget(): Promise<void> {
-    if (this.#isKept) {
-      this.#isKept = false;
-      // What cannot be removed now, the next start removes.
-      this.#forgotten = rm(this.#kept, { recursive: true, force: true }).catch(() => {});
-    }
+    if (!this.#isKept) return this.#forgotten;
+    this.#isKept = false;
+    // What cannot be removed now, the next start removes.
+    this.#forgotten = rm(this.#kept, { recursive: true, force: true }).catch(() => {});
     return this.#forgotten;
   }
 

@@ -158,6 +158,11 @@ export class LevelEngine implements StorageEngine {
     });
   }
 
+  /** Until then, what was overwritten or removed still lies in LevelDB's files. */
+  async reclaim(): Promise<void> {
+    await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
+  }
+
   snapshot(): EngineSnapshot {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { directory } = this.#options;

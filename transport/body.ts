@@ -92,7 +92,7 @@ const MAY_HALVE_A_CHARACTER = /\\u[dD][89a-fA-F]/;
 const ESCAPES = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
 function wellFormed(json: string): string {
-  return json.replace(ESCAPES, (escape) => (escape.length > 2 ? '\ufffd' : escape));
+  return json.replace(ESCAPES, (escaped) => (escaped.length > 2 ? '\ufffd' : escaped));
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
 import type { Representation } from './representation.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 interface OpenWatch {
   readonly id: number;
@@ -37,6 +38,8 @@ export interface WatchParts {
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
   readonly schema: () => Schema;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
 }
 
 export class Watches {
@@ -158,8 +161,15 @@ export class Watches {
   #start(watch: OpenWatch): void {
     if (watch.started) return;
     watch.started = true;
-    watch.exchange.code = 200;
-    watch.response.start(200, headersFor(watch.representation.contentType));
+    const { exchange, representation, response } = watch;
+    if (exchange.request.isWebSocket) {
+      exchange.code = 101;
+      const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
+      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+    } else {
+      exchange.code = 200;
+      response.start(200, headersFor(representation.contentType));
+    }
     watch.response.onDrained(() => this.#drained(watch));
   }
 

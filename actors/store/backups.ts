@@ -55,8 +55,8 @@ export class Backups {
     if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
     const id = ++this.#lastId;
     this.#open.set(id, { snapshot: this.#engine.snapshot(), timer: this.#closeLater(id) });
-    const { revision, liveDigest, current } = this.#log;
-    return { id, revision, objects: current.size, digest: liveDigest };
+    const { revision, digests, current } = this.#log;
+    return { id, revision, objects: current.size, digest: digests.total };
   }
 
   /** The next objects as records, empty at the end. */

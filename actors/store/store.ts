@@ -99,6 +99,8 @@ export class Store implements Actor<StoreProtocol> {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
+      // The newest record is the one that compaction leaves: it is not to hold values under an old key.
+      if (this.#log.hasStaleHistory) await this.#checkpoint(nowMs);
     } catch (error) {
       this.#encryption?.close();
       await this.#engine.close({ asFound: true });
@@ -117,6 +119,12 @@ export class Store implements Actor<StoreProtocol> {
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
   }
 
+  async #checkpoint(wallMs: number): Promise<void> {
+    const { lastRevision, ...batch } = this.#log.checkpoint(wallMs);
+    await this.#engine.commit({ ...batch, lastRevision });
+    this.#commitTimes.add({ revision: lastRevision, wallMs });
+  }
+
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'commit':
@@ -127,6 +135,9 @@ export class Store implements Actor<StoreProtocol> {
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
+        return;
+      case 'digests':
+        this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
         return;
       case 'health':
         this.#health(reply);
@@ -314,6 +325,7 @@ export class Store implements Actor<StoreProtocol> {
   #subscribe(subscriber: string): Snapshot {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
+      incarnation: this.#subscribers.incarnation,
       readerSlot,
       sequence: this.#subscribers.sequence,
       revision: this.#log.revision,

@@ -1,4 +1,5 @@
-// All targets that run in this process. Those that go over sockets are in sockets/.
+// All targets: those that run in this process, and those that put a server process under fire over sockets.
+import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
 import { fieldSets } from './targets/field-sets.ts';
 import { headers } from './targets/headers.ts';
@@ -9,6 +10,7 @@ import { protobuf } from './targets/protobuf.ts';
 import { requests } from './targets/requests.ts';
 import { scalars } from './targets/scalars.ts';
 import { selectors } from './targets/selectors.ts';
+import { structural } from './targets/structural.ts';
 import { tokens } from './targets/tokens.ts';
 import { writes } from './targets/writes.ts';
 import { yaml } from './targets/yaml.ts';
@@ -23,15 +25,19 @@ export const TARGETS: readonly Target[] = [
   yaml,
   protobuf,
   objects,
+  structural,
   fieldSets,
   patches,
   writes,
 ];
 
+const ALL: readonly Target[] = [...TARGETS, ...SOCKET_TARGETS];
+
 /** Throws for a name that no target has. */
 export function targetNamed(name: string): Target {
-  const target = TARGETS.find((one) => one.name === name);
-  if (target === undefined)
-    throw new Error(`no target ${name}; there are ${TARGETS.map((one) => one.name).join(', ')}`);
+  const target = ALL.find((one) => one.name === name);
+  if (target === undefined) throw new Error(`no target ${name}; there are ${ALL.map((one) => one.name).join(', ')}`);
   return target;
 }
+
+export { SOCKET_TARGETS };

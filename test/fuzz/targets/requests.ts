@@ -141,4 +141,4 @@ function run({ text: { method = '', path = '', query = '' } }: Input): void {
   accepted(() => watchStart(parsed, DIALECT.metaGroup));
 }
 
-export const requests: Target = { name: 'requests', weight: 16, generate, run };
+export const requests: Target = { name: 'requests', weight: 13, generate, run };

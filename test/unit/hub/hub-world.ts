@@ -99,6 +99,8 @@ export interface WorldOptions {
   readonly historyEventsMax?: number;
   readonly historyBytesMax?: number;
   readonly compactionIntervalMs?: number;
+  /** 0: the hub does not check itself. */
+  readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
@@ -201,6 +203,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
+      bearerPrefix: 'bearer.',
     });
   }
 
@@ -357,7 +360,16 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const exchange = { response: watch.response, query: parameters, info, verb: 'watch', user: NOBODY, code: 0 };
+    const request = { isWebSocket: false };
+    const exchange = {
+      request,
+      response: watch.response,
+      query: parameters,
+      info,
+      verb: 'watch',
+      user: NOBODY,
+      code: 0,
+    };
     this.ingress.watches
       .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
       .then(
@@ -479,6 +491,7 @@ class Parts {
       },
       {
         ...hubKind,
+        settings: { selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0 },
         mailboxMax: this.#options.hubMailboxMax ?? hubKind.mailboxMax,
         create: (context) => {
           this.hub = hubKind.create(context, {
