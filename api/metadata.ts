@@ -71,9 +71,12 @@ const CLEARED_ON_CREATE = [
   'deletionGracePeriodSeconds',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
+/** Those that write the status. */
+const STATUS_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval']);
+
 /** Everything of an update that is not in the body. */
 export interface Update extends RequestIdentity {
-  /** `status` changes the status and metadata only, anything else (and the empty one) all but the status. */
+  /** `status` and `approval` change the status and metadata only, anything else (and the empty one) all but the status. */
   readonly subresource: string;
   /** A status update leaves all metadata as stored (custom resources). Some built-in types do so by the table below. */
   readonly statusKeepsMetadata?: boolean;
@@ -89,7 +92,7 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
   const given = withIdentity(metadataOf(next), type, update);
   requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
-  const isStatusUpdate = update.subresource === 'status' && type.strategy.hasStatus;
+  const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.strategy.hasStatus;
   const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type, update) : given, before);
   if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
   const updated = { ...next, metadata };

@@ -23,6 +23,11 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
-  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: false },
-  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: false },
+  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
+  {
+    usage: 'store reencrypt DIR',
+    description: 'Rewrite what --encryption-provider-config names, under its first keys.',
+    inForce: true,
+  },
+  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
 ];

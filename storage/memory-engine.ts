@@ -22,9 +22,8 @@ export class MemoryEngine implements StorageEngine {
     });
   }
 
-  loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
-    for (const [key, value] of this.#values) visit(key, value);
-    return Promise.resolve();
+  async loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
+    for (const [key, value] of this.#values) await visit(key, value);
   }
 
   loadEvents(visit: (events: Uint8Array) => void): Promise<void> {

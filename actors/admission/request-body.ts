@@ -144,8 +144,13 @@ export function patchOptions(
 export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
   const options =
     request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
-  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
+  requireDeleteOptions(options, metaGroup);
   return options;
+}
+
+/** Throws 422 unless the options are valid. */
+export function requireDeleteOptions(options: DeleteOptions, metaGroup: string): void {
+  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
 }
 
 function fromQuery(parameters: WriteParameters): DeleteOptions {
@@ -167,9 +172,16 @@ function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): Del
       badRequest(`the kind in the data (${kind}) does not match the expected kind (DeleteOptions of ${metaGroup}/v1)`),
     );
   }
-  // Through the schema, so that what is spelled wrongly (`dryRun: All`, no list) is refused and not left out.
+  return toDeleteOptions(schema, body, request.parameters);
+}
+
+/**
+ * DeleteOptions from their JSON form; a dry run that they do not mention is as the query says. Through the schema, so that
+ * what is spelled wrongly (`dryRun: All`, no list) is refused and not left out. Throws 400.
+ */
+export function toDeleteOptions(schema: Schema, body: JsonObject, parameters: WriteParameters): DeleteOptions {
   const { object } = decode(body, schema.kind('', 'v1', 'DeleteOptions')!);
-  const { dryRun = request.parameters.dryRun, ...options } = object as DeleteOptions;
+  const { dryRun = parameters.dryRun, ...options } = object as DeleteOptions;
   return { dryRun, ...options };
 }
 

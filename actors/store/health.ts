@@ -1,5 +1,6 @@
-// Whether the store's disk answers.
+// Whether what the store depends on answers: the disk, and the services that its keys are under.
 import type { Timers } from '../../runtime/environment.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 
 /** Reads something back from the disk. Resolves with what is wrong, empty when nothing is; never rejects. */
@@ -15,4 +16,10 @@ export function diskProblem(engine: StorageEngine, timers: Timers, timeoutMs: nu
       (error: unknown) => settle(String(error)),
     );
   });
+}
+
+/** What is wrong with a key management service, by its number in the configuration; empty when nothing is. Never rejects. */
+export async function keyServiceProblem(encryption: StoredEncryption | undefined, number: number): Promise<string> {
+  const envelope = encryption?.envelopes[number];
+  return envelope === undefined ? 'there is no such service' : envelope.problem();
 }

@@ -1,5 +1,6 @@
 // What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
+import type { ResourceDigest } from '../../storage/live-digest.ts';
 import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
 
 /** `expect` of an operation: the key must not exist. */
@@ -94,7 +95,18 @@ export interface StoreProtocol extends Protocol {
     };
     /** Starts `storeBatch` messages to the named actor, each after the snapshot's sequence. */
     readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: Snapshot };
+    /** Sums over everything live at the newest revision, for readers that doubt themselves. */
+    readonly digests: {
+      readonly message: Record<never, never>;
+      readonly reply: { readonly revision: number; readonly resources: readonly ResourceDigest[] };
+    };
     readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
+    /** Whether a key management service answers, by its number in the encryption configuration. */
+    readonly keyServiceHealth: {
+      readonly message: { readonly number: number };
+      /** Empty when it does. */
+      readonly reply: { readonly problem: string };
+    };
     /** Compacts up to a revision now, as the timer would. */
     readonly compact: {
       readonly message: { readonly upToRevision: number };

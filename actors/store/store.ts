@@ -1,16 +1,17 @@
 // The store. Driver: owns the storage engine. The only writer: gathers what arrives while a batch is being written,
 // commits it as one, and keeps this order: durable, then the committed revision in shared memory, then the batch
-// published, then the writes acknowledged. A failed commit ends the thread: what was not acknowledged may be lost, what
-// was is on disk.
+// published, then the writes acknowledged. A batch that the disk refused is taken back and its writes are refused; a
+// commit of which nobody knows what is stored ends the thread: what was not acknowledged may be lost, what was is on disk.
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { CrashError, OrchError } from '../../runtime/errors.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
-import { diskProblem } from './health.ts';
+import { diskProblem, keyServiceProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
@@ -19,6 +20,7 @@ import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
+import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
 
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
@@ -28,6 +30,8 @@ export class Store implements Actor<StoreProtocol> {
   readonly #context: ActorContext;
   readonly #options: StoreOptions;
   readonly #engine: StorageEngine;
+  readonly #encryption: StoredEncryption | undefined;
+  readonly #refusals: WriteRefusals;
   readonly #settings: typeof STORE_SETTINGS;
   readonly #shared = new SharedState();
   readonly #pool: SlabPool;
@@ -47,13 +51,15 @@ export class Store implements Actor<StoreProtocol> {
   /** Set while stopping: called when everything accepted has been written. */
   #onIdle: (() => void) | undefined;
 
-  constructor(context: ActorContext, options: StoreOptions) {
+  constructor(context: ActorContext, options: StoreOptions, encryption?: StoredEncryption) {
     this.#context = context;
     this.#options = options;
     this.#engine = options.engine(context);
+    this.#encryption = encryption;
+    this.#refusals = new WriteRefusals(context);
     this.#settings = { ...STORE_SETTINGS, ...(context.settings as Partial<typeof STORE_SETTINGS>) };
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
-    this.#log = new RevisionLog(this.#pool, options.media);
+    this.#log = new RevisionLog(this.#pool, options.media, this.#encryption);
     this.#subscribers = new Subscribers(context, this.#shared, this.#pool);
     this.#pending = new PendingCommits(this.#settings.batchTransactionsMax, this.#settings.batchBytesMax);
     this.#compactor = new Compactor({
@@ -73,6 +79,7 @@ export class Store implements Actor<StoreProtocol> {
       slabBytes: this.#pool.reservedBytes,
       slabLiveBytes: this.#pool.liveBytes,
       subscribers: this.#subscribers.count,
+      writable: this.#refusals.current === undefined ? 1 : 0,
     }));
   }
 
@@ -82,12 +89,17 @@ export class Store implements Actor<StoreProtocol> {
       const contents = await this.#engine.open();
       this.#tokenKey = contents.tokenKey;
       const nowMs = this.#context.clock.nowMs();
-      for (const { revision, wallMs } of await recover(this.#log, this.#pool, this.#engine, contents)) {
+      const forms = { currentVersion: this.#options.currentVersion, encryption: this.#encryption };
+      const times = await recover(this.#log, this.#pool, this.#engine, contents, forms);
+      for (const { revision, wallMs } of times) {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
+      // The newest record is the one that compaction leaves: it is not to hold values under an old key.
+      if (this.#log.hasStaleHistory) await this.#checkpoint(nowMs);
     } catch (error) {
-      await this.#engine.close();
+      this.#encryption?.close();
+      await this.#engine.close({ asFound: true });
       throw error;
     }
     this.#shared.committedRevision = this.#log.revision;
@@ -101,15 +113,16 @@ export class Store implements Actor<StoreProtocol> {
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
   }
 
+  async #checkpoint(wallMs: number): Promise<void> {
+    const { lastRevision, ...batch } = this.#log.checkpoint(wallMs);
+    await this.#engine.commit({ ...batch, lastRevision });
+    this.#commitTimes.add({ revision: lastRevision, wallMs });
+  }
+
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'commit':
-        if (this.#stopped) {
-          reply.fail(new OrchError('ActorDown', 'the store has stopped'));
-          return;
-        }
-        this.#pending.add({ message, reply });
-        this.#wake();
+        this.#accept({ message, reply });
         return;
       case 'subscribe':
         this.#answerSettled(reply, () => this.#subscribe(message.subscriber));
@@ -117,8 +130,14 @@ export class Store implements Actor<StoreProtocol> {
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
         return;
+      case 'digests':
+        this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
+        return;
       case 'health':
         this.#health(reply);
+        return;
+      case 'keyServiceHealth':
+        void keyServiceProblem(this.#encryption, message.number).then((problem) => reply.send({ problem }));
         return;
       case 'compact':
         this.#answerSettled(reply, () => {
@@ -138,12 +157,32 @@ export class Store implements Actor<StoreProtocol> {
       });
     }
     this.#stopped = true;
+    this.#encryption?.close();
     await this.#engine.close();
   }
 
   /** The subscription may be the dead actor's or already its successor's: whoever lives subscribes again. */
   peerRestarted(name: string): void {
     this.#subscribers.lose(name);
+  }
+
+  /** Values under a key that a service has yet to give wait here, and nothing waits for them. */
+  #accept(commit: PendingCommit): void {
+    const { message, reply } = commit;
+    const readiness = this.#encryption?.readyFor(message.transactions);
+    if (readiness !== undefined) {
+      readiness.then(
+        () => this.#accept(commit),
+        (error: unknown) => reply.fail(error),
+      );
+      return;
+    }
+    if (this.#stopped) {
+      reply.fail(new OrchError('ActorDown', 'the store has stopped'));
+      return;
+    }
+    this.#pending.add(commit);
+    this.#wake();
   }
 
   #wake(): void {
@@ -158,7 +197,7 @@ export class Store implements Actor<StoreProtocol> {
   async #run(): Promise<void> {
     while (this.#pending.length > 0 || this.#diskCompactionDue) {
       if (this.#pending.length > 0) await this.#commitBatch(this.#pending.take());
-      if (this.#diskCompactionDue) await this.#compactor.compactDisk(this.#engine);
+      if (this.#diskCompactionDue) await this.#compactDisk();
     }
     this.#rest();
   }
@@ -171,7 +210,28 @@ export class Store implements Actor<StoreProtocol> {
     this.#onIdle();
   }
 
+  /** Takes a batch back when it was refused; so are its writes, until the disk is worth another try. */
   async #commitBatch(commits: readonly PendingCommit[]): Promise<void> {
+    if (this.#refusals.isFresh) {
+      for (const { reply } of commits) reply.fail(this.#refusals.current);
+      return;
+    }
+    try {
+      await this.#writeBatch(commits);
+    } catch (error) {
+      if (!isRefusedWrite(error)) throw error;
+      this.#commitStartedMs = undefined;
+      this.#log.retract();
+      // What it had written to slabs is dead, and was never shown to anyone.
+      this.#pool.retireEmpty(this.#subscribers.sequence);
+      this.#refusals.refused(error);
+      for (const { reply } of commits) reply.fail(error);
+      this.#settle();
+    }
+  }
+
+  /** Throws, with nothing acknowledged, what the engine rejects with. */
+  async #writeBatch(commits: readonly PendingCommit[]): Promise<void> {
     const log = this.#log;
     const firstRevision = log.revision + 1;
     const wallMs = this.#context.clock.nowMs();
@@ -190,11 +250,24 @@ export class Store implements Actor<StoreProtocol> {
       this.#commitTimes.add({ revision: batch.lastRevision, wallMs });
       this.#publish(batch.runs, []);
       this.#metrics.committed(transactions);
+      this.#refusals.written();
     }
     commits.forEach(({ reply }, index) => {
       reply.send({ results: answers[index] });
     });
     if (batch !== undefined) this.#settle();
+  }
+
+  /** A disk that refuses this as well is compacted later. */
+  async #compactDisk(): Promise<void> {
+    try {
+      await this.#compactor.compactDisk(this.#engine);
+      this.#refusals.written();
+    } catch (error) {
+      if (!isRefusedWrite(error)) throw error;
+      this.#compactor.isDiskDue = true;
+      this.#refusals.refused(error);
+    }
   }
 
   /** What waited for the batch, and keeping the history window to its bounds. */
@@ -244,6 +317,7 @@ export class Store implements Actor<StoreProtocol> {
   #subscribe(subscriber: string): Snapshot {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
+      incarnation: this.#subscribers.incarnation,
       readerSlot,
       sequence: this.#subscribers.sequence,
       revision: this.#log.revision,
@@ -279,7 +353,7 @@ export class Store implements Actor<StoreProtocol> {
 
   /** A store that is stopping leaves the disk's compaction to the next start. */
   get #diskCompactionDue(): boolean {
-    return this.#compactor.isDiskDue && this.#onIdle === undefined;
+    return this.#compactor.isDiskDue && this.#onIdle === undefined && !this.#refusals.isFresh;
   }
 
   #health(reply: Reply): void {
@@ -318,7 +392,7 @@ export const storeKind: ActorKind<StoreOptions> = {
   stopOrder: 90,
   settings: STORE_SETTINGS,
   create: async (context, options) => {
-    const store = new Store(context, options);
+    const store = new Store(context, options, await options.encryption?.());
     await store.open();
     return store;
   },
