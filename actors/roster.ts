@@ -54,7 +54,11 @@ export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
 
 function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
-  return new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect });
+  return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
+}
+
+function storePrefixOf({ storePrefix }: ServerSettings['options']): string {
+  return storePrefix.replace(/\/+$/, '');
 }
 
 /** A kind that picks its options out of the server's settings. */
@@ -95,6 +99,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
       addressTypes: options.orchletPreferredAddressTypes,
       port: options.orchletPort,
     },
+    storePrefix: storePrefixOf(options),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };
@@ -150,6 +155,10 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    measures: {
+      objectCountMs: options.storeCountMetricPollPeriodMs,
+      diskSizeMs: options.storeDbMetricPollIntervalMs,
+    },
     currentVersion: (key, value) => versions.current(key, value),
   };
 }

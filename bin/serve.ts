@@ -71,12 +71,13 @@ export async function serve(
   refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
+  let supervisor: Supervisor | undefined;
   try {
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(program, options, directory);
     prepareUws(HEADER_BYTES_MAX);
-    const supervisor = await startSupervisor({
+    supervisor = await startSupervisor({
       plan,
       rosterUrl,
       options: settings,
@@ -91,6 +92,8 @@ export async function serve(
     process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
     await stopped;
   } catch (error) {
+    // Threads that live on would turn the exit into an abort.
+    await supervisor?.stop();
     release();
     if (!isStoreDamage(error)) throw error;
     throw new OrchError('StoreUnusable', `${error.message}; see orch store check ${directory}`);
@@ -214,12 +217,20 @@ function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
   return { level: VERBOSITY_LEVELS[v] ?? 'trace', format: loggingFormat === 'json' ? 'json' : 'text' };
 }
 
-/** Resolves when a signal has stopped everything; a second signal ends the process at once. */
+/**
+ * Resolves when a signal has stopped everything. A second signal ends the process at once, and as if nobody had caught it:
+ * an exit while threads with native sockets live is an abort.
+ */
 function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => void): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
-    const stop = (): void => {
-      if (stopping) process.exit(130);
+    const stop = (signal: NodeJS.Signals): void => {
+      if (stopping) {
+        release();
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+        return;
+      }
       stopping = true;
       setTimeout(() => {
         supervisor.stop().then(

@@ -30,4 +30,10 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
+  {
+    usage: 'store snapshot FILE [OPTIONS]',
+    description: 'Save all objects of a running server (--data-dir DIR) into a file.',
+    inForce: true,
+  },
+  { usage: 'store restore FILE DIR', description: 'Make a new data folder of a snapshot.', inForce: true },
 ];

@@ -65,6 +65,8 @@ export interface IngressOptions {
   readonly serverAddress: string;
   /** Feature gate WarningHeaders: clients hear of what is deprecated. */
   readonly warningHeaders: boolean;
+  /** What the store's keys begin with. */
+  readonly storePrefix: string;
   readonly build: BuildInfo;
   readonly connect: ConnectSettings;
   /** Wall time of the process start. */
@@ -100,6 +102,7 @@ export class Ingress implements Actor<IngressProtocol> {
   #connects: Promise<Connects> | undefined;
   #listener: Listener | undefined;
   #draining = false;
+  #stopped = false;
 
   constructor(context: ActorContext, options: IngressOptions) {
     this.#context = context;
@@ -154,6 +157,13 @@ export class Ingress implements Actor<IngressProtocol> {
       openapi: new OpenApi(options.openapi),
       auth: context.ref<AuthProtocol>('auth'),
       requestTimeoutMs,
+      snapshot: {
+        store: context.ref<StoreProtocol>('store'),
+        clock: context.clock,
+        dialect: dialect.name,
+        storePrefix: options.storePrefix,
+        timeoutMs: requestTimeoutMs,
+      },
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({
@@ -189,6 +199,8 @@ export class Ingress implements Actor<IngressProtocol> {
       { clientCertificates: tls?.clientCaPem !== undefined, http2: false },
     );
     this.#listener = opened.listener;
+    // Stopped while it was opening: nobody else would close it, and the thread cannot end with it open.
+    if (this.#stopped) await this.#closeListener();
     if (opened.note !== undefined) this.#context.log.warn(opened.note);
   }
 
@@ -212,6 +224,7 @@ export class Ingress implements Actor<IngressProtocol> {
 
   /** Stops accepting, ends watches between two events, and waits for the requests in progress. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     this.#draining = true;
     this.#listener?.stopAccepting();
     this.#watches.endAll();
@@ -223,7 +236,7 @@ export class Ingress implements Actor<IngressProtocol> {
       });
     }
     (await this.#connects)?.close();
-    await this.#listener?.close();
+    await this.#closeListener();
   }
 
   /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
@@ -231,6 +244,11 @@ export class Ingress implements Actor<IngressProtocol> {
     this.#watches.endAll();
     this.#listener?.stopAccepting();
     this.#listener?.close().catch(() => {});
+  }
+
+  async #closeListener(): Promise<void> {
+    this.#listener?.stopAccepting();
+    await this.#listener?.close();
   }
 
   /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */

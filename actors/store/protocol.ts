@@ -86,6 +86,14 @@ export interface StoreHealth {
   readonly reason: string;
 }
 
+export interface Backup {
+  readonly id: number;
+  readonly revision: number;
+  readonly objects: number;
+  /** Of the objects' keys and revisions. */
+  readonly digest: number;
+}
+
 export interface StoreProtocol extends Protocol {
   readonly asks: {
     /** Group commit: answered when durable and published. Values of all transactions lie in `payload`. */
@@ -112,8 +120,16 @@ export interface StoreProtocol extends Protocol {
       readonly message: { readonly upToRevision: number };
       readonly reply: { readonly compactedRevision: number };
     };
+    /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
+    readonly openBackup: { readonly message: Record<never, never>; readonly reply: Backup };
+    /** The next records of it (storage/snapshot-file.ts), empty at the end. */
+    readonly readBackup: {
+      readonly message: { readonly id: number };
+      readonly reply: { readonly payload: Uint8Array };
+    };
   };
   readonly tells: {
     readonly unsubscribe: { readonly subscriber: string };
+    readonly closeBackup: { readonly id: number };
   };
 }

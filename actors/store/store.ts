@@ -9,15 +9,17 @@ import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
 import { diskProblem, keyServiceProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
-import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
+import type { Backup, Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
+import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
@@ -38,6 +40,7 @@ export class Store implements Actor<StoreProtocol> {
   readonly #log: RevisionLog;
   readonly #subscribers: Subscribers;
   readonly #metrics: StoreMetrics;
+  readonly #backups: Backups;
   readonly #commitTimes = new CommitTimes();
   readonly #compactor: Compactor;
   #tokenKey: Uint8Array = new Uint8Array();
@@ -72,6 +75,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
+    this.#backups = new Backups(this.#engine, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -110,6 +114,8 @@ export class Store implements Actor<StoreProtocol> {
         this.#whenSettled(this.#compactByAge),
       );
     }
+    const keys = (): Iterator<string> => this.#log.current.keys();
+    if (this.#options.measures) new StoreMeasures(this.#context, this.#engine, keys).start(this.#options.measures);
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
   }
 
@@ -132,6 +138,18 @@ export class Store implements Actor<StoreProtocol> {
         return;
       case 'digests':
         this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
+        return;
+      case 'openBackup':
+        this.#answerSettled(reply, () => this.#openBackup());
+        return;
+      case 'readBackup':
+        this.#backups.read(message.id).then(
+          (payload) => reply.send({ payload }),
+          (error: unknown) => reply.fail(error),
+        );
+        return;
+      case 'closeBackup':
+        this.#backups.close(message.id);
         return;
       case 'health':
         this.#health(reply);
@@ -328,6 +346,11 @@ export class Store implements Actor<StoreProtocol> {
       history: historyPlaces(this.#log),
       tokenKey: this.#tokenKey,
     };
+  }
+
+  #openBackup(): Backup {
+    const { revision, digests, current } = this.#log;
+    return { id: this.#backups.open(), revision, objects: current.size, digest: digests.total };
   }
 
   readonly #compactByAge = (): void => {

@@ -81,13 +81,17 @@ export const storageOptions = optionGroup('Store', SERVER, [
     name: 'store-count-metric-poll-period',
     type: 'duration',
     default: '1m0s',
+    bounds: [0, TIMER_MS_MAX],
     description: 'Time between counts of the objects of each resource, for the metrics; 0 for never.',
+    inForce: true,
   },
   {
     name: 'store-db-metric-poll-interval',
     type: 'duration',
     default: '30s',
+    bounds: [0, TIMER_MS_MAX],
     description: 'Time between measurements of the store, for the metrics; 0 for never.',
+    inForce: true,
   },
   {
     name: 'lease-reuse-duration-seconds',

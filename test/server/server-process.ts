@@ -75,6 +75,11 @@ export class ServerProcess {
     return this.#child?.pid ?? 0;
   }
 
+  /** The signal that ended the process, if one did. */
+  get endedBy(): NodeJS.Signals | null {
+    return this.#child?.signalCode ?? null;
+  }
+
   /** What the last start has printed. */
   get stdout(): string {
     return this.#stdout;

@@ -233,13 +233,13 @@ function checksumAt(pool: SlabPool, slab: number, offset: number): number {
 }
 
 /** Everything that a batch changes, but for the room it took. */
-function stateOf({ revision, lastChecksum, liveDigest, window, current }: RevisionLog, pool: SlabPool): string {
+function stateOf({ revision, lastChecksum, digests, window, current }: RevisionLog, pool: SlabPool): string {
   const { bytes, events } = window;
   const { liveBytes } = pool;
   return JSON.stringify({
     revision,
     lastChecksum,
-    liveDigest,
+    liveDigest: digests.total,
     bytes,
     events: events.length,
     objects: current.size,

@@ -154,6 +154,10 @@ class FixedEngine implements StorageEngine {
   readBarrier = neverAsked;
   compact = neverAsked;
   probe = neverAsked;
+  diskBytes = neverAsked;
+  snapshot(): never {
+    throw new Error('recovery does not ask for this');
+  }
   onForeignBatch(): void {}
   async close(): Promise<void> {}
 }
@@ -183,6 +187,8 @@ class ReopenedLevelEngine implements StorageEngine {
   readBarrier: StorageEngine['readBarrier'] = () => this.#engine.readBarrier();
   compact: StorageEngine['compact'] = (upToRevision) => this.#engine.compact(upToRevision);
   probe: StorageEngine['probe'] = () => this.#engine.probe();
+  snapshot: StorageEngine['snapshot'] = () => this.#engine.snapshot();
+  diskBytes: StorageEngine['diskBytes'] = () => this.#engine.diskBytes();
   close: StorageEngine['close'] = () => this.#engine.close();
   onForeignBatch(): void {}
 

@@ -185,7 +185,7 @@ export async function storeIn(directory: string): Promise<StoreState | string> {
     const { revision, compactedRevision } = log;
     return { revision, compactedRevision, objects: new Map(versions.map((version) => [version.key, version])) };
   });
-  return 'kind' in state ? `${state.kind}: ${state.kind === 'refused' ? state.message : ''}` : state;
+  return 'kind' in state ? JSON.stringify(state) : state;
 }
 
 /** Starts the engine on a directory, as the store does, and looks at what is recovered. */
