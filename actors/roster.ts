@@ -65,6 +65,7 @@ function withSettings<Options>(
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
     records: threadRecords(context, settings),
@@ -75,6 +76,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     port: options.securePort,
     tls: settings.tls,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
+    compressesAnswers: gates.enabled('APIResponseCompression'),
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
