@@ -2,6 +2,7 @@
 // the data directory; each kind of actor gets its part in roster.ts.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
+import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { AgentTls } from '../transport/agent-address.ts';
 import type { TlsMaterial } from '../transport/exchange.ts';
@@ -14,6 +15,8 @@ export interface ServerSettings {
   /** Absolute. */
   readonly dataDirectory: string;
   readonly storeEngine: 'level' | 'memory';
+  /** What `--encryption-provider-config` says; absent when it names no file. */
+  readonly encryption?: readonly ResourceEncryption[];
   readonly tls: TlsMaterial | undefined;
   /** The authority that signed the serving certificate. */
   readonly caPem: string;

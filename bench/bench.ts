@@ -3,16 +3,19 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DIALECT_NAMES, DIALECTS } from '../config/dialect.ts';
 import { ApiClient } from './api-client.ts';
 import { Children } from './children.ts';
 import { endpointOf, readConnectionFile } from './kubeconfig.ts';
 import type { Endpoint, LoadBounds, LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { BENCH_NAMESPACE, PATHS } from './objects.ts';
 import type { BenchOptions } from './options.ts';
+import { clearProgress, showProgress } from './progress.ts';
 import type { Figures } from './report.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 export const DEFAULT_CONNECTIONS = 64;
+const PROTOBUF_TYPES = DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType).join(', ');
 const DEFAULT_COUNT = 500_000;
 const DEFAULT_SECONDS = 8;
 const WARMUP_SHARE = 0.25;
@@ -53,6 +56,11 @@ export class Bench {
     return this.options.connections ?? DEFAULT_CONNECTIONS;
   }
 
+  /** What the loads ask for in place of JSON, in either dialect; undefined unless --protobuf was given. */
+  get accept(): string | undefined {
+    return this.options.protobuf === true ? PROTOBUF_TYPES : undefined;
+  }
+
   get wantsFloor(): boolean {
     return this.options.floor !== 'no';
   }
@@ -88,12 +96,18 @@ export class Bench {
   async load(job: LoadJob): Promise<LoadResult> {
     const child = this.children.fork('load-generator');
     const deadlineMs = (job.bounds.seconds + job.bounds.warmupSeconds) * 1000 + LOAD_DEADLINE_MS;
-    return resultOf(await this.children.ask<LoadReply>(child, job, deadlineMs));
+    const reply = await this.children.ask<LoadReply>(child, job, deadlineMs, ({ progress }) => showProgress(progress));
+    clearProgress();
+    return resultOf(reply);
   }
 
   /** Starts a server on a data directory, a new one by default. */
   startServer(dataDir = this.makeDirectory(), placement = this.options.placement ?? 'default'): Promise<ServerProcess> {
-    return startServer(this.children, { dataDir, placement, options: this.options['server-option'] ?? [] });
+    const options = [
+      ...(this.options.http2 === true ? ['ingress=node'] : []),
+      ...(this.options['server-option'] ?? []),
+    ];
+    return startServer(this.children, { dataDir, placement, options });
   }
 
   /** Runs `use` against a server with the bench's namespace in it, then stops the server or clears up in it. */
@@ -112,8 +126,9 @@ export class Bench {
   }
 
   async #withForeignTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
-    const { url, kubeconfig, token, pid } = this.options;
-    const endpoint = url === undefined ? readConnectionFile(kubeconfig!) : endpointOf(url, token, {});
+    const { url, kubeconfig, token, pid, 'allow-remote': allowRemote } = this.options;
+    const endpoint =
+      url === undefined ? readConnectionFile(kubeconfig!, allowRemote) : endpointOf(url, token, {}, allowRemote);
     return await withClient(endpoint, async (client) => {
       await prepareNamespace(client);
       try {

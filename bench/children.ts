@@ -2,6 +2,7 @@
 // bench stops them all. Nothing else is ever signalled.
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { LoadProgress } from './load-protocol.ts';
 
 const STOP_GRACE_MS = 10_000;
 
@@ -25,8 +26,16 @@ export class Children {
     return this.#keep(spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
   }
 
-  /** Sends a process its job and resolves with its one answer. Rejects when it ends before, or takes too long. */
-  ask<Answer>(child: ChildProcess, job: object, deadlineMs: number): Promise<Answer> {
+  /**
+   * Sends a process its job and resolves with its one answer; what it tells before goes to `onProgress`. Rejects when it
+   * ends before, or takes too long.
+   */
+  ask<Answer>(
+    child: ChildProcess,
+    job: object,
+    deadlineMs: number,
+    onProgress: (told: LoadProgress) => void = () => {},
+  ): Promise<Answer> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         reject(new Error(`no answer from a process of the bench within ${deadlineMs} ms`));
@@ -37,11 +46,17 @@ export class Children {
         reject(new Error('a process of the bench ended without an answer'));
       };
       child.once('exit', onExit);
-      child.once('message', (answer) => {
+      const onMessage = (message: object): void => {
+        if ('progress' in message) {
+          onProgress(message as LoadProgress);
+          return;
+        }
         clearTimeout(timer);
         child.off('exit', onExit);
-        resolve(answer as Answer);
-      });
+        child.off('message', onMessage);
+        resolve(message as Answer);
+      };
+      child.on('message', onMessage);
       child.send(job);
     });
   }

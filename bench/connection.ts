@@ -26,6 +26,11 @@ export class Connection {
     this.#socket.write(bytes);
   }
 
+  /** Reads nothing any more, as a client does that is stuck. */
+  stall(): void {
+    this.#socket.pause();
+  }
+
   close(): void {
     this.#socket.removeAllListeners('close');
     this.#socket.destroy();

@@ -1,5 +1,5 @@
 // Reads where a server is and how to be let in from a connection file (the current context of a kubeconfig). Refuses
-// servers elsewhere: a bench loads its own machine only.
+// other machines unless it is told that they are meant.
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, resolve } from 'node:path';
@@ -17,12 +17,13 @@ export class ConnectionFileError extends Error {
 type Section = Readonly<Record<string, unknown>>;
 
 /** Reads the file at `path`. Throws ConnectionFileError, or the file system's error. */
-export function readConnectionFile(path: string): Endpoint {
-  return parseConnectionFile(readFileSync(path, 'utf8'), (file) => readFileSync(resolve(dirname(path), file), 'utf8'));
+export function readConnectionFile(path: string, allowRemote = false): Endpoint {
+  const readNamed = (file: string): string => readFileSync(resolve(dirname(path), file), 'utf8');
+  return parseConnectionFile(readFileSync(path, 'utf8'), readNamed, allowRemote);
 }
 
 /** `readFile` reads the files that the text names. Throws ConnectionFileError. */
-export function parseConnectionFile(text: string, readFile: (path: string) => string): Endpoint {
+export function parseConnectionFile(text: string, readFile: (path: string) => string, allowRemote = false): Endpoint {
   const config = section(decodeYaml(Buffer.from(text)), 'the file');
   const context = named(config.contexts, config['current-context'], 'context');
   const cluster = named(config.clusters, context.cluster, 'cluster');
@@ -35,21 +36,27 @@ export function parseConnectionFile(text: string, readFile: (path: string) => st
   };
   const tokenFile = textOf(user.tokenFile);
   const token = textOf(user.token) ?? (tokenFile === undefined ? undefined : readFile(tokenFile).trim());
-  return endpointOf(textOf(cluster.server) ?? '', token, {
+  const tls: EndpointTls = {
     ...present('ca', cluster['insecure-skip-tls-verify'] === true ? undefined : pem(cluster, 'certificate-authority')),
     ...present('cert', pem(user, 'client-certificate')),
     ...present('key', pem(user, 'client-key')),
-  });
+  };
+  return endpointOf(textOf(cluster.server) ?? '', token, tls, allowRemote);
 }
 
-/** An endpoint from its address. Throws ConnectionFileError for anything but http or https to this machine. */
-export function endpointOf(url: string, token: string | undefined, tls: EndpointTls): Endpoint {
+/**
+ * An endpoint from its address. Throws ConnectionFileError for anything but http or https, and for another machine that
+ * is not allowed.
+ */
+export function endpointOf(url: string, token: string | undefined, tls: EndpointTls, allowRemote = false): Endpoint {
   if (!URL.canParse(url)) throw new ConnectionFileError(`"${url}" is not the address of a server`);
   const { protocol, hostname, port } = new URL(url);
   if (protocol !== 'https:' && protocol !== 'http:')
     throw new ConnectionFileError(`"${url}" is neither http nor https`);
   const host = hostname.replace(/^\[|\]$/g, '');
-  if (!isLoopback(host)) throw new ConnectionFileError(`${host} is not this machine: a bench loads loopback only`);
+  if (!allowRemote && !isLoopback(host)) {
+    throw new ConnectionFileError(`${host} is not this machine: load it with --allow-remote, if it is yours`);
+  }
   return {
     host,
     port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),

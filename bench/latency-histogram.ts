@@ -1,6 +1,6 @@
 // Latencies in a fixed amount of memory: buckets that grow with the value, so that a percentile is known to within 1.6 %
 // however many values there were. Recording allocates nothing.
-import type { LatencySummary } from './load-protocol.ts';
+import type { LatencyBuckets, LatencySummary } from './load-protocol.ts';
 
 /** Buckets in each doubling. */
 const STEPS = 64;
@@ -40,6 +40,19 @@ export class LatencyHistogram {
       if (left <= 0) return Math.min(upperEdgeUs(bucket) / 1000, this.#maxMs);
     }
     return 0;
+  }
+
+  /** The distribution in doublings, from the first that has values to the last. */
+  buckets(): LatencyBuckets {
+    const rows: [number, number][] = [];
+    for (let doubling = 0; doubling < DOUBLINGS; doubling += 1) {
+      let count = 0;
+      for (let step = 0; step < STEPS; step += 1) count += this.#counts[doubling * STEPS + step]!;
+      rows.push([upperEdgeUs(doubling * STEPS + STEPS - 1) / 1000, count]);
+    }
+    const filled = rows.map(([, count]) => count > 0);
+    const first = filled.indexOf(true);
+    return first < 0 ? [] : rows.slice(first, filled.lastIndexOf(true) + 1);
   }
 
   summary(): LatencySummary {

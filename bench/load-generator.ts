@@ -10,7 +10,8 @@ function answer(reply: LoadReply): void {
 
 process.once('disconnect', () => process.exit(1));
 process.once('message', (job: LoadJob) => {
-  const running = job.type === 'requests' ? runRequestLoad(job) : runWatchLoad(job);
+  const running =
+    job.type === 'requests' ? runRequestLoad(job) : runWatchLoad(job, (progress) => process.send!(progress));
   running.then(
     (ok) => answer({ ok }),
     (error: Error) => answer({ failed: error.message }),

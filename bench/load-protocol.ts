@@ -1,5 +1,6 @@
 // What travels between the bench's own processes: the jobs of the load generator and of the floors, and what they
 // answer. Types only, plain data.
+import type { DeliveryFaults } from './delivery-order.ts';
 
 /** Where a load goes. Loopback only. */
 export interface Endpoint {
@@ -26,6 +27,8 @@ export interface RequestTemplate {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly contentType?: string;
+  /** JSON by default. */
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -54,12 +57,22 @@ export interface RequestJob {
   readonly serverPid?: number;
 }
 
+export type EventEncoding = 'json' | 'protobuf';
+
 /** Watchers, and a writer whose writes they see. */
 export interface WatchJob {
   readonly type: 'watch';
   readonly endpoint: Endpoint;
   readonly watchPath: string;
   readonly watchers: number;
+  /** Watches beside these that read nothing after their first answer. They are not counted. */
+  readonly stalled?: number;
+  /** Watches on one HTTP/2 connection; absent: HTTP/1.1, a connection each. */
+  readonly streamsEach?: number;
+  /** The media type of the watches; JSON by default. */
+  readonly accept?: string;
+  /** What stands before a write's number in its events, by the watches' encoding; `json` by default. */
+  readonly encoding?: EventEncoding;
   /** Every how many watchers one takes part in the latency figures. */
   readonly sampleEvery: number;
   /** Count the first event of each write only: several events follow one write. Needs every watcher sampled. */
@@ -84,6 +97,9 @@ export interface LatencySummary {
   readonly maxMs: number;
 }
 
+/** How many latencies were at most so many milliseconds, and above the bound before. Bounds grow. */
+export type LatencyBuckets = readonly (readonly [upToMs: number, count: number])[];
+
 export interface LoadResult {
   /** Requests answered 2xx, or delivered events. */
   readonly operations: number;
@@ -94,6 +110,11 @@ export interface LoadResult {
   readonly sentToSeen?: LatencySummary;
   /** Of the writes that events follow, from sent to acknowledged. */
   readonly writeLatency?: LatencySummary;
+  /** Of a watch load: the distribution behind `sentToSeen`, and what is wrong with the deliveries to all watchers. */
+  readonly buckets?: LatencyBuckets;
+  readonly faults?: DeliveryFaults;
+  /** What an open watch adds to the server's memory before anything is written. */
+  readonly rssBytesPerWatch?: number;
   /** Body bytes of the counted operations. */
   readonly bodyBytes: number;
   /** Writes acknowledged while events were counted; equals `operations` for a request load. */
@@ -113,6 +134,16 @@ export interface LoadResult {
 
 /** Answers of the load generator process. */
 export type LoadReply = { readonly ok: LoadResult } | { readonly failed: string };
+
+/** What the load generator tells now and then before its answer. */
+export interface LoadProgress {
+  readonly progress: {
+    readonly elapsedSeconds: number;
+    readonly totalSeconds: number;
+    readonly operations: number;
+    readonly errors: number;
+  };
+}
 
 /** Starts the bare listener. Answers `{ port }`. */
 export interface ListenerJob {

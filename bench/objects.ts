@@ -5,6 +5,8 @@ import { withPlaceholders } from './request-template.ts';
 
 export const BENCH_NAMESPACE = 'bench';
 
+/** Of every object: what the watches' selectors can name. */
+const LABELS = { app: 'bench', tier: 'load' };
 /** Names a scheduler that does not exist: such a pod stays as it was written. */
 const NO_SCHEDULER = 'none';
 
@@ -32,7 +34,7 @@ export function configMap(name: string, bytes: number): string {
   return sized(bytes, (filler) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name },
+    metadata: { name, labels: LABELS },
     data: { seq: '{seq}', filler },
   }));
 }
@@ -42,7 +44,7 @@ export function configMapUpdate(name: string, bytes: number): string {
   return sized(bytes, (filler) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name, resourceVersion: '{version}' },
+    metadata: { name, labels: LABELS, resourceVersion: '{version}' },
     data: { seq: '{seq}', filler },
   }));
 }
@@ -55,7 +57,7 @@ export function pod(name: string, bytes: number, { scheduled }: { readonly sched
   return sized(bytes, (filler) => ({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, labels: { app: 'bench', tier: 'load', seq: '{seq}' }, annotations: { filler } },
+    metadata: { name, labels: { ...LABELS, seq: '{seq}' }, annotations: { filler } },
     spec: {
       ...(scheduled ? {} : { schedulerName: NO_SCHEDULER }),
       automountServiceAccountToken: false,

@@ -8,14 +8,20 @@ interface OptionEntry {
 
 const OPTIONS = {
   seconds: { type: 'number', description: 'Measured time of a load; a warm-up comes on top' },
+  duration: { type: 'number', description: 'The same as --seconds' },
   count: { type: 'count', description: 'Most operations of a load, if that comes first' },
   connections: { type: 'count', description: 'Connections of the load generator, one request outstanding on each' },
   placement: { type: 'text', description: 'Placement of the server: a name or a file' },
+  workload: { type: 'text', description: 'placement compare: workloads, separated by commas' },
   kind: { type: 'text', description: 'create: configmap or pod' },
+  protobuf: { type: 'flag', description: 'get, list, watch: answers in Protobuf; list: beside the same in JSON' },
   patch: { type: 'flag', description: 'update: JSON merge patches instead of PUT' },
   objects: { type: 'count', description: 'get, update, list, start: objects in the store' },
   bytes: { type: 'count', description: 'Size of an object, as sent' },
   watchers: { type: 'count', description: 'watch: watches, each on its own connection' },
+  selector: { type: 'text', description: 'watch: label selector of the watches, such as tier=load' },
+  stalled: { type: 'count', description: 'watch: watches beside these that read nothing' },
+  http2: { type: 'flag', description: 'watch: 100 watches on each HTTP/2 connection' },
   rate: { type: 'number', description: 'watch: writes a second; without it a steady load and then one flat out' },
   window: { type: 'count', description: 'watch: writes that not all watchers have seen yet, at most' },
   nodes: { type: 'count', description: 'schedule: nodes' },
@@ -25,7 +31,8 @@ const OPTIONS = {
     description: 'Writes in one commit of the bare engine; without it the average of the server',
   },
   floor: { type: 'text', description: 'yes, or no to leave the floors out' },
-  url: { type: 'text', description: 'Aim at a server that runs already, on this machine' },
+  url: { type: 'text', description: 'Aim at a server that runs already' },
+  'allow-remote': { type: 'flag', description: 'Let --url and --kubeconfig name another machine, which must be yours' },
   kubeconfig: { type: 'text', description: 'Connection file of a server that runs already' },
   token: { type: 'text', description: 'Bearer token for --url' },
   pid: { type: 'count', description: 'Process of that server, for its CPU and memory' },
@@ -75,6 +82,7 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
   for (const [name, value] of Object.entries(parsed.values)) {
     options[name] = readValue(name, OPTIONS[name as OptionName].type, value);
   }
+  if (options.duration !== undefined) options.seconds ??= options.duration;
   checkTogether(options as BenchOptions);
   return { workloads: parsed.positionals, options: options as BenchOptions };
 }
@@ -92,11 +100,12 @@ const SECONDS_MAX = 3_600;
 const SOCKETS_MAX = 50_000;
 
 function checkTogether(options: BenchOptions): void {
-  const { count, seconds, connections, watchers, url, kubeconfig, token, pid, kind, floor } = options;
+  const { count, seconds, duration, connections, watchers, stalled, url, kubeconfig, token, pid, kind, floor } =
+    options;
   if ((count ?? 0) > COUNT_MAX) throw new UsageError(`--count is at most ${COUNT_MAX}`);
-  if ((seconds ?? 0) > SECONDS_MAX) throw new UsageError(`--seconds is at most ${SECONDS_MAX}`);
-  if (Math.max(connections ?? 0, watchers ?? 0) > SOCKETS_MAX) {
-    throw new UsageError(`--connections and --watchers are at most ${SOCKETS_MAX}`);
+  if (Math.max(seconds ?? 0, duration ?? 0) > SECONDS_MAX) throw new UsageError(`--seconds is at most ${SECONDS_MAX}`);
+  if (Math.max(connections ?? 0, watchers ?? 0, stalled ?? 0) > SOCKETS_MAX) {
+    throw new UsageError(`--connections, --watchers and --stalled are at most ${SOCKETS_MAX}`);
   }
   if (url !== undefined && kubeconfig !== undefined) throw new UsageError('--url and --kubeconfig exclude each other');
   if (token !== undefined && url === undefined) throw new UsageError('--token goes with --url');
@@ -111,7 +120,7 @@ function checkTogether(options: BenchOptions): void {
 export function usage(workloads: readonly { readonly name: string; readonly summary: string }[]): string {
   const line = (name: string, text: string): string => `  ${name.padEnd(22)}${text}`;
   return [
-    'Usage: npm run bench -- WORKLOAD... [options]',
+    'Usage: orch bench WORKLOAD... [options]',
     '',
     'Workloads (all: every one but floor):',
     ...workloads.map(({ name, summary }) => line(name, summary)),

@@ -1,5 +1,6 @@
 // What a workload tells: one record, as JSON or as lines for a reader. Pure.
-import type { LoadResult } from './load-protocol.ts';
+import { histogramLines } from './histogram-text.ts';
+import type { LatencyBuckets, LoadResult } from './load-protocol.ts';
 
 /** The floor of a load, measured in the same run. */
 export interface FloorFigures {
@@ -42,6 +43,8 @@ export interface Figures {
   readonly cpuToFloor: number | null;
   /** More of it, by name with unit. */
   readonly details: Readonly<Record<string, number>>;
+  /** How the delays are spread, where that is measured. */
+  readonly buckets: LatencyBuckets | null;
 }
 
 export interface FiguresOf {
@@ -51,10 +54,11 @@ export interface FiguresOf {
   readonly result: LoadResult;
   readonly floor: FloorFigures | undefined;
   readonly details?: Readonly<Record<string, number>>;
+  readonly buckets?: LatencyBuckets | undefined;
 }
 
 /** Rates and ratios from counts. */
-export function figuresOf({ workload, parameters, unit, result, floor, details }: FiguresOf): Figures {
+export function figuresOf({ workload, parameters, unit, result, floor, details, buckets }: FiguresOf): Figures {
   const perSecond = rate(result.operations, result.seconds);
   const cpuSecondsPer1000 = per1000(result.serverCpuSeconds, result.operations);
   return {
@@ -76,6 +80,7 @@ export function figuresOf({ workload, parameters, unit, result, floor, details }
     ratioToFloor: ratio(perSecond, floor?.perSecond),
     cpuToFloor: ratio(cpuSecondsPer1000, floor?.cpuSecondsPer1000),
     details: details ?? {},
+    buckets: buckets ?? null,
   };
 }
 
@@ -111,6 +116,7 @@ export function lines(figures: Figures): string {
   }
   const details = Object.entries({ ...figures.parameters, ...figures.details });
   rows.push(`  ${details.map(([name, value]) => `${name} ${detail(value)}`).join(', ')}`);
+  if (figures.buckets !== null) rows.push(...histogramLines(figures.buckets));
   if (figures.errors > 0) rows.push(`  ${figures.errors} errors: ${figures.firstError ?? 'unknown'}`);
   return `${rows.join('\n')}\n`;
 }

@@ -49,7 +49,7 @@ export class PreparedRequest {
       `${template.method} ${template.path} HTTP/1.1`,
       `Host: ${endpoint.host}:${endpoint.port}`,
       'User-Agent: bench',
-      'Accept: application/json',
+      `Accept: ${template.accept ?? 'application/json'}`,
     ];
     if (endpoint.authorization !== undefined) head.push(`Authorization: ${endpoint.authorization}`);
     if (template.body !== undefined) {

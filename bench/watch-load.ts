@@ -1,44 +1,54 @@
-// The watch load: watchers on a connection each, and a writer, at a steady rate or flat out. Writes carry a number that
-// the events they cause repeat (`"seq":"…"`), which is how an event is counted and, at sampled watchers, timed. Both ends
-// of a latency are this process's clock.
+// The watch load: watchers and writers, at a steady rate or flat out. Writes carry a number that the events they cause
+// repeat, by which every watcher's events are counted and their order checked and, at sampled watchers, timed. Both ends
+// of a latency are this process's clock. How watches are opened is in watch-opening.ts.
 import { type Connection, type ConnectionSink, Connector } from './connection.ts';
+import { type DeliveryFaults, DeliveryOrder, WriteNumbers } from './delivery-order.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
-import type { LoadResult, WatchJob } from './load-protocol.ts';
-import { MarkerScanner } from './marker-scanner.ts';
+import type { EventEncoding, LoadProgress, LoadResult, WatchJob } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
+import { processUsage } from './process-usage.ts';
 import { PreparedRequest } from './request-template.ts';
+import { SequenceScanner } from './sequence-scanner.ts';
+import { openWatches } from './watch-opening.ts';
 
-const EVENT_MARKER = '"seq":"';
+/** What stands before the number in an event: the members of a map, as each encoding writes them. */
+const MARKERS: Readonly<Record<EventEncoding, Buffer>> = {
+  json: Buffer.from('"seq":"'),
+  protobuf: Buffer.from('\n\x03seq\x12\x08', 'latin1'),
+};
 const RATE_TICK_MS = 2;
 /** Watches whose headers come with the first event only are not waited for longer. */
 const WATCH_OPEN_MS = 5_000;
 const UNTIMED = -1;
+const PROGRESS_MS = 500;
 
-/** Runs the job. Rejects when a watch or the writer is refused. */
-export async function runWatchLoad(job: WatchJob): Promise<LoadResult> {
+/** Runs the job; tells how it goes about once a second. Rejects when a watch or a writer is refused. */
+export async function runWatchLoad(job: WatchJob, tell: (progress: LoadProgress) => void): Promise<LoadResult> {
   const load = new WatchLoad(job);
   const connector = new Connector(job.endpoint);
-  const watchers = Array.from({ length: job.watchers }, (_, index) => new Watcher(load, index % job.sampleEvery === 0));
   const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index));
-  const watch = PreparedRequest.compile({ method: 'GET', path: job.watchPath }, job.endpoint);
-  const connections: Connection[] = [];
+  const connections: Pick<Connection, 'close'>[] = [];
   try {
-    await connector.openMany(watchers, (_, connection) => {
-      connections.push(connection);
-      connection.send(watch.bytes);
-    });
+    const rssBefore = serverRss(job);
+    connections.push(...(await openWatches(job, connector, load.watchers)));
+    await load.watchesOpen();
+    load.noteMemory(rssBefore, serverRss(job));
     await connector.openMany(writers, (writer, connection) => {
       connections.push(connection);
       writer.attach(connection);
     });
-    await load.watchesOpen();
-    return await load.run(writers);
+    return await load.run(writers, tell);
   } finally {
     for (const connection of connections) connection.close();
   }
 }
 
+function serverRss({ serverPid }: WatchJob): number | undefined {
+  return serverPid === undefined ? undefined : processUsage(serverPid)?.rssBytes;
+}
+
 class WatchLoad {
+  readonly watchers: readonly Watcher[];
   readonly #job: WatchJob;
   readonly #measurement: Measurement;
   readonly #ackToSeen = new LatencyHistogram();
@@ -47,6 +57,7 @@ class WatchLoad {
   readonly #sentMs: Float64Array;
   /** When each write was acknowledged, by its number; UNTIMED before. */
   readonly #acknowledgedMs: Float64Array;
+  readonly #numbers: WriteNumbers;
   /** Whether a write's first event has been seen; used where only that one counts. */
   readonly #seen: Uint8Array;
   readonly #idle: Writer[] = [];
@@ -59,6 +70,7 @@ class WatchLoad {
   #errors = 0;
   #firstError: string | undefined;
   #startedMs = 0;
+  #rssBytesPerWatch: number | undefined;
   /** At the end of the warm-up. */
   #base = { delivered: 0, acknowledged: 0, bodyBytes: 0 };
   #writing = false;
@@ -70,6 +82,19 @@ class WatchLoad {
     this.#acknowledgedMs = new Float64Array(job.bounds.count).fill(UNTIMED);
     this.#sentMs = new Float64Array(job.bounds.count);
     this.#seen = new Uint8Array(job.firstEventOnly ? job.bounds.count : 0);
+    this.#numbers = new WriteNumbers(job.bounds.count, job.writers);
+    const marker = MARKERS[job.encoding ?? 'json'];
+    this.watchers = Array.from({ length: job.watchers }, (_, index) => {
+      const order = job.firstEventOnly ? undefined : new DeliveryOrder(this.#numbers);
+      return new Watcher(this, marker, index % job.sampleEvery === 0, order);
+    });
+  }
+
+  /** What the server took before and after the watches were opened. */
+  noteMemory(before: number | undefined, after: number | undefined): void {
+    if (before === undefined || after === undefined) return;
+    const { watchers, stalled = 0 } = this.#job;
+    this.#rssBytesPerWatch = Math.max(0, after - before) / (watchers + stalled);
   }
 
   /** Resolves when every watch has answered its headers, or 5 s have passed. */
@@ -86,12 +111,13 @@ class WatchLoad {
     });
   }
 
-  async run(writers: readonly Writer[]): Promise<LoadResult> {
+  async run(writers: readonly Writer[], tell: (progress: LoadProgress) => void): Promise<LoadResult> {
     const { bounds, drainSeconds, writesPerSecond } = this.#job;
     this.#idle.push(...writers);
     this.#writing = true;
     this.#startedMs = performance.now();
     const tick = writesPerSecond === undefined ? undefined : setInterval(() => this.#pump(), RATE_TICK_MS);
+    const news = setInterval(() => tell(this.#progress()), PROGRESS_MS);
     if (bounds.warmupSeconds === 0) this.#beginMeasuring();
     const timers = [
       setTimeout(() => this.#beginMeasuring(), bounds.warmupSeconds * 1000),
@@ -104,6 +130,7 @@ class WatchLoad {
     });
     for (const timer of timers) clearTimeout(timer);
     clearInterval(tick);
+    clearInterval(news);
     return this.#result();
   }
 
@@ -117,7 +144,9 @@ class WatchLoad {
     }
     while (this.#writing && this.#sent < allowed && this.#idle.length > 0) {
       this.#sentMs[this.#sent] = performance.now();
-      this.#idle.pop()!.write(this.#sent);
+      const writer = this.#idle.pop()!;
+      this.#numbers.assign(this.#sent, writer.index);
+      writer.write(this.#sent);
       this.#sent += 1;
     }
     if (this.#writing && this.#sent >= bounds.count) this.#stopWriting();
@@ -151,8 +180,12 @@ class WatchLoad {
     if (this.#job.writesPerSecond === undefined || !this.#writing) this.#pump();
   }
 
+  /** False for a number that an object had before this load. */
+  wasSent(sequence: number): boolean {
+    return sequence < this.#sent;
+  }
+
   onSampled(sequence: number): void {
-    if (!(sequence < this.#sent)) return;
     if (this.#job.firstEventOnly) {
       if (this.#seen[sequence] === 1) return;
       this.#seen[sequence] = 1;
@@ -194,10 +227,41 @@ class WatchLoad {
     if (this.#delivered >= this.#sent * this.#job.watchers) this.#finish?.();
   }
 
+  #progress(): LoadProgress {
+    const { bounds } = this.#job;
+    return {
+      progress: {
+        elapsedSeconds: (performance.now() - this.#startedMs) / 1000,
+        totalSeconds: bounds.warmupSeconds + bounds.seconds,
+        operations: this.#delivered,
+        errors: this.#errors,
+      },
+    };
+  }
+
+  /** Over all watchers. Where only the first event of a write counts there is no order to check. */
+  #faults(): DeliveryFaults {
+    if (this.#job.firstEventOnly) {
+      return { lost: Math.max(0, this.#sent * this.#job.watchers - this.#delivered), duplicated: 0, outOfOrder: 0 };
+    }
+    const total = { lost: 0, duplicated: 0, outOfOrder: 0 };
+    for (const watcher of this.watchers) {
+      const { lost, duplicated, outOfOrder } = watcher.order!.faults();
+      total.lost += lost;
+      total.duplicated += duplicated;
+      total.outOfOrder += outOfOrder;
+    }
+    return total;
+  }
+
   #result(): LoadResult {
     const base = this.#base;
-    const missing = Math.max(0, this.#sent * this.#job.watchers - this.#delivered);
-    if (missing > 0) this.#firstError ??= `${missing} events never came`;
+    const faults = this.#faults();
+    const wrong = faults.lost + faults.duplicated + faults.outOfOrder;
+    if (wrong > 0) {
+      const { lost, duplicated, outOfOrder } = faults;
+      this.#firstError ??= `${lost} events never came, ${duplicated} came twice, ${outOfOrder} out of order`;
+    }
     return {
       operations: this.#delivered - base.delivered,
       writes: this.#acknowledged - base.acknowledged,
@@ -205,7 +269,10 @@ class WatchLoad {
       sentToSeen: this.#sentToSeen.summary(),
       writeLatency: this.#sentToAck.summary(),
       bodyBytes: this.#bodyBytes - base.bodyBytes,
-      errors: this.#errors + missing,
+      errors: this.#errors + wrong,
+      faults,
+      buckets: this.#sentToSeen.buckets(),
+      ...(this.#rssBytesPerWatch === undefined ? {} : { rssBytesPerWatch: this.#rssBytesPerWatch }),
       ...(this.#firstError === undefined ? {} : { firstError: this.#firstError }),
       ...this.#measurement.end(performance.now()),
     };
@@ -213,13 +280,21 @@ class WatchLoad {
 }
 
 class Watcher implements ConnectionSink {
+  readonly order: DeliveryOrder | undefined;
   readonly #load: WatchLoad;
-  readonly #scanner: MarkerScanner;
+  readonly #scanner: SequenceScanner;
+  /** Events in the piece at hand. */
+  #count = 0;
 
-  constructor(load: WatchLoad, sampled: boolean) {
+  constructor(load: WatchLoad, marker: Buffer, sampled: boolean, order: DeliveryOrder | undefined) {
     this.#load = load;
-    const onSequence = sampled ? (digits: string): void => load.onSampled(Number(digits)) : undefined;
-    this.#scanner = new MarkerScanner(EVENT_MARKER, onSequence);
+    this.order = order;
+    this.#scanner = new SequenceScanner(marker, (sequence) => {
+      if (!load.wasSent(sequence)) return;
+      this.#count += 1;
+      order?.see(sequence);
+      if (sampled) load.onSampled(sequence);
+    });
   }
 
   onHead(status: number): void {
@@ -227,9 +302,9 @@ class Watcher implements ConnectionSink {
   }
 
   onBody(buffer: Buffer, start: number, end: number): void {
-    this.#scanner.count = 0;
+    this.#count = 0;
     this.#scanner.feed(buffer, start, end);
-    this.#load.onEvents(this.#scanner.count, end - start);
+    this.#load.onEvents(this.#count, end - start);
   }
 
   onEnd(): void {
@@ -242,6 +317,7 @@ class Watcher implements ConnectionSink {
 }
 
 class Writer implements ConnectionSink {
+  readonly index: number;
   readonly #load: WatchLoad;
   readonly #request: PreparedRequest;
   #connection: Connection | undefined;
@@ -251,6 +327,7 @@ class Writer implements ConnectionSink {
 
   constructor(load: WatchLoad, job: WatchJob, index: number) {
     this.#load = load;
+    this.index = index;
     this.#request = PreparedRequest.compile(job.write, job.endpoint);
     // A writer has an object of its own, so that writes never conflict.
     this.#request.setObject(index);

@@ -12,6 +12,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
   placement: async () => (await import('./placement.ts')).placement,
+  bench: async () => (await import('../bench/command.ts')).bench,
+  store: async () => (await import('./store.ts')).store,
 };
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -1,4 +1,5 @@
 // `orch placement check FILE`: prints the plan a placement resolves to, or the line and the reason it cannot work.
+// `orch placement compare A B …` measures placements beside each other; the bench does that.
 import { availableParallelism } from 'node:os';
 import { KINDS } from '../actors/kinds.ts';
 import { UsageError } from '../config/usage-error.ts';
@@ -13,11 +14,15 @@ export function planFor(nameOrPath: string): Plan {
   return resolvePlacement(text, fileName, KINDS, availableParallelism());
 }
 
-export function placement(argv: readonly string[]): Promise<void> {
+export async function placement(argv: readonly string[]): Promise<void> {
   const [verb, file, ...rest] = argv;
+  if (verb === 'compare') {
+    const { comparePlacements } = await import('../bench/compare.ts');
+    await comparePlacements(argv.slice(1));
+    return;
+  }
   if (verb !== 'check' || file === undefined || rest.length > 0) {
-    throw new UsageError('usage: orch placement check FILE');
+    throw new UsageError('usage: orch placement check FILE, or orch placement compare FILE FILE...');
   }
   process.stdout.write(`${formatPlan(planFor(file))}\n`);
-  return Promise.resolve();
 }

@@ -1,23 +1,22 @@
 // How service-account tokens are issued and verified: what the options say, and for what they leave open a key of this
 // server's own, made once and kept in the data directory. Reads the operator's key files, so that a bad one stops the start.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { ServiceAccountIssuer } from '../actors/auth/service-account-tokens.ts';
 import { tokenKey } from '../api/tokens/jwt.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { writeSecret } from './data-directory.ts';
+import { keptSecret } from './data-directory.ts';
 
 const KEY_FILE = 'service-account.key';
 
 /** The issuer that the options describe. `serverAddress` is `host:port`. Throws BadConfiguration for a file of no use. */
-export function serviceAccountIssuer(
+export async function serviceAccountIssuer(
   options: ServerOptions,
   directory: string,
   serverAddress: string,
-): ServiceAccountIssuer {
+): Promise<ServiceAccountIssuer> {
   const {
     serviceAccountIssuer: named,
     serviceAccountKeyFile: keyFiles,
@@ -29,7 +28,11 @@ export function serviceAccountIssuer(
   return {
     issuer,
     audiences: options.apiAudiences.length === 0 ? [issuer] : options.apiAudiences,
-    signingKeyPem: isOwn ? ownKey(directory) : signingFile === '' ? '' : signingKey(signingFile),
+    signingKeyPem: isOwn
+      ? await keptSecret(directory, KEY_FILE, newKey)
+      : signingFile === ''
+        ? ''
+        : signingKey(signingFile),
     verificationKeyPems: fallbacks.flatMap(verificationKeys),
     keySetUri: options.serviceAccountJwksUri || `https://${serverAddress}/openid/v1/jwks`,
     expirationSecondsMax: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
@@ -38,13 +41,9 @@ export function serviceAccountIssuer(
 }
 
 /** Elliptic, because such a key is made in no time. */
-function ownKey(directory: string): string {
-  const path = join(directory, KEY_FILE);
-  if (existsSync(path)) return readFileSync(path, 'utf8');
+function newKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-  writeSecret(path, pem);
-  return pem;
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
 function signingKey(path: string): string {

@@ -1,6 +1,7 @@
 // One HTTP exchange as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
 // response stays on the thread of its socket.
 import type { Duplex } from 'node:stream';
+import type { MessageFraming } from './web-socket.ts';
 
 /** What arrived. Header names are lower case. The values are copied: they outlive the listener's callback. */
 export interface HttpRequest {
@@ -13,6 +14,8 @@ export interface HttpRequest {
   header(name: string): string;
   /** All headers whose name begins with `prefix`, for impersonation and request-header authentication. */
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
+  /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
+  readonly isWebSocket: boolean;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
   /** The verified client certificate's DER bytes, where the listener asks for one. */
@@ -77,12 +80,18 @@ export interface HttpResponse {
    */
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /**
-   * Begins a streamed answer (chunked). A client that waits for the headers of a plain JSON stream gets them at once; on
-   * `uws` the headers of other streams (Protobuf, gzip, `isVerbatim`) travel with the first chunk.
+   * Begins a streamed answer (chunked). A client that waits for the headers of a watch, or of any plain JSON stream, gets
+   * them at once; on `uws` the headers of other streams (lists in Protobuf, gzip, `isVerbatim`) travel with the first chunk.
    *
    * @param isVerbatim the bytes are somebody else's: not even a blank is added.
    */
   start(status: number, headers: HeaderList, isVerbatim?: boolean): void;
+  /**
+   * Begins a WebSocket in place of a streamed answer, where the request asks for one. `write` then sends the messages of a
+   * chunk, `end` closes it in order; what the client sends is passed over. `protocol`: the one chosen of those that the
+   * client offered, or empty.
+   */
+  startWebSocket(protocol: string, framing: MessageFraming): void;
   /**
    * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
    * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in

@@ -25,19 +25,21 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
   readonly #headers: readonly string[];
   readonly #remoteAddress: string;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
-  constructor(native: IncomingRequest, upgrade?: ConnectionUpgrade) {
+  constructor(native: IncomingRequest, isWebSocket = false, upgrade?: ConnectionUpgrade) {
     const target = originForm(native.url ?? '/');
     const question = target.indexOf('?');
     this.method = native.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.query = question < 0 ? '' : target.slice(question + 1);
     this.#native = native;
+    this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
     this.#headers = copyHeaders(native);
     this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);

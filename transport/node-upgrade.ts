@@ -11,6 +11,9 @@ const TUNNELLED = /^(?:websocket|spdy\/3\.1)$/i;
 
 /** An upgrade whose connection may still be taken. */
 export interface OpenUpgrade {
+  readonly socket: Duplex;
+  /** What came behind the request. */
+  readonly head: Buffer;
   /** As the handler sees it; `onTaken` is called before the connection goes. */
   handOver(onTaken: () => void): ConnectionUpgrade;
 }
@@ -41,7 +44,8 @@ export function handleUpgrades(server: PlainServer | Http2SecureServer, serve: S
         return { stream: socket, head };
       },
     });
-    serve(native, response, { handOver });
+    socket.on('drain', () => response.emit('drain'));
+    serve(native, response, { socket, head, handOver });
   });
 }
 

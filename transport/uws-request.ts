@@ -26,6 +26,7 @@ export class UwsRequest implements HttpRequest {
   readonly path: string;
   readonly query: string;
   readonly peerCertificate = undefined;
+  readonly isWebSocket: boolean;
   readonly upgrade = undefined;
   readonly #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
@@ -33,8 +34,15 @@ export class UwsRequest implements HttpRequest {
   #remoteAddress: string | undefined;
   #bodyState: 'unread' | 'read' | 'missed' = 'unread';
 
-  constructor(method: string, native: NativeRequest, nativeResponse: NativeResponse, response: UwsResponse) {
+  constructor(
+    method: string,
+    native: NativeRequest,
+    nativeResponse: NativeResponse,
+    response: UwsResponse,
+    isWebSocket: boolean,
+  ) {
     this.method = method;
+    this.isWebSocket = isWebSocket;
     this.path = native.getUrl();
     this.query = native.getQuery() ?? '';
     this.#headers = copyHeaders(native);
@@ -43,7 +51,7 @@ export class UwsRequest implements HttpRequest {
   }
 
   get remoteAddress(): string {
-    if (this.#remoteAddress === undefined && this.#response.isAnswered) return '';
+    if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
     this.#remoteAddress ??= addressText(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
     return this.#remoteAddress;
   }

@@ -2,6 +2,7 @@
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
 
 import { DecodeError } from '../../api/codec/decode-error.ts';
+import { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
@@ -61,6 +62,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       registry,
       dialect: registry.dialect,
       schema,
+      forms: new StoredForm(registry, schema),
       store: context.ref<StoreProtocol>('store'),
       auth: () => context.ref<AuthProtocol>('auth'),
       preparation: objectPreparation(schema, validation.gate),

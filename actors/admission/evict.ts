@@ -31,7 +31,7 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
   const { name: given = '' } = metadataOf(body);
   if (given !== '' && given !== name)
     throw new StatusError(badRequest(`the name of the eviction (${given}) differs from the pod's (${name})`));
-  const options = optionsOf(body, asked, write.dialect.metaGroup);
+  const options = optionsOf(write, body, asked);
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const stored = await readCurrent(write, pods, namespace, name);
     if (stored === null) throw new StatusError(notFound(pods, name));
@@ -47,9 +47,9 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
 }
 
 /** The options of the deletion; a dry run that the query asks for must not be denied by the body. */
-function optionsOf(body: JsonObject, dryRunAsked: boolean, metaGroup: string): DeleteOptions {
-  const options = toDeleteOptions(isJsonObject(body.deleteOptions) ? body.deleteOptions : {}, {});
-  requireDeleteOptions(options, metaGroup);
+function optionsOf(write: WriteContext, body: JsonObject, dryRunAsked: boolean): DeleteOptions {
+  const options = toDeleteOptions(write.schema, isJsonObject(body.deleteOptions) ? body.deleteOptions : {}, {});
+  requireDeleteOptions(options, write.dialect.metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;
   if ((options.dryRun?.length ?? 0) > 0)
     throw new StatusError(badRequest('dryRun of the query differs from that of the deleteOptions'));

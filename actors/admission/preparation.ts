@@ -3,6 +3,7 @@
 import { type Requester, updatedRequest, withRequester } from '../../api/certificates/request-strategy.ts';
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
 import { gatedFieldDropper } from '../../api/features/drop-gated.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
@@ -54,6 +55,14 @@ const REQUESTER_STEPS: Readonly<Record<string, (object: JsonObject, user: Reques
   'certificates/certificatesigningrequests': withRequester,
 };
 
+/** What clients cannot write through a version of a kind, by schema type. */
+const UNWRITABLE: Readonly<Record<string, UnwritableStep>> = {
+  'discovery/v1.EndpointSlice': withoutTopology,
+};
+
+/** Takes out of an object what it may not say, but for what the stored one says already (undefined on create). */
+type UnwritableStep = (object: JsonObject, stored: JsonObject | undefined, dialect: Dialect) => JsonObject;
+
 /** A type without the dialect's part of its group. */
 function nameOf({ group, plural }: KnownType): string {
   return `${group.split('.', 1)[0]}/${plural}`;
@@ -63,14 +72,15 @@ function nameOf({ group, plural }: KnownType): string {
 export function objectPreparation(schema: Schema, gate: ValidationSettings['gate']): ObjectPreparation {
   const schemaOfType = (type: KnownType) => schema.kind(type.group, type.version, type.kind);
   const dropGated = gatedFieldDropper(gate);
-  const completed = (object: JsonObject, type: KnownType, stored?: JsonObject): JsonObject => {
-    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+  const completed = (object: JsonObject, stored: JsonObject | undefined, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
+    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
     if (typeSchema === undefined) return meant;
+    const writable = UNWRITABLE[typeSchema.name]?.(meant, stored, schema.dialect) ?? meant;
     // The defaults' names of gates are those of the table.
-    applyDefaults(meant as Record<string, unknown>, typeSchema, gate as (name: string) => boolean);
-    dropGated(meant, stored, typeSchema);
-    return meant;
+    applyDefaults(writable as Record<string, unknown>, typeSchema, gate as (name: string) => boolean);
+    dropGated(writable, stored, typeSchema);
+    return writable;
   };
   const canonical = (object: JsonObject, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
@@ -78,12 +88,12 @@ export function objectPreparation(schema: Schema, gate: ValidationSettings['gate
   };
   return {
     requested: (object, type, user) => REQUESTER_STEPS[nameOf(type)]?.(object, user) ?? object,
-    completed: (object, type) => completed(object, type),
+    completed: (object, type) => completed(object, undefined, type),
     admitted: (object, type) => canonical(CREATE_STEPS[type.storageKey]?.(object, schema.dialect) ?? object, type),
     onUpdate: (object, stored, type, update) => {
       const step = UPDATE_STEPS[nameOf(type)];
       const changed = step === undefined ? object : step(object, stored, update);
-      return canonical(completed(changed, type, stored), type);
+      return canonical(completed(changed, stored, type), type);
     },
   };
 }
@@ -126,6 +136,31 @@ interface JobFields {
   readonly manualSelector?: boolean | null;
   readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } | null;
   readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
+}
+
+/**
+ * The topology of an endpoint is from before v1 and cannot be written through it. A node that only the topology named
+ * stays the endpoint's node.
+ */
+function withoutTopology(slice: JsonObject, stored: JsonObject | undefined, dialect: Dialect): JsonObject {
+  const { endpoints } = slice as { endpoints?: readonly EndpointFields[] | null };
+  if (!endpoints?.some(({ deprecatedTopology }) => deprecatedTopology !== undefined)) return slice;
+  if (stored !== undefined && deepEqual(stored.endpoints, endpoints)) return slice;
+  const hostname = dialect.spell('@label/hostname');
+  const before = ((stored?.endpoints ?? []) as readonly EndpointFields[]).map(
+    ({ deprecatedTopology }) => deprecatedTopology?.[hostname],
+  );
+  const writable = endpoints.map(({ deprecatedTopology, ...endpoint }) => {
+    const nodeName = deprecatedTopology?.[hostname];
+    if (nodeName === undefined || endpoint.nodeName !== undefined || !before.includes(nodeName)) return endpoint;
+    return { ...endpoint, nodeName };
+  });
+  return { ...slice, endpoints: writable };
+}
+
+interface EndpointFields {
+  readonly nodeName?: string;
+  readonly deprecatedTopology?: Readonly<Record<string, string>>;
 }
 
 /** stringData is for writing only: it ends up in data. */

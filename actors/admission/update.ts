@@ -28,7 +28,7 @@ import {
   writeOptions,
 } from './request-body.ts';
 import { requireValidScale, requireValidUpdate } from './validity.ts';
-import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import { readCurrent, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 const TRIES_MAX = 32;
@@ -123,23 +123,23 @@ export async function modify(
       if (reply !== undefined) return reply;
       continue;
     }
-    const view = wanted(change.view(stored.object));
-    const valid = nextObject(write, type, request, change, view, stored);
+    const before = write.forms.asked(type, stored.object);
+    const view = wanted(change.view(before));
+    const valid = nextObject(write, type, request, change, view, before);
     const isInformed = tries > 0 || dryRun;
-    const { object: next, also } = await write.services.allocate(type, valid, stored.object, isInformed);
+    const { object: next, also } = await write.services.allocate(type, valid, before, isInformed);
     const answer = answerFor(type, change);
     if (dryRun) return { code: 200, body: answer(next) };
+    const nextStored = write.forms.stored(type, next);
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const given = await write.services.release(type, stored.object);
+      const given = await write.services.release(type, before);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
-    } else if (isUnchanged(next, stored.object)) {
-      return change.otherKind === undefined
-        ? { code: 200, place: stored.place }
-        : { code: 200, body: answer(stored.object) };
+    } else if (isUnchanged(nextStored, stored.object) && !stored.isStale) {
+      return change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) };
     } else {
-      const result = await commitOne(write, withAlso(draftPut(type, next, revision), also));
+      const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));
       if (result.ok) {
         const place = result.places[0]!;
         if (change.otherKind === undefined) return { code: 200, place };
@@ -153,25 +153,26 @@ export async function modify(
   throw new StatusError(conflictModified(type, name));
 }
 
+/** What is to be of an object, all in the version that the client speaks. */
 function nextObject(
   write: WriteContext,
   type: KnownType,
   request: WriteRequest,
   change: Change,
   view: JsonObject,
-  stored: StoredObject,
+  before: JsonObject,
 ): JsonObject {
   const { namespace, name } = request.target;
   if (change.subresource === 'scale') requireValidScale(write, view);
-  const merged = change.merge(view, stored.object);
+  const merged = change.merge(view, before);
   // Defaults come before it is compared: what a client leaves to its default has not changed.
   const { subresource } = change;
   const nowIso = timestampOf(write.context.clock.nowMs());
-  const complete = write.preparation.onUpdate(merged, stored.object, type, { subresource, nowIso });
-  const prepared = prepareUpdate(complete, stored.object, type, { namespace, name, subresource });
-  const next = write.services.complete(type, prepared, stored.object);
-  requireValidUpdate(write, type, next, stored.object, subresource);
-  return ownedByUpdater(write, change, next, stored.object);
+  const complete = write.preparation.onUpdate(merged, before, type, { subresource, nowIso });
+  const prepared = prepareUpdate(complete, before, type, { namespace, name, subresource });
+  const next = write.services.complete(type, prepared, before);
+  requireValidUpdate(write, type, next, before, subresource);
+  return ownedByUpdater(write, change, next, before);
 }
 
 /** The object's own finalizers aside, a namespace waits for those of its spec. */

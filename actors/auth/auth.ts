@@ -5,7 +5,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { identityReader } from './identities.ts';
-import type { AccessAttributes, AuthProtocol, User } from './protocol.ts';
+import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** A bearer token's digest and whom it stands for. */
@@ -31,7 +31,6 @@ export interface AuthOptions {
 
 const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
-const SUPERUSERS = 'system:masters';
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** The digest under which a token is looked up. */

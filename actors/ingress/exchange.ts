@@ -6,7 +6,8 @@ import type { User } from '../auth/protocol.ts';
 
 export interface Exchange {
   readonly request: HttpRequest;
-  readonly response: HttpResponse;
+  /** Where the answer goes. A step may put another in front of it. */
+  response: HttpResponse;
   readonly requestId: string;
   readonly startedMs: number;
   /** The body being read, for methods that have one; null when it is too large. */
@@ -21,6 +22,8 @@ export interface Exchange {
   user: User;
   /** Set by the answer. */
   code: number;
+  /** What the audit record says of the request; set by whoever finds it out. */
+  auditAnnotations?: Readonly<Record<string, string>>;
   /** Watches and the like: not bound by in-flight limits nor by the request timeout. */
   readonly longRunning: boolean;
 }

@@ -11,7 +11,9 @@ import { headersFor, sendText } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
+import { SNAPSHOT_PATH } from './protocol.ts';
 import type { Representations } from './representation.ts';
+import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
 export interface PathParts {
@@ -21,6 +23,7 @@ export interface PathParts {
   readonly openapi: OpenApi;
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
+  readonly snapshot: SnapshotParts;
   readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
 }
 
@@ -51,6 +54,7 @@ export class Paths {
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
+    if (path === SNAPSHOT_PATH && verb === 'get') return sendSnapshot(exchange, this.#parts.snapshot);
     if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
     if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
       if (await this.#parts.openapi.serveVersion3(exchange, path)) return;

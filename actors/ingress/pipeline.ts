@@ -7,6 +7,7 @@ import {
   badRequest,
   forbidden,
   forbiddenPath,
+  insufficientStorage,
   internalError,
   serviceUnavailable,
   timeout,
@@ -23,6 +24,7 @@ import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -34,6 +36,8 @@ export interface PipelineParts {
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -91,7 +95,7 @@ export class Pipeline {
     const { user } = await this.#parts.auth.ask(
       {
         type: 'authenticate',
-        authorization: request.header('authorization'),
+        authorization: authorizationOf(request, this.#parts.bearerPrefix),
         ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },
@@ -152,6 +156,7 @@ export class Pipeline {
       code: exchange.code,
       latencyMs,
       stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
   }
 }
@@ -163,6 +168,18 @@ const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec'
 function announcesBody(request: HttpRequest): boolean {
   const length = request.header('content-length');
   return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
 }
 
 /** What authorization is asked about. */
@@ -205,6 +222,10 @@ function statusOf(error: unknown): Status | undefined {
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
     default:
       return undefined;
   }

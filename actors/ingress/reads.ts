@@ -17,15 +17,17 @@ import { viewOf } from '../../api/subresource-views.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
 import { isOrchError } from '../../runtime/errors.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import type { Place } from '../store/protocol.ts';
-import { headersFor, sendObject, sendStored, sendValue } from './answers.ts';
+import { headersFor, sendMessage, sendObject, sendStored, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import type { Representation } from './representation.ts';
 import { sendShapedList } from './shaped-list.ts';
@@ -33,6 +35,7 @@ import { sendShapedList } from './shaped-list.ts';
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
   readonly slabs: SlabView;
+  readonly records: ProtobufRecords;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
   readonly timers: Timers;
@@ -67,7 +70,7 @@ export class Reads {
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const { slab, offset } = answer.place;
     const view = viewOf(subresource);
-    if (view === undefined) sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
+    if (view === undefined) this.#sendRecord(exchange, 200, slabs.slab(slab), offset, representation);
     else sendObject(exchange, 200, view.of(decodeStored(valueView(slabs.slab(slab), offset))), representation);
   }
 
@@ -92,7 +95,25 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
-    sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
+    this.#sendRecord(exchange, code, slabs.slab(place.slab), place.offset, representation, warnings);
+  }
+
+  /** A stored object as it is asked for. */
+  #sendRecord(
+    exchange: Exchange,
+    code: number,
+    slab: Slab,
+    offset: number,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): void {
+    const { rendering } = representation;
+    if (rendering.encoding !== 'protobuf') {
+      sendStored(exchange, code, bodyView(slab, offset), representation, warnings);
+      return;
+    }
+    const messages = this.#parts.records.of(rendering);
+    sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
   }
 
   async list(
@@ -129,6 +150,10 @@ export class Reads {
     };
     const items = { places, slabs };
     const { rendering, renderer } = representation;
+    if (rendering.encoding === 'protobuf') {
+      await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);
+      return;
+    }
     if (rendering.shape !== undefined) {
       await sendShapedList(exchange, envelope, items, representation, this.#parts.pause);
       return;

@@ -2,9 +2,11 @@
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
+import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
@@ -12,12 +14,13 @@ import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
 import type { Representation } from './representation.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 interface OpenWatch {
   readonly id: number;
   readonly exchange: Exchange;
   readonly response: HttpResponse;
-  readonly contentType: string;
+  readonly representation: Representation;
   started: boolean;
   /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
   full: boolean;
@@ -34,6 +37,9 @@ export interface WatchParts {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
+  readonly schema: () => Schema;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
 }
 
 export class Watches {
@@ -62,12 +68,11 @@ export class Watches {
     const query = this.#query(exchange, info, type, representation);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
-      const { contentType } = representation;
       const watch: OpenWatch = {
         id: query.watcher,
         exchange,
         response,
-        contentType,
+        representation,
         started: false,
         full: false,
         parks: 0,
@@ -83,7 +88,7 @@ export class Watches {
         { deadlineMs: this.#parts.requestTimeoutMs },
       );
       // Clients of watches look for this one among the events.
-      if (answer.refused === 'expired') this.#endWith(query.watcher, refusalStatus(answer, exchange));
+      if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));
       else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
@@ -156,14 +161,22 @@ export class Watches {
   #start(watch: OpenWatch): void {
     if (watch.started) return;
     watch.started = true;
-    watch.exchange.code = 200;
-    watch.response.start(200, headersFor(watch.contentType));
+    const { exchange, representation, response } = watch;
+    if (exchange.request.isWebSocket) {
+      exchange.code = 101;
+      const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
+      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+    } else {
+      exchange.code = 200;
+      response.start(200, headersFor(representation.contentType));
+    }
     watch.response.onDrained(() => this.#drained(watch));
   }
 
   /** A watch that is over before its first event. */
-  #endWith(id: number, status: Status): void {
-    this.end({ watchers: [id], chunk: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) });
+  #endWith({ watcher, rendering }: WatchQuery, status: Status): void {
+    const chunk = watchEventFrame('ERROR', status, rendering.encoding, this.#parts.schema);
+    this.end({ watchers: [watcher], chunk });
   }
 
   #drained(watch: OpenWatch): void {

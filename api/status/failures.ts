@@ -223,6 +223,11 @@ export function serviceUnavailable(detail: string): Status {
   return failure(503, 'ServiceUnavailable', detail);
 }
 
+/** 507: what was sent cannot be stored now; nothing of it is. */
+export function insufficientStorage(detail: string): Status {
+  return failure(507, 'InsufficientStorage', detail);
+}
+
 /** 504: the request's deadline has passed. */
 export function timeout(detail: string, retryAfter = 0): Status {
   return failure(504, 'Timeout', `Timeout: ${detail}`, retry(retryAfter));

@@ -1,5 +1,6 @@
 // Fan-out: many watches on one collection, and a writer. At a steady rate for the delay of an event, flat out for how
 // many can be delivered.
+import { DIALECTS } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Workload } from '../bench.ts';
 import { watchFloor } from '../floors.ts';
 import type { LoadBounds, LoadResult } from '../load-protocol.ts';
@@ -14,6 +15,11 @@ const WRITERS = 16;
 /** Enough to keep the server busy, few enough to stay far inside the window of events it keeps. */
 const WINDOW_WRITES = 64;
 const SAMPLES = 50;
+const STREAMS_EACH = 100;
+/** Whichever dialect the server speaks. */
+const PROTOBUF_STREAMS = Object.values(DIALECTS)
+  .map(({ protobufMediaType }) => `${protobufMediaType};stream=watch`)
+  .join(', ');
 const DRAIN_SECONDS = 15;
 const SECONDS_EACH = 4;
 /** Numbers a load may give to its writes. */
@@ -37,12 +43,34 @@ export const watch: Workload = {
       const result = await load(bench, shape);
       const frameBytes = result.bodyBytes / Math.max(1, result.operations);
       const floor = bench.wantsFloor ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
+      const { stalled, http2, protobuf, selector } = bench.options;
       const parameters = {
         watchers: shape.watchers,
+        ...(stalled === undefined ? {} : { stalled }),
+        ...(http2 === true ? { http2 } : {}),
+        ...(protobuf === true ? { protobuf } : {}),
+        ...(selector === undefined ? {} : { selector }),
         ...(phase.writesPerSecond === undefined ? { window: shape.windowWrites } : { rate: phase.writesPerSecond }),
       };
-      const details = { frameBytes, writesPerSecond: result.writes / result.seconds, ...eventDetails(result) };
-      report(figuresOf({ workload: phase.name, parameters, unit: 'events', result, floor, details }));
+      const { faults, rssBytesPerWatch } = result;
+      const details = {
+        frameBytes,
+        writesPerSecond: result.writes / result.seconds,
+        ...eventDetails(result),
+        ...faults,
+        ...(rssBytesPerWatch === undefined ? {} : { rssBytesPerWatch }),
+      };
+      report(
+        figuresOf({
+          workload: phase.name,
+          parameters,
+          unit: 'events',
+          result,
+          floor,
+          details,
+          buckets: result.buckets,
+        }),
+      );
     }
   },
 };
@@ -55,12 +83,14 @@ function shapeOf(bench: Bench, phase: Phase) {
     writers: Math.min(bench.options.connections ?? WRITERS, WRITERS),
     windowWrites: bench.options.window ?? WINDOW_WRITES,
     writesPerSecond: phase.writesPerSecond,
+    ...(bench.options.http2 === true ? { streamsEach: STREAMS_EACH } : {}),
   };
 }
 
 function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResult> {
-  const bytes = bench.options.bytes ?? BYTES;
+  const { bytes = BYTES, selector, stalled, protobuf } = bench.options;
   const { writesPerSecond, ...rest } = shape;
+  const selected = selector === undefined ? '' : `&labelSelector=${encodeURIComponent(selector)}`;
   return bench.withTarget(async (target) => {
     const { endpoint, pid, client, prefix } = target;
     await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${prefix}-{seq}`, bytes)), shape.writers);
@@ -69,8 +99,10 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
     return await bench.load({
       type: 'watch',
       endpoint,
-      watchPath: `${PATHS.configMaps}?watch=true&resourceVersion=${version}`,
+      watchPath: `${PATHS.configMaps}?watch=true&resourceVersion=${version}${selected}`,
       ...rest,
+      ...(stalled === undefined ? {} : { stalled }),
+      ...(protobuf === true ? { encoding: 'protobuf', accept: PROTOBUF_STREAMS } : {}),
       ...(writesPerSecond === undefined ? {} : { writesPerSecond }),
       firstEventOnly: false,
       write: { method: 'PUT', path: `${PATHS.configMaps}/${name}`, body: configMap(name, bytes) },

@@ -85,7 +85,7 @@ function throughStore(
 function hastyEngine(disk: SimulatedDisk, world: World): StorageEngine {
   const engine = disk.engine();
   const commit = (batch: EngineBatch): Promise<void> => {
-    engine.commit(batch).catch(() => world.crash('store'));
+    engine.commit(batch).catch(() => world.crash(world.threadOf('store')));
     return Promise.resolve();
   };
   return new Proxy(engine, {

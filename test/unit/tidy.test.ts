@@ -7,7 +7,7 @@ import { lineAt, ROOT, readText, type SourceFile, sourceFiles } from './source-t
 
 /** A folder, and those it may import besides itself. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  bin: ['actors', 'transport', 'storage', 'runtime', 'api', 'config'],
+  bin: ['actors', 'transport', 'storage', 'runtime', 'api', 'config', 'bench'],
   actors: ['transport', 'storage', 'runtime', 'api', 'config'],
   transport: ['runtime', 'api', 'config'],
   storage: ['runtime', 'api', 'config'],
