@@ -1,6 +1,6 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
 // HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
-import { createServer, type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
+import { createServer, type Server as PlainServer } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,7 +9,8 @@ import { listenError } from './address-probe.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
-import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
+import { NodeResponse, type NodeResponseScope, type OutgoingResponse, type WebSocketOffer } from './node-response.ts';
+import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
 import { runHandler } from './run-handler.ts';
 import { webSocketKey } from './web-socket.ts';
 
@@ -55,9 +56,9 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
     serve(native, nativeResponse, options, scope, busy);
   });
-  server.on('upgrade', (native: IncomingMessage, socket: Duplex, head: Buffer) => {
-    serveUpgrade(native, socket, head, options, scope);
-  });
+  handleUpgrades(server, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, busy, upgrade),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
@@ -93,6 +94,7 @@ function serve(
   options: ListenerOptions,
   scope: NodeResponseScope,
   busy: WeakSet<Duplex>,
+  upgrade?: OpenUpgrade,
 ): void {
   if (!('stream' in native)) {
     const { socket } = native;
@@ -100,46 +102,23 @@ function serve(
     nativeResponse.once('close', () => busy.delete(socket));
   }
   native.on('error', () => {});
-  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD');
+  const offer = webSocketOffer(native, upgrade);
+  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
   if ('stream' in native && headerBytes(native) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
     return;
   }
-  runHandler(options.handler, new NodeRequest(native), response, scope.onError);
+  const handOver = upgrade?.handOver(() => response.release());
+  const request = new NodeRequest(native, offer !== undefined, handOver);
+  runHandler(options.handler, request, response, scope.onError);
 }
 
-/**
- * Serves a request that asks to go on as something else. The parser has let go of its connection: it is answered like any
- * other, on a response of our own, and the connection closed, unless the handler makes a WebSocket of it.
- */
-function serveUpgrade(
-  native: IncomingMessage,
-  socket: Duplex,
-  head: Buffer,
-  options: ListenerOptions,
-  scope: NodeResponseScope,
-): void {
-  socket.on('error', () => {});
-  const header = (name: string): string => String(native.headers[name] ?? '');
-  if ((header('content-length') || '0') !== '0' || header('transfer-encoding') !== '') {
-    answerRaw(socket, 400, 'BadRequest', 'a request with a body cannot ask for another protocol');
-    return;
-  }
-  const nativeResponse = new ServerResponse(native);
-  nativeResponse.shouldKeepAlive = false;
-  nativeResponse.assignSocket(socket as Socket);
-  nativeResponse.once('finish', () => {
-    nativeResponse.detachSocket(socket as Socket);
-    socket.end();
-  });
-  socket.on('drain', () => nativeResponse.emit('drain'));
-  const key = webSocketKey(native.method ?? '', header);
-  const offer = key === undefined ? undefined : { socket, head, key };
-  // What the client of a WebSocket sends waits until there is one; what any other sends is passed over, and its end seen.
-  if (offer === undefined) socket.resume();
-  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
-  runHandler(options.handler, new NodeRequest(native, offer !== undefined), response, scope.onError);
+/** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
+function webSocketOffer(native: IncomingRequest, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
+  if (upgrade === undefined) return undefined;
+  const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
+  return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */

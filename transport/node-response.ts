@@ -88,6 +88,13 @@ export class NodeResponse implements TrackedResponse {
     this.#abortCallback = earlier === undefined ? callback : both;
   }
 
+  /** The connection is somebody else's now: nothing is written to it any more, and its end is no abort. */
+  release(): void {
+    this.#state = 'done';
+    this.#abortCallback = undefined;
+    this.#drainCallback = undefined;
+  }
+
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (this.#state !== 'idle') return;
     this.#state = 'done';

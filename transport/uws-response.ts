@@ -109,7 +109,7 @@ export class UwsResponse implements TrackedResponse {
     });
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
       this.#finish();
@@ -123,7 +123,7 @@ export class UwsResponse implements TrackedResponse {
     this.#stream = {
       status,
       headers,
-      isPlainJson: isPlainJson(headers),
+      isPlainJson: !isVerbatim && isPlainJson(headers),
       owesZero: false,
       pending: undefined,
       isParked: false,

@@ -46,6 +46,8 @@ export interface Cohort {
   readonly selection: CompiledSelection;
   readonly bookmarks: boolean;
   readonly rendering: Rendering;
+  /** Says the same of equal renderings. */
+  readonly renderingText: string;
   readonly live: Set<number>;
   /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
   readonly columnsDue: Set<number>;

@@ -7,6 +7,7 @@ import {
   badRequest,
   forbidden,
   forbiddenPath,
+  insufficientStorage,
   internalError,
   serviceUnavailable,
   timeout,
@@ -71,7 +72,10 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const body = METHODS_WITH_BODY.has(request.method) ? request.body(BODY_BYTES_MAX) : undefined;
+    const isProxied = info.isResource && info.subresource === 'proxy';
+    const hasBody = METHODS_WITH_BODY.has(request.method);
+    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
+    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
     const { gzipSlots } = this.#parts;
@@ -83,6 +87,7 @@ export class Pipeline {
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
+      bodyFlow,
       query,
       info,
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
@@ -158,12 +163,19 @@ export class Pipeline {
       code: exchange.code,
       latencyMs,
       stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
   }
 }
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** For methods that usually have none. */
+function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
 
 /**
  * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
@@ -217,6 +229,10 @@ function statusOf(error: unknown): Status | undefined {
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
     default:
       return undefined;
   }

@@ -3,7 +3,6 @@
 import { keepsStoredBytes } from '../../api/render/rendering.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { scaleOf } from '../../api/scale.ts';
 import {
   badRequest,
   expired,
@@ -14,6 +13,7 @@ import {
   tooLargeResourceVersion,
 } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
+import { viewOf } from '../../api/subresource-views.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
 import { isOrchError } from '../../runtime/errors.ts';
@@ -44,8 +44,6 @@ export interface ReadParts {
 }
 
 const ANSWER_LOST = 'the write is done, its answer is not';
-/** Subresources whose GET answers the object itself. */
-const WHOLE_OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', 'approval']);
 
 export class Reads {
   readonly #parts: ReadParts;
@@ -71,14 +69,9 @@ export class Reads {
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const { slab, offset } = answer.place;
-    if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
-      this.#sendRecord(exchange, 200, slabs.slab(slab), offset, representation);
-    } else if (subresource === 'scale') {
-      const object = decodeStored(valueView(slabs.slab(slab), offset));
-      sendObject(exchange, 200, scaleOf(object), representation);
-    } else {
-      throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
-    }
+    const view = viewOf(subresource);
+    if (view === undefined) this.#sendRecord(exchange, 200, slabs.slab(slab), offset, representation);
+    else sendObject(exchange, 200, view.of(decodeStored(valueView(slabs.slab(slab), offset))), representation);
   }
 
   /** Answers with an object that was just written. */

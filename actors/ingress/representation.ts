@@ -2,7 +2,7 @@
 
 import { hasProtobufForm, protobufTypeOf } from '../../api/render/protobuf-value.ts';
 import { Renderer } from '../../api/render/renderer.ts';
-import type { Rendering } from '../../api/render/rendering.ts';
+import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
 import { type Schema, schemaOf } from '../../api/schema/schema.ts';
 import { badRequest, notAcceptable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -87,18 +87,22 @@ export class Representations {
     return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
   }
 
-  /** For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read. */
-  of(exchange: Exchange, answer: AnswerClass, type: RowType): Representation {
+  /**
+   * For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read.
+   *
+   * @param source what they are stored as, where that is another version; always the same of one type.
+   */
+  of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
     let choice = this.#choose(exchange, this.#offers[answer]);
     if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
       choice = this.#choose(exchange, this.#textOffers[answer]);
     }
     const encoded = this.#encodedAs(choice);
-    if (choice.transform === undefined) return this.#plainOf(type, encoded);
-    return this.#represented(type, encoded, this.#shape(choice.transform, exchange));
+    if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
+    return this.#represented(type, source, encoded, this.#shape(choice.transform, exchange));
   }
 
-  #plainOf(type: RowType, encoded: Encoded): Representation {
+  #plainOf(type: RowType, source: StoredAs | undefined, encoded: Encoded): Representation {
     let ofType = this.#plain.get(type);
     if (ofType === undefined) {
       ofType = new Map();
@@ -106,15 +110,27 @@ export class Representations {
     }
     let representation = ofType.get(encoded);
     if (representation === undefined) {
-      representation = this.#represented(type, encoded, undefined);
+      representation = this.#represented(type, source, encoded, undefined);
       ofType.set(encoded, representation);
     }
     return representation;
   }
 
-  #represented({ group, version, kind }: RowType, encoded: Encoded, shape: Shape | undefined): Representation {
+  #represented(
+    { group, version, kind }: RowType,
+    source: StoredAs | undefined,
+    encoded: Encoded,
+    shape: Shape | undefined,
+  ): Representation {
     const { encoding, pretty } = encoded;
-    const rendering: Rendering = { target: { group, version, kind }, shape, encoding, pretty };
+    const target = { group, version, kind };
+    const rendering: Rendering = {
+      target,
+      ...(source === undefined ? undefined : { source }),
+      shape,
+      encoding,
+      pretty,
+    };
     return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
   }
 

@@ -1,7 +1,10 @@
 // Makes what an answer says from what is stored: decoded object → converted to the version asked for → brought into the
 // shape asked for. How the result is written is the encoder's business; an answer that keeps the stored bytes
 // (`keepsStoredBytes`) never comes here.
+import { DIALECTS } from '../../config/dialect.ts';
+import { type Converter, conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
+import { schemaOf } from '../schema/schema.ts';
 import { Shaping } from '../table/shape.ts';
 import type { Rendering } from './rendering.ts';
 
@@ -9,11 +12,14 @@ import type { Rendering } from './rendering.ts';
 export class Renderer {
   readonly rendering: Rendering;
   readonly #shaping: Shaping | undefined;
+  readonly #converter: Converter | undefined;
 
   /** `nowMs`: wall time that the ages in a Table are counted to; of no account to anything else. */
   constructor(rendering: Rendering, nowMs: number) {
-    const { shape, target } = rendering;
+    const { shape, source, target } = rendering;
     this.rendering = rendering;
+    this.#converter =
+      source === undefined ? undefined : conversionsOf(schemaOf(DIALECTS[source.dialect])).between(source, target);
     this.#shaping = shape === undefined ? undefined : new Shaping(shape, target, nowMs);
   }
 
@@ -47,7 +53,7 @@ export class Renderer {
 
   /** A stored object as the target: the one place where the stored version and the one asked for meet. */
   converted(object: JsonObject): JsonObject {
-    return object;
+    return this.#converter === undefined ? object : this.#converter.convert(object);
   }
 
   #shaped(): Shaping {

@@ -12,6 +12,7 @@ export interface RequestParts {
   readonly path: string;
   readonly query?: string;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -185,10 +186,11 @@ function requestOf({
   path,
   query = '',
   contentType = 'application/json',
+  accept = 'application/json',
   body = '',
 }: RequestParts): HttpRequest {
   const headers: Readonly<Record<string, string>> = {
-    accept: 'application/json',
+    accept,
     authorization: `Bearer ${TOKEN}`,
     'content-type': contentType,
     'user-agent': 'simulation',
@@ -204,5 +206,9 @@ function requestOf({
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
+    bodyFlow: () => {
+      throw new Error('nothing is proxied here');
+    },
+    upgrade: undefined,
   };
 }

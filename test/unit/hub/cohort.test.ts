@@ -21,6 +21,7 @@ function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Coho
     selection: compileSelection({ storageKey: 'core/samples', namespace, fieldSelector, labelSelector }, FIELDS),
     bookmarks: false,
     rendering: renderingOf({ group: '', version: 'v1', kind: 'Sample' }),
+    renderingText: '',
     columnsDue: new Set(),
     live: new Set(),
     members: 1,

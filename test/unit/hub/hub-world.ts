@@ -100,6 +100,8 @@ export interface WorldOptions {
   readonly historyEventsMax?: number;
   readonly historyBytesMax?: number;
   readonly compactionIntervalMs?: number;
+  /** 0: the hub does not check itself. */
+  readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
@@ -491,6 +493,7 @@ class Parts {
       },
       {
         ...hubKind,
+        settings: { selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0 },
         mailboxMax: this.#options.hubMailboxMax ?? hubKind.mailboxMax,
         create: (context) => {
           this.hub = hubKind.create(context, {
