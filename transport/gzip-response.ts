@@ -85,8 +85,13 @@ export class GzipResponse implements HttpResponse {
     this.end();
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
+    if (isVerbatim) {
+      this.#state = 'plain';
+      this.#inner.start(status, headers, true);
+      return;
+    }
     this.#state = 'undecided';
     this.#status = status;
     this.#headers = headers;
