@@ -93,7 +93,9 @@ export class ServerProcess {
     const { program = ORCH, command = 'up', args = [] } = this.#settings;
     const { dataDirectory, port } = this;
     const own = ['--data-dir', dataDirectory, '--secure-port', String(port)];
-    const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     this.#child = child;
     this.#stdout = '';
     this.#stderr = '';
