@@ -8,6 +8,7 @@ import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
+import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
@@ -19,7 +20,7 @@ import type { WriteContext } from './write-context.ts';
 
 /** True for requests that `apply` serves. */
 export function isApply(write: WriteContext, { contentType, target }: WriteRequest): boolean {
-  return contentType === APPLY_PATCH && write.serverSideApply && target.subresource !== 'scale';
+  return contentType === APPLY_PATCH && write.serverSideApply && viewOf(target.subresource) === undefined;
 }
 
 /** PATCH with the media type of apply. Throws 400, 409, 422. */
@@ -48,7 +49,8 @@ export async function apply(
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     if (subresource !== '') throw new StatusError(notFound(type, name));
     try {
-      return await createObject(write, namespaces, type, applied(undefined), { namespace, name }, dryRun, undefined);
+      const body = write.preparation.requested(applied(undefined), type, request.user);
+      return await createObject(write, namespaces, type, body, { namespace, name }, dryRun, undefined);
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;

@@ -28,7 +28,8 @@ export async function create(
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const tracking = trackingOf(write, request, type);
-  const reply = await createObject(write, namespaces, type, object, request.target, dryRun, tracking);
+  const body = write.preparation.requested(object, type, request.user);
+  const reply = await createObject(write, namespaces, type, body, request.target, dryRun, tracking);
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 

@@ -9,7 +9,7 @@ import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { conflictModified, serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { type Slab, valueView } from '../../storage/slab-record.ts';
+import { isStale, type Slab, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
@@ -95,7 +95,8 @@ function storedAt(places: Uint32Array, slabs: readonly (Slab | undefined)[]): St
   for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
     const [slab, offset] = [places[i]!, places[i + 1]!];
     const object = decodeStored(valueView(slabs[slab]!, offset));
-    stored.push({ object, place: { slab, offset, revision: Number(metadataOf(object).resourceVersion) } });
+    const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
+    stored.push({ object, place, isStale: isStale(slabs[slab]!, offset) });
   }
   return stored;
 }

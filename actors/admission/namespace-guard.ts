@@ -27,7 +27,7 @@ export class NamespaceGuard {
   async guardFor(type: KnownType, namespace: string, name: string): Promise<Guard> {
     // Any state will do first: the guard makes it exact. Only absence is looked at again.
     const place =
-      (await findPlace(this.#write, this.#namespaces, '', namespace, { kind: 'any' })) ??
+      (await findPlace(this.#write, this.#namespaces, '', namespace, { kind: 'local' })) ??
       (await findPlace(this.#write, this.#namespaces, '', namespace));
     if (place === null) {
       this.#live.delete(namespace);

@@ -24,8 +24,25 @@ export function requireValidUpdate(
 ): void {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored), type, write.dialect);
   const ofKind = write.validation.update(next, stored, type, subresource);
-  const inWhole = subresource === '' ? errorsInWhole(write, type, next) : NO_FIELD_ERRORS;
-  refuseIfAny(type, next, ofMetadata, ofKind, inWhole);
+  refuseIfAny(type, next, ofMetadata, ofKind, errorsBeside(write, type, next, subresource));
+}
+
+/** What the rules of updates do not look at. */
+function errorsBeside(
+  write: WriteContext,
+  type: KnownType,
+  next: JsonObject,
+  subresource: string,
+): readonly FieldError[] {
+  if (subresource === 'ephemeralcontainers') return ephemeralErrors(write, type, next);
+  return subresource === '' ? errorsInWhole(write, type, next) : NO_FIELD_ERRORS;
+}
+
+const EPHEMERAL_CONTAINER = 'spec.ephemeralContainers[';
+
+/** Of the rules for new pods those about single ephemeral containers: the rest of the pod is not what was written. */
+function ephemeralErrors(write: WriteContext, type: KnownType, pod: JsonObject): readonly FieldError[] {
+  return write.validation.create(pod, type).filter(({ path }) => path.startsWith(EPHEMERAL_CONTAINER));
 }
 
 /** Throws 422 unless the scale a client asks for is one. */

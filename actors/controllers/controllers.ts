@@ -147,6 +147,11 @@ export class Controllers implements Actor<ControllersProtocol>, FeedListener {
     }
   }
 
+  /** A restarted store knows none of its subscribers. */
+  peerRestarted(name: string): void {
+    if (name === 'store') this.#feed.onLost();
+  }
+
   onReset(): void {
     for (const queue of this.#queues) {
       queue.close();

@@ -46,6 +46,8 @@ export interface Cohort {
   readonly selection: CompiledSelection;
   readonly bookmarks: boolean;
   readonly rendering: Rendering;
+  /** Says the same of equal renderings. */
+  readonly renderingText: string;
   readonly live: Set<number>;
   /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
   readonly columnsDue: Set<number>;
@@ -99,90 +101,4 @@ export function seenThrough(
   return deleted
     ? { type: 'DELETED', entry, shownRevision: undefined }
     : { type: 'DELETED', entry: previous, shownRevision: event.revision };
-}
-
-/** The cohorts of one resource type, findable by what they pin, so that an event costs what it matches. */
-export class CohortIndex {
-  readonly #byKey = new Map<string, Cohort>();
-  readonly #unpinned = new Set<Cohort>();
-  /** `<field> NUL <value>` or `NUL <namespace>` → cohorts. */
-  readonly #pinned = new Map<string, Set<Cohort>>();
-  /** How many cohorts pin each field, so that fields nobody pins are not looked at. */
-  readonly #pinnedFields = new Map<string, number>();
-
-  get size(): number {
-    return this.#byKey.size;
-  }
-
-  get(key: string): Cohort | undefined {
-    return this.#byKey.get(key);
-  }
-
-  values(): IterableIterator<Cohort> {
-    return this.#byKey.values();
-  }
-
-  add(cohort: Cohort): void {
-    this.#byKey.set(cohort.key, cohort);
-    const pin = pinOf(cohort);
-    if (pin === undefined) {
-      this.#unpinned.add(cohort);
-      return;
-    }
-    const bucket = this.#pinned.get(pin.bucket);
-    if (bucket === undefined) this.#pinned.set(pin.bucket, new Set([cohort]));
-    else bucket.add(cohort);
-    this.#pinnedFields.set(pin.field, (this.#pinnedFields.get(pin.field) ?? 0) + 1);
-  }
-
-  remove(cohort: Cohort): void {
-    this.#byKey.delete(cohort.key);
-    this.#unpinned.delete(cohort);
-    const pin = pinOf(cohort);
-    if (pin === undefined) return;
-    const bucket = this.#pinned.get(pin.bucket);
-    bucket?.delete(cohort);
-    if (bucket?.size === 0) this.#pinned.delete(pin.bucket);
-    const left = (this.#pinnedFields.get(pin.field) ?? 1) - 1;
-    if (left === 0) this.#pinnedFields.delete(pin.field);
-    else this.#pinnedFields.set(pin.field, left);
-  }
-
-  /** Visits every cohort that may see the event. `fieldIndex`: where a selectable field's value stands. */
-  forEachCandidate(
-    event: CacheEvent,
-    attributes: EventAttributes,
-    fieldIndex: (field: string) => number,
-    visit: (cohort: Cohort) => void,
-  ): void {
-    for (const cohort of this.#unpinned) visit(cohort);
-    if (this.#pinned.size === 0) return;
-    for (const field of this.#pinnedFields.keys()) {
-      if (field === '') {
-        this.#visitBucket(bucketOf('', event.entry.key.slice(0, event.entry.key.indexOf('/'))), visit);
-        continue;
-      }
-      const index = fieldIndex(field);
-      const now = attributes.now.fields[index] ?? '';
-      const before = attributes.before?.fields[index];
-      this.#visitBucket(bucketOf(field, now), visit);
-      if (before !== undefined && before !== now) this.#visitBucket(bucketOf(field, before), visit);
-    }
-  }
-
-  #visitBucket(bucket: string, visit: (cohort: Cohort) => void): void {
-    const cohorts = this.#pinned.get(bucket);
-    if (cohorts !== undefined) for (const cohort of cohorts) visit(cohort);
-  }
-}
-
-function bucketOf(field: string, value: string): string {
-  return `${field}\u0000${value}`;
-}
-
-/** A pinned field, else the namespace (as field ''), else nothing. */
-function pinOf(cohort: Cohort): { field: string; bucket: string } | undefined {
-  const { pinned, namespace } = cohort.selection;
-  if (pinned !== undefined) return { field: pinned.field, bucket: bucketOf(pinned.field, pinned.value) };
-  return namespace === '' ? undefined : { field: '', bucket: bucketOf('', namespace) };
 }

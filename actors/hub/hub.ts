@@ -2,6 +2,7 @@
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
 import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { parseKey } from '../../storage/object-key.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
@@ -16,6 +17,8 @@ import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtoc
 import { ReadGate } from './read-gate.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
+import { SelfCheck } from './self-check.ts';
+import { HUB_SETTINGS } from './settings.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
@@ -23,6 +26,8 @@ export interface HubOptions {
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation on the bookmark that ends a watch's initial events. */
   readonly initialEventsEndAnnotation: string;
+  /** The thread's records as Protobuf. */
+  readonly records: ProtobufRecords;
 }
 
 const BOOKMARK_CHECK_MS = 1000;
@@ -35,6 +40,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #caches = new Map<string, ResourceCache>();
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
+  readonly #selfCheck: SelfCheck;
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
   #nextPin = 1;
@@ -60,17 +66,31 @@ export class Hub implements Actor<HubProtocol> {
     this.#watchers = new Watchers({
       context,
       slabs: this.#slabs,
+      records: options.records,
       ingress: context.ref<WatchDeliveryProtocol>('ingress'),
       selectableFields: options.selectableFields,
       initialEventsEndAnnotation: options.initialEventsEndAnnotation,
       position: () => this.#gate,
       release: (pin) => this.#release(pin),
     });
+    this.#selfCheck = new SelfCheck({
+      context,
+      store: context.ref<StoreProtocol>('store'),
+      slabs: this.#slabs,
+      gate: this.#gate,
+      caches: () => this.#caches.values(),
+      pin: () => this.#pin(),
+      release: (pin) => this.#release(pin),
+      onDifference: () => this.#subscription.restart('it does not hold what the store does'),
+    });
     const { metrics } = context;
     metrics.beforeSnapshot(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
       metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
       metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
+      metrics
+        .gauge('orch_kept_encoding_bytes', 'Bytes of Protobuf encodings kept on this thread.')
+        .set(options.records.keptBytes);
       metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
     });
   }
@@ -78,6 +98,8 @@ export class Hub implements Actor<HubProtocol> {
   async start(): Promise<void> {
     await this.#subscription.start();
     this.#context.timers.every(BOOKMARK_CHECK_MS, () => this.#watchers.bookmark());
+    const { selfCheckIntervalMs } = this.#context.settings as { readonly selfCheckIntervalMs: number };
+    this.#selfCheck.start(selfCheckIntervalMs);
   }
 
   onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
@@ -171,7 +193,7 @@ export class Hub implements Actor<HubProtocol> {
 
   #watch(query: WatchQuery, reply: Reply): void {
     const { afterRevision } = query;
-    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'any' } as const);
+    const freshness = afterRevision === undefined ? query.freshness : ({ kind: 'local' } as const);
     this.#gate.pass(freshness, (refusal) => {
       if (refusal !== undefined) {
         reply.send(refusal);
@@ -205,6 +227,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#context.log.warn({ reason }, 'hub begins again');
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
+    this.#selfCheck.reset();
     // The epoch slot is no longer ours to write to.
     this.#shared = undefined;
   }
@@ -212,6 +235,7 @@ export class Hub implements Actor<HubProtocol> {
   #begin(snapshot: Snapshot): void {
     this.#slabs.learn(snapshot.slabs);
     this.#caches.clear();
+    this.#options.records.clear();
     this.#readerSlot = snapshot.readerSlot;
     this.#tokenKey = snapshot.tokenKey;
     this.#shared = new SharedState(snapshot.sharedState);
@@ -260,6 +284,7 @@ export class Hub implements Actor<HubProtocol> {
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
       const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
       this.#cache(storageKey).moved(entry.key, entry.revision, slabNumber, offset);
+      this.#options.records.forget(slab, offset);
     });
     if (batch.compactedRevision > this.#gate.compacted) {
       for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
@@ -335,5 +360,6 @@ export const hubKind: ActorKind<HubOptions> = {
   nature: 'decider',
   mailboxMax: 20_000,
   stopOrder: 80,
+  settings: HUB_SETTINGS,
   create: (context, options) => new Hub(context, options),
 };

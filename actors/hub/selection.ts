@@ -11,8 +11,15 @@ export interface CompiledSelection {
   readonly namespace: string;
   /** undefined: selects everything in the namespace. */
   readonly matches: ((attributes: Attributes) => boolean) | undefined;
-  /** The selectable field this selection pins to one value, for indexing watchers; the most telling one if several. */
-  readonly pinned: { readonly field: string; readonly value: string } | undefined;
+  /** What this selection pins to one value, for indexing watchers; the most telling if several. */
+  readonly pinned: Pin | undefined;
+}
+
+/** A field, a label or, for watchers of all that is in it, the namespace; and the value it must have. */
+export interface Pin {
+  readonly of: 'field' | 'label' | 'namespace';
+  readonly name: string;
+  readonly value: string;
 }
 
 /** Fields worth indexing watchers by, the most telling first. */
@@ -30,14 +37,16 @@ export function compileSelection(selection: Selection, selectableFields: readonl
       : (attributes: Attributes): boolean =>
           (fields === undefined || fields.matches(attributes.fields)) &&
           (labels === undefined || labels.matches(attributes.labels));
-  let pinned: CompiledSelection['pinned'];
-  for (const field of INDEXED_FIELDS) {
-    const value = fields?.equality.get(field);
-    if (value === undefined || value === '') continue;
-    pinned = { field, value };
-    break;
+  return { namespace: selection.namespace, matches, pinned: pinOf(fields, labels) };
+}
+
+function pinOf(fields: FieldSelector | undefined, labels: LabelSelector | undefined): Pin | undefined {
+  for (const name of INDEXED_FIELDS) {
+    const value = fields?.equality.get(name);
+    if (value !== undefined && value !== '') return { of: 'field', name, value };
   }
-  return { namespace: selection.namespace, matches, pinned };
+  for (const [name, value] of labels?.equality ?? []) return { of: 'label', name, value };
+  return undefined;
 }
 
 /** The labels and field values of a record. */

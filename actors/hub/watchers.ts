@@ -4,10 +4,13 @@
 import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
-import { type Cohort, CohortIndex, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
-import { frameExpired } from './frames.ts';
+import { type Cohort, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
+import { CohortIndex } from './cohort-index.ts';
+import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
@@ -20,6 +23,7 @@ const BOOKMARK_IDLE_MS = 10_000;
 export interface WatchersOptions {
   readonly context: ActorContext;
   readonly slabs: SlabView;
+  readonly records: ProtobufRecords;
   readonly ingress: Ref<WatchDeliveryProtocol>;
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation that marks the end of initial events. */
@@ -36,6 +40,7 @@ export class Watchers {
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
+  readonly #batchFrames = new BatchFrames();
   readonly #delivery: WatchDelivery;
   /** The caches are not to be read. */
   #suspended = false;
@@ -45,7 +50,7 @@ export class Watchers {
   constructor(options: WatchersOptions) {
     this.#options = options;
     const { clock, metrics, timers } = options.context;
-    this.#framing = new Framing(options.slabs, clock);
+    this.#framing = new Framing(options.slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
       timers,
@@ -55,7 +60,7 @@ export class Watchers {
     });
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
-      'Chunks of watch events built, one per cohort and batch.',
+      'Chunks of watch events built: one for all cohorts that see the same of a batch.',
     );
     this.#deliveries = metrics.counter('orch_hub_event_deliveries_total', 'Watch events handed to sockets.');
   }
@@ -148,12 +153,23 @@ export class Watchers {
       const { pending } = cohort;
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#framings.add(1);
       this.#deliveries.add(pending.length * cohort.live.size);
-      this.#sendLive(cohort, applied, (withColumns) => this.#framing.events(cohort, pending, withColumns));
+      this.#sendLive(cohort, applied, (withColumns) => this.#framed(cohort, pending, withColumns));
     }
     this.#dirty = [];
+    this.#batchFrames.clear();
     this.#beginFuture(applied);
+  }
+
+  #framed(cohort: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
+    return this.#batchFrames.chunkOf(
+      withColumns ? `${cohort.renderingText} columns` : cohort.renderingText,
+      events,
+      () => {
+        this.#framings.add(1);
+        return this.#framing.events(cohort, events, withColumns);
+      },
+    );
   }
 
   /** Watchers whose revision has been reached. */
@@ -278,7 +294,8 @@ export class Watchers {
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
-    const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
+    const message = `too old resource version: ${watcher.position} (${compacted})`;
+    const chunk = this.#framing.expired(watcher.cohort, message);
     this.#drop(watcher);
     this.#delivery.ended([watcher.id], chunk);
   }
@@ -312,7 +329,8 @@ export class Watchers {
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
     const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
-    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingKey(rendering)].join('\u0000');
+    const renderingText = renderingKey(rendering);
+    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingText].join('\u0000');
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
@@ -322,6 +340,7 @@ export class Watchers {
       selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
       bookmarks,
       rendering,
+      renderingText,
       live: new Set(),
       columnsDue: new Set(),
       members: 0,

@@ -1,5 +1,6 @@
 // How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
 // the bytes they are stored as whenever that is what the client takes.
+import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../api/render/rendering.ts';
 import type { Status } from '../../api/status/status.ts';
@@ -62,6 +63,22 @@ export function sendStored(
     exchange.code = code;
     exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
   } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
+}
+
+/** An object that is encoded as Protobuf, in its envelope. */
+export function sendMessage(
+  exchange: Exchange,
+  code: number,
+  envelope: EnvelopePieces,
+  message: Buffer,
+  { contentType }: Encoded,
+  warnings?: readonly string[],
+): void {
+  const body = Buffer.allocUnsafe(envelope.bytesAround(message.length));
+  const at = envelope.open(body, 0, message.length);
+  envelope.close(body, at + message.copy(body, at));
+  exchange.code = code;
+  exchange.response.respond(code, headersFor(contentType, warnings), body);
 }
 
 /** An object of the version asked for, shaped and encoded for this answer alone. */

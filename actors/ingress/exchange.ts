@@ -1,7 +1,7 @@
 // One request on its way through the pipeline: what arrived, what has been found out about it, and where the answer goes.
 import type { Query } from '../../api/query.ts';
 import type { RequestInfo } from '../../api/request-info.ts';
-import type { HttpRequest, HttpResponse } from '../../transport/exchange.ts';
+import type { BodyFlow, HttpRequest, HttpResponse } from '../../transport/exchange.ts';
 import type { User } from '../auth/protocol.ts';
 
 export interface Exchange {
@@ -12,6 +12,8 @@ export interface Exchange {
   readonly startedMs: number;
   /** The body being read, for methods that have one; null when it is too large. */
   readonly body: Promise<Uint8Array | null> | undefined;
+  /** The body of a proxied request, which is passed on as it arrives. */
+  readonly bodyFlow: BodyFlow | undefined;
   readonly query: Query;
   readonly info: RequestInfo;
   /** What metrics and audit call the request: the verb of the API, or the method. */

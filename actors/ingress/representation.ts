@@ -161,7 +161,7 @@ export class Representations {
 
   #offersIn(formats: readonly Format[]): Offers {
     const offer = (answer: AnswerClass): Offer => ({
-      formats: answer === 'watch' ? formats.filter((format) => format === 'json') : formats,
+      formats: answer === 'watch' ? formats.filter((format) => format !== 'yaml') : formats,
       protobufMediaType: this.#dialect.protobufMediaType,
       transforms: TRANSFORMS[answer],
       isWatch: answer === 'watch',

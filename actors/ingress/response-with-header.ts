@@ -1,5 +1,6 @@
 // A response that gets one more header than whoever answers gives it. Everything else goes through as it is.
 import type { HeaderList, HttpResponse } from '../../transport/exchange.ts';
+import type { MessageFraming } from '../../transport/web-socket.ts';
 
 export class ResponseWithHeader implements HttpResponse {
   readonly #response: HttpResponse;
@@ -22,8 +23,13 @@ export class ResponseWithHeader implements HttpResponse {
     this.#response.respond(status, [...headers, this.#header], body);
   }
 
-  start(status: number, headers: HeaderList): void {
-    this.#response.start(status, [...headers, this.#header]);
+  start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
+    this.#response.start(status, [...headers, this.#header], isVerbatim);
+  }
+
+  /** The answer to a handshake has no room for it. */
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    this.#response.startWebSocket(protocol, framing);
   }
 
   write(bytes: Uint8Array): boolean {

@@ -1,6 +1,6 @@
 // What single answers promise, against every revision that became durable: an acknowledged write is there and was durable
-// first; a list is the state at its revision and a read some state it may show; reads are as fresh as they were asked to
-// be, and those of one client never go back. Pure.
+// first, and a dry run nowhere; a list is the state at its revision and a read some state it may show; reads are as fresh
+// as they were asked to be, and those of one client never go back, whichever ingress it asks. Pure.
 import type { Change, Committed } from './committed.ts';
 import type { Get, History, List, Operation, Seen, Write } from './history.ts';
 
@@ -8,18 +8,34 @@ import type { Get, History, List, Operation, Seen, Write } from './history.ts';
 export function checkAnswers({ operations }: History, committed: Committed): readonly string[] {
   const problems: string[] = [];
   const known = new Known(operations);
+  const seenBy = readsByClient(operations);
   for (const operation of operations) {
+    const { kind, client, invoked } = operation;
+    const seen = kind === 'get' || kind === 'list' ? seenBy.get(client)!.before(invoked) : 0;
     const problem =
-      operation.kind === 'get'
-        ? getProblem(operation, committed, known)
-        : operation.kind === 'list'
-          ? listProblem(operation, committed, known)
+      kind === 'get'
+        ? getProblem(operation, committed, known, seen)
+        : kind === 'list'
+          ? listProblem(operation, committed, known, seen)
           : writeProblem(operation, committed);
-    if (problem !== undefined)
-      problems.push(`client ${operation.client}, ${operation.kind} @${operation.invoked}: ${problem}`);
+    if (problem !== undefined) problems.push(`client ${client}, ${kind} @${invoked}: ${problem}`);
   }
-  problems.push(...backwardReads(operations));
+  problems.push(...dryRunProblems(operations, committed));
   return problems;
+}
+
+/** What each client's own reads have told it; reads of the past aside. */
+function readsByClient(operations: readonly Operation[]): ReadonlyMap<number, Known> {
+  const clients = new Set(operations.map(({ client }) => client));
+  const isRead = ({ kind }: Operation): boolean => kind === 'get' || kind === 'list';
+  const isPresent = (operation: Operation): boolean =>
+    isRead(operation) && (operation as Get | List).freshness !== 'exact';
+  return new Map(
+    [...clients].map((client) => [
+      client,
+      new Known(operations.filter((operation) => operation.client === client && isPresent(operation))),
+    ]),
+  );
 }
 
 /** The revision an answer says it is of; 0 when it says none. */
@@ -29,7 +45,7 @@ function revisionOf(operation: Operation): number {
   return operation.outcome.is === 'ok' ? (operation.outcome.object?.revision ?? 0) : 0;
 }
 
-/** The highest revision that anyone had been told of by some moment. */
+/** The highest revision that some operations had told of by some moment. */
 class Known {
   readonly #returned: readonly number[];
   readonly #highest: readonly number[];
@@ -51,22 +67,33 @@ class Known {
 }
 
 function writeProblem(write: Write, committed: Committed): string | undefined {
-  const { kind, key, outcome, tag, invoked, returned } = write;
-  if (outcome.is !== 'ok') return undefined;
+  const { kind, key, outcome, tag, dry, invoked, returned } = write;
+  if (outcome.is !== 'ok' || dry) return undefined;
   const changes = committed.byKey.get(key) ?? [];
-  const isInTime = ({ durable }: Change): boolean => durable > invoked && durable < returned;
-  if (kind === 'delete') {
-    const begun = changes.some(({ before, after }) => before !== undefined && (after === undefined || after.dying));
-    return begun && changes.some((change) => change.durable < returned && isDeletion(change))
+  if (kind === 'delete' || kind === 'collect') {
+    return changes.some((change) => change.durable < returned && isDeletion(change))
       ? undefined
       : `${key} was deleted by no durable revision`;
   }
-  const made = changes.find((change) => isInTime(change) && (change.after?.tag === tag || change.after === undefined));
-  if (made === undefined) return `the acknowledged ${tag} is in no durable revision of ${key}`;
   const { object } = outcome;
+  const isInTime = ({ durable }: Change): boolean => durable > invoked && durable < returned;
   // The last finalizer was taken away: what is answered is what was removed.
-  if (object === undefined || made.after === undefined) return undefined;
-  return seenProblem(object, committed, returned);
+  if (changes.some((change) => isInTime(change) && change.after === undefined)) return undefined;
+  // A patch that says no tag may change nothing, and then writes nothing.
+  if (tag !== '' && !changes.some((change) => isInTime(change) && change.after?.tag === tag)) {
+    return `the acknowledged ${tag} is in no durable revision of ${key}`;
+  }
+  return object === undefined ? undefined : seenProblem(object, committed, returned);
+}
+
+/** No version may hold what only a dry run said. */
+function dryRunProblems(operations: readonly Operation[], { changes }: Committed): readonly string[] {
+  const tags = new Set<string>();
+  for (const operation of operations) if ('dry' in operation && operation.dry) tags.add(operation.tag);
+  tags.delete('');
+  return changes
+    .filter(({ after }) => after !== undefined && tags.has(after.tag))
+    .map(({ key, revision, after }) => `the dry run ${after!.tag} was stored as ${key} at ${revision}`);
 }
 
 function isDeletion({ before, after }: Change): boolean {
@@ -82,14 +109,14 @@ export function seenProblem(seen: Seen, committed: Committed, returned: number):
   return `${seen.key} at ${seen.revision} was shown as ${seen.text}, it is ${change.after.text}`;
 }
 
-function getProblem(get: Get, committed: Committed, known: Known): string | undefined {
+function getProblem(get: Get, committed: Committed, known: Known, seen: number): string | undefined {
   const { outcome, key, returned, freshness, asked } = get;
   if (outcome === 'refused') return undefined;
   if (outcome !== 'absent') {
     const problem = seenProblem(outcome, committed, returned);
     if (problem !== undefined) return problem;
   }
-  const least = freshness === 'mostRecent' ? known.before(get.invoked) : asked;
+  const least = Math.max(freshness === 'mostRecent' ? known.before(get.invoked) : asked, seen);
   const changes = committed.byKey.get(key) ?? [];
   // The versions it may show: those current at some revision from the least one on, up to what was durable.
   const candidates = changes.filter(({ revision, durable }, index) => {
@@ -105,13 +132,14 @@ function getProblem(get: Get, committed: Committed, known: Known): string | unde
   return `${key} was said to be absent, it was there from ${least} on`;
 }
 
-function listProblem(list: List, committed: Committed, known: Known): string | undefined {
+function listProblem(list: List, committed: Committed, known: Known, seen: number): string | undefined {
   const { outcome, freshness, asked, invoked, returned } = list;
   if (typeof outcome === 'string') return undefined;
   const { revision, items } = outcome;
   if (committed.durableAt(revision) >= returned && revision > 0) return `its revision ${revision} was not durable`;
   const least = freshness === 'mostRecent' ? known.before(invoked) : freshness === 'any' ? 0 : asked;
   if (revision < least) return `it is of ${revision}, ${least} was known`;
+  if (freshness !== 'exact' && revision < seen) return `it went back from ${seen} to ${revision}`;
   if (freshness === 'exact' && revision !== asked) return `it is of ${revision}, exactly ${asked} was asked for`;
   const expected = committed.stateAt(revision, list);
   const shown = items.map(({ key, revision: at }) => `${key}@${at}`).join();
@@ -119,20 +147,4 @@ function listProblem(list: List, committed: Committed, known: Known): string | u
   if (shown !== there) return `at ${revision} it shows [${shown}], there was [${there}]`;
   const wrong = items.findIndex(({ text }, index) => text !== expected[index]!.text);
   return wrong < 0 ? undefined : `at ${revision} it shows ${items[wrong]!.text}, there was ${expected[wrong]!.text}`;
-}
-
-/** One client at one ingress: each read that may be old is at least as new as the read before it. */
-function backwardReads(operations: readonly Operation[]): readonly string[] {
-  const problems: string[] = [];
-  const last = new Map<string, number>();
-  for (const operation of operations.toSorted((a, b) => a.invoked - b.invoked)) {
-    if (operation.kind !== 'list' || operation.freshness === 'exact') continue;
-    const revision = revisionOf(operation);
-    if (revision === 0) continue;
-    const reader = `client ${operation.client} at ${operation.front}`;
-    const before = last.get(reader) ?? 0;
-    if (revision < before) problems.push(`${reader} went back from ${before} to ${revision} @${operation.invoked}`);
-    last.set(reader, Math.max(before, revision));
-  }
-  return problems;
 }

@@ -2,14 +2,17 @@
 // nothing; the workload does.
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import type { Freshness, Operation, Scope, Seen, Watch, WatchEvent, Write, WriteOutcome } from './history.ts';
+import type { Assertion, Effect, Freshness, Look, Operation, Scope, Seen, Write, WriteOutcome } from './history.ts';
 import { seenIn } from './history.ts';
+import { RunningWatch, told } from './running-watch.ts';
 import { Connection, type RequestParts } from './sockets.ts';
 import { transactionOf } from './transaction.ts';
-import { INGRESSES, threadOf, type World } from './world.ts';
+import type { World } from './world.ts';
 
 const PATIENCE_MS = 40_000;
 const RECONNECT_MS = 50;
+/** One request in so many goes to another ingress, as behind a balancer. */
+const REQUESTS_AN_INGRESS = 20;
 
 /** An answer, or none: status 0. */
 export interface Answer {
@@ -29,6 +32,7 @@ export interface Collection {
 export const CONFIG_MAPS = collection('configmaps');
 export const SECRETS = collection('secrets');
 export const PODS = collection('pods');
+export const NAMESPACE_OBJECTS: Collection = { storageKey: 'core/namespaces', path: () => '/api/v1/namespaces' };
 
 function collection(plural: string): Collection {
   const path = (namespace: string) =>
@@ -36,12 +40,31 @@ function collection(plural: string): Collection {
   return { storageKey: `core/${plural}`, path };
 }
 
+/** One write: what it does, and how that is said. */
+export interface WriteParts extends Partial<Effect> {
+  readonly kind: Exclude<Write['kind'], 'collect'>;
+  readonly namespace: string;
+  readonly name: string;
+  readonly body?: object;
+  readonly contentType?: string;
+  readonly query?: readonly string[];
+  /** Of a deletion: the propagation policy that it asks for. */
+  readonly policy?: string;
+}
+
+const ACCEPTED: Readonly<Record<Look, string>> = {
+  whole: 'application/json',
+  table: 'application/json;as=Table;v=v1;g=meta.orch.io',
+  partial: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.orch.io',
+};
+
 export class Client {
   readonly world: World;
   readonly number: number;
   readonly random: SeededRandom;
   readonly operations: Operation[] = [];
   readonly watches: RunningWatch[] = [];
+  readonly assertions: Assertion[] = [];
   /** What is wrong whatever the checkers say. */
   readonly problems: string[] = [];
   #ingress: string;
@@ -50,11 +73,13 @@ export class Client {
     this.world = world;
     this.number = number;
     this.random = random;
-    this.#ingress = INGRESSES[number % INGRESSES.length]!;
+    const { ingresses } = world;
+    this.#ingress = ingresses[number % ingresses.length]!;
   }
 
   /** Sends a request and waits for its answer; goes to another ingress when its own is gone. */
   async request(parts: RequestParts): Promise<Answer> {
+    if (this.random.below(REQUESTS_AN_INGRESS) === 0) this.#goElsewhere();
     const ingress = await this.connect();
     const { world } = this;
     const connection = new Connection();
@@ -89,31 +114,67 @@ export class Client {
   async connect(): Promise<string> {
     for (;;) {
       if (this.world.sockets.isAccepting(this.#ingress)) return this.#ingress;
-      this.#ingress = INGRESSES[this.random.below(INGRESSES.length)]!;
+      this.#goElsewhere();
       await this.world.sleep(RECONNECT_MS);
     }
   }
 
-  async write(
-    { storageKey, path }: Collection,
-    kind: Write['kind'],
-    key: { readonly namespace: string; readonly name: string },
-    what: Pick<Write, 'tag' | 'held' | 'expects'>,
-    body?: object,
-  ): Promise<WriteOutcome> {
-    const { namespace, name } = key;
+  #goElsewhere(): void {
+    const { ingresses } = this.world;
+    this.#ingress = ingresses[this.random.below(ingresses.length)]!;
+  }
+
+  async write({ storageKey, path }: Collection, parts: WriteParts): Promise<WriteOutcome> {
+    const { kind, namespace, name, body, contentType, query = [], dry = false, policy } = parts;
+    const { tag = '', before = 'cleared', held = false, expects } = parts;
     const own = path(namespace);
     const answer = await this.request({
       method: METHODS[kind],
       path: kind === 'create' ? own : `${own}/${name}`,
-      ...(kind === 'patch' ? { contentType: 'application/merge-patch+json' } : {}),
+      ...(contentType === undefined ? {} : { contentType }),
+      query: (dry ? [...query, 'dryRun=All'] : query).join('&'),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const outcome = outcomeOf(storageKey, answer);
     const { invoked, returned, front } = answer;
-    const interval = { client: this.number, front, invoked, returned };
-    this.operations.push({ ...interval, kind, key: `${storageKey}/${namespace}/${name}`, ...what, outcome });
+    const effect: Effect = { tag, before, held: 'held' in parts ? parts.held : held, expects, dry };
+    const key = `${storageKey}/${namespace}/${name}`;
+    this.operations.push({ client: this.number, front, invoked, returned, kind, key, ...effect, policy, outcome });
     return outcome;
+  }
+
+  /** Deletes everything in a namespace that the selector lets through; `names`: what may be there. */
+  async deleteCollection({ storageKey, path }: Collection, scope: Scope, names: readonly string[]): Promise<void> {
+    const answer = await this.request({
+      method: 'DELETE',
+      path: path(scope.namespace),
+      query: selectorsOf(scope).join('&'),
+    });
+    const { status, body, front, invoked, returned } = answer;
+    const interval = { client: this.number, front, invoked, returned };
+    const part = {
+      kind: 'collect',
+      tag: '',
+      before: 'kept',
+      held: undefined,
+      expects: undefined,
+      dry: false,
+      policy: undefined,
+    } as const;
+    if (status === 200) {
+      const { metadata, items: some } = body as unknown as { metadata: ListMetadata; items: object[] };
+      const items = some.map((item) => seenIn(storageKey, item));
+      const outcome = { revision: Number(metadata.resourceVersion), items };
+      this.operations.push({ ...interval, ...scope, kind: 'list', freshness: 'mostRecent', asked: 0, outcome });
+      for (const { key } of items)
+        this.operations.push({ ...interval, ...part, key, outcome: { is: 'ok', object: undefined } });
+    } else {
+      // Objects are deleted one after another: some may be gone, whatever the answer says of the rest.
+      const outcome: WriteOutcome = { is: 'unknown', code: status };
+      for (const name of names) {
+        this.operations.push({ ...interval, ...part, key: `${storageKey}/${scope.namespace}/${name}`, outcome });
+      }
+    }
   }
 
   async get(
@@ -145,8 +206,8 @@ export class Client {
 
   /** A list, in chunks when there is a limit. Answers its revision; 0 when there is none. */
   async list({ path }: Collection, scope: Scope, freshness: Freshness, asked: number, limit: number): Promise<number> {
-    const { storageKey, namespace, frontOnly } = scope;
-    const selector = frontOnly ? ['labelSelector=tier%3Dfront'] : [];
+    const { storageKey, namespace } = scope;
+    const selector = selectorsOf(scope);
     const version = {
       mostRecent: [],
       any: ['resourceVersion=0'],
@@ -197,7 +258,7 @@ export class Client {
     const ingress = await this.connect();
     const { world } = this;
     const { operations, payload } = transactionOf(storageKey, objects);
-    const store = world.threads.ref<StoreProtocol>(threadOf(ingress), 'store');
+    const store = world.threads.ref<StoreProtocol>(world.threadOf(ingress), 'store');
     const message = { type: 'commit', transactions: [{ operations }], payload } as const;
     const work = store.ask<'commit'>(message, { deadlineMs: PATIENCE_MS }).catch(() => {});
     // A thread that ends takes its questions with it.
@@ -208,26 +269,32 @@ export class Client {
   async watch(
     { path }: Collection,
     scope: Scope,
+    look: Look,
     after: number | undefined,
     least: () => number,
   ): Promise<RunningWatch> {
     const ingress = await this.connect();
     const { world } = this;
-    const selector = scope.frontOnly ? ['labelSelector=tier%3Dfront'] : [];
     const version = after === undefined ? [] : [`resourceVersion=${after}`];
-    const query = ['watch=1', 'allowWatchBookmarks=true', ...selector, ...version];
+    const query = ['watch=1', 'allowWatchBookmarks=true', ...selectorsOf(scope), ...version];
     if (this.random.below(4) === 0) query.push(`timeoutSeconds=${1 + this.random.below(20)}`);
     const opened = world.moment();
-    const facts = { client: this.number, front: world.frontOf(ingress), opened, least: least(), after };
+    const facts = { client: this.number, front: world.frontOf(ingress), opened, least: least(), after, look };
     const watch = new RunningWatch(this, scope, facts);
     this.watches.push(watch);
-    world.sockets.send(
-      ingress,
-      { method: 'GET', path: path(scope.namespace), query: query.join('&') },
-      watch.connection,
-    );
+    const request = { method: 'GET', path: path(scope.namespace), query: query.join('&'), accept: ACCEPTED[look] };
+    world.sockets.send(ingress, request, watch.connection);
     return watch;
   }
+}
+
+function selectorsOf({ frontOnly, name, node }: Scope): readonly string[] {
+  const fields = [name === '' ? '' : `metadata.name=${name}`, node === '' ? '' : `spec.nodeName=${node}`];
+  const fieldSelector = fields.filter((term) => term !== '').join(',');
+  return [
+    ...(frontOnly ? ['labelSelector=tier%3Dfront'] : []),
+    ...(fieldSelector === '' ? [] : [`fieldSelector=${encodeURIComponent(fieldSelector)}`]),
+  ];
 }
 
 interface ListMetadata {
@@ -237,69 +304,10 @@ interface ListMetadata {
 
 const METHODS = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
 
-/** 429 promises that nothing was done, as every 4xx does; 5xx promises nothing. */
-function outcomeOf(storageKey: string, { status, body }: Answer): WriteOutcome {
+/** 429 promises that nothing was done, as every 4xx does, and so does 507; another 5xx promises nothing. */
+export function outcomeOf(storageKey: string, { status, body }: Answer): WriteOutcome {
+  if (status === 507) return { is: 'refused', code: status };
   if (status === 0 || status >= 500) return { is: 'unknown', code: status };
   if (status >= 400) return { is: 'refused', code: status };
   return { is: 'ok', object: body.kind === 'Status' ? undefined : seenIn(storageKey, body) };
-}
-
-function told({ kind, metadata, message }: Record<string, unknown>): string {
-  if (kind === 'Status') return String(message ?? 'done');
-  return (metadata as ListMetadata | undefined)?.resourceVersion ?? '';
-}
-
-/** An open watch: reads as fast as the seed says, and knows where it could be resumed. */
-export class RunningWatch {
-  readonly connection = new Connection();
-  readonly scope: Scope;
-  readonly #facts: Pick<Watch, 'client' | 'front' | 'opened' | 'least' | 'after'>;
-  readonly #client: Client;
-  readonly #events: WatchEvent[] = [];
-  #expired = false;
-  #chunk = 0;
-  /** Reads whatever comes, at once. */
-  isEager = false;
-
-  constructor(client: Client, scope: Scope, facts: Pick<Watch, 'client' | 'front' | 'opened' | 'least' | 'after'>) {
-    this.#client = client;
-    this.scope = scope;
-    this.#facts = facts;
-    const { connection } = this;
-    connection.onChunk = (chunk) => this.#read(chunk);
-    connection.isFull = () => !this.isEager && client.random.below(5) === 0;
-  }
-
-  /** The revision that a next watch would go on from; undefined when nothing is known. */
-  get position(): number | undefined {
-    return this.#events.at(-1)?.object.revision ?? this.#facts.after;
-  }
-
-  get isExpired(): boolean {
-    return this.#expired;
-  }
-
-  get record(): Watch {
-    const { connection, scope } = this;
-    const { status, isOver, writesWhileFull } = connection;
-    const end = this.#expired ? 'expired' : status >= 400 ? 'refused' : isOver ? 'over' : 'open';
-    return { ...scope, ...this.#facts, events: this.#events, end, writesWhileFull };
-  }
-
-  #read(chunk: string): void {
-    const { connection } = this;
-    if (connection.status !== 200) return;
-    const { storageKey } = this.scope;
-    const number = this.#chunk++;
-    for (const line of chunk.split('\n')) {
-      if (line.trim() === '') continue;
-      const { type, object } = JSON.parse(line) as { type: string; object: Record<string, unknown> };
-      this.#client.world.trace(
-        `watch of client ${this.#client.number} @${this.#facts.opened}: ${type} ${told(object)}`,
-      );
-      if (type !== 'ERROR') this.#events.push({ type, object: seenIn(storageKey, object), chunk: number });
-      else if (object.code === 410) this.#expired = true;
-      else this.#client.problems.push(`a watch ended with ${line}`);
-    }
-  }
 }

@@ -3,15 +3,10 @@
 import type { EngineBatch } from '../../storage/engine.ts';
 import { readEventRecord } from '../../storage/event-log.ts';
 import { readStoredValue } from '../../storage/stored-value.ts';
-import { factsOf, type Scope, type Seen, seenIn } from './history.ts';
+import { type Facts, factsOf, type Scope, type Seen, seenIn } from './history.ts';
 
 /** An object as it was stored. */
-export interface Version extends Seen {
-  readonly isFront: boolean;
-  readonly uid: string;
-  /** Where a pod is bound to; empty for others. */
-  readonly node: string;
-}
+export type Version = Seen & Facts;
 
 /** What one revision did to one key. */
 export interface Change {
@@ -28,10 +23,12 @@ export interface ExpectedEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
   readonly key: string;
   readonly revision: number;
-  readonly tag: string;
-  /** Undefined for DELETED: the object's last state, under the removal's revision. */
-  readonly text: string | undefined;
+  /** The object as it is to be shown; for DELETED its last state, which comes under the removal's revision. */
+  readonly version: Version;
 }
+
+/** The stored form behind what lies on the disk. */
+export type OpenStored = (key: string, bytes: Uint8Array) => Uint8Array;
 
 export class Committed {
   readonly changes: Change[] = [];
@@ -40,10 +37,20 @@ export class Committed {
   readonly problems: string[] = [];
   readonly #byRevision = new Map<number, Change[]>();
   readonly #present = new Map<string, Version>();
+  readonly #open: OpenStored;
   #lastRevision = 0;
+
+  constructor(open: OpenStored = (_key, bytes) => bytes) {
+    this.#open = open;
+  }
 
   get lastRevision(): number {
     return this.#lastRevision;
+  }
+
+  /** Every object that is there now, by key. */
+  get present(): ReadonlyMap<string, Version> {
+    return this.#present;
   }
 
   /** A batch has become durable at a moment. */
@@ -58,7 +65,7 @@ export class Committed {
     }
     const values = new Map<string, Version>();
     for (const { key, value } of batch.writes) {
-      const version = value === undefined ? undefined : versionIn(key, value);
+      const version = value === undefined ? undefined : versionIn(key, this.#open(key, value));
       if (version !== undefined) values.set(`${version.revision} ${key}`, version);
     }
     for (const { revision, key } of record.events) this.note(revision, key, values.get(`${revision} ${key}`), durable);
@@ -105,8 +112,8 @@ export class Committed {
       const was = before !== undefined && selects(scope, before);
       const is = after !== undefined && selects(scope, after);
       const at = { key, revision: change.revision };
-      if (is) events.push({ ...at, type: was ? 'MODIFIED' : 'ADDED', tag: after.tag, text: after.text });
-      else if (was) events.push({ ...at, type: 'DELETED', tag: before.tag, text: undefined });
+      if (is) events.push({ ...at, type: was ? 'MODIFIED' : 'ADDED', version: after });
+      else if (was) events.push({ ...at, type: 'DELETED', version: before });
     }
     return events;
   }
@@ -117,8 +124,9 @@ export function isInside(key: string, { storageKey, namespace }: Scope): boolean
   return key.startsWith(namespace === '' ? `${storageKey}/` : `${storageKey}/${namespace}/`);
 }
 
-function selects({ frontOnly }: Scope, version: Version): boolean {
-  return !frontOnly || version.isFront;
+function selects({ frontOnly, name, node }: Scope, version: Version): boolean {
+  if (frontOnly && !version.isFront) return false;
+  return (name === '' || version.key.endsWith(`/${name}`)) && (node === '' || version.node === node);
 }
 
 function versionIn(key: string, value: Uint8Array): Version | undefined {

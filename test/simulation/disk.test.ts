@@ -4,7 +4,7 @@ import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import type { EngineBatch } from '../../storage/engine.ts';
 import { type CommitFate, SimulatedDisk } from './disk.ts';
 
-const GOOD: CommitFate = { delayMs: 10, fails: false, isKept: false };
+const GOOD: CommitFate = { delayMs: 10, fails: undefined, isKept: false };
 
 function diskWith(fates: readonly CommitFate[]) {
   const time = new VirtualTime();
@@ -55,7 +55,7 @@ test('a crash may leave what was on its way, in order and without gaps', async (
 
 test('a commit that fails may have reached the disk or not', async (t) => {
   for (const isKept of [false, true]) {
-    const { time, disk } = diskWith([{ ...GOOD, fails: true, isKept }]);
+    const { time, disk } = diskWith([{ ...GOOD, fails: 'error', isKept }]);
     const failing = t.throwsAsync(disk.engine().commit(batch(1)));
     await time.advance(10);
     await failing;

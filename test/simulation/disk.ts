@@ -1,11 +1,14 @@
 // A disk under a storage engine: what was synced survives a crash, what was not is gone or, when the crash came late
 // enough, there after all. A commit may be slow or fail. Bytes are copied in, as a disk would.
-import type { EngineBatch, EngineContents, StorageEngine } from '../../storage/engine.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
+import { snapshotOf } from '../../storage/memory-engine.ts';
 
 /** How one commit goes: how long it takes, and whether it fails, with or without having reached the disk. */
 export interface CommitFate {
   readonly delayMs: number;
-  readonly fails: boolean;
+  /** By an error of the disk, or because it is full. */
+  readonly fails: 'error' | 'full' | undefined;
   /** Reaches the disk although it fails, or although the process dies in the middle of it. */
   readonly isKept: boolean;
 }
@@ -74,9 +77,9 @@ export class SimulatedDisk {
         // Whoever waited for it is gone.
         if (!engine.isOpen || this.#unsynced[0] !== written) return;
         this.#unsynced.shift();
-        if (!fate.fails || fate.isKept) this.#sync(written.batch);
-        if (fate.fails) reject(new Error('the disk reports an error'));
-        else resolve();
+        if (fate.fails === undefined || fate.isKept) this.#sync(written.batch);
+        if (fate.fails === undefined) resolve();
+        else reject(diskError(fate.fails));
       });
     });
   }
@@ -105,9 +108,8 @@ class SimulatedEngine implements StorageEngine {
     return Promise.resolve({ tokenKey, compactedRevision, markedRevision: lastRevision });
   }
 
-  loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
-    for (const [key, value] of this.#disk.values) visit(key, value);
-    return Promise.resolve();
+  async loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
+    for (const [key, value] of this.#disk.values) await visit(key, value);
   }
 
   loadEvents(visit: (events: Uint8Array) => void): Promise<void> {
@@ -134,6 +136,14 @@ class SimulatedEngine implements StorageEngine {
     return Promise.resolve(false);
   }
 
+  snapshot(): EngineSnapshot {
+    return snapshotOf([...this.#disk.values]);
+  }
+
+  diskBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   probe(): Promise<void> {
     return Promise.resolve();
   }
@@ -142,6 +152,12 @@ class SimulatedEngine implements StorageEngine {
     this.isOpen = false;
     return Promise.resolve();
   }
+}
+
+/** A full disk keeps nothing of a batch, and the engine knows; after an error nobody does. */
+function diskError(kind: 'error' | 'full'): Error {
+  if (kind === 'full') return new OrchError('StorageFull', 'the disk is full');
+  return Object.assign(new Error('the disk reports an error'), { code: 'EIO' });
 }
 
 function copyOf({ firstRevision, lastRevision, writes, events }: EngineBatch): EngineBatch {

@@ -8,9 +8,13 @@ export interface FaultPlan {
   readonly delayMsMax: number;
   /** Messages that take up to a second longer: a thread that lags. */
   readonly lagShare: number;
+  /** What one thread of the run, drawn by the seed, is sent takes up to this much longer: its hub is behind the others. */
+  readonly laggardMsMax: number;
   readonly fullShare: number;
   readonly slowCommitShare: number;
   readonly failedCommitShare: number;
+  /** How often the disk fills up for a while; commits fail until there is room again. */
+  readonly fullDisks: number;
   /** How many threads are crashed, and how often the whole process is killed. */
   readonly crashes: number;
   readonly kills: number;
@@ -21,9 +25,11 @@ export interface FaultPlan {
 export const NO_FAULTS: FaultPlan = {
   delayMsMax: 2,
   lagShare: 0,
+  laggardMsMax: 0,
   fullShare: 0,
   slowCommitShare: 0,
   failedCommitShare: 0,
+  fullDisks: 0,
   crashes: 0,
   kills: 0,
   mailboxes: {},
@@ -39,9 +45,12 @@ export function drawFaults(random: SeededRandom): FaultPlan {
   return {
     delayMsMax: [0, 2, 20, 80][random.below(4)]!,
     lagShare: sometimes(0.01, 0),
+    laggardMsMax: [0, 0, 300][random.below(3)]!,
     fullShare: sometimes(0.005, 0),
-    slowCommitShare: sometimes(0.03, 0),
+    // A disk that is slow all the time is another one than a disk that sometimes is.
+    slowCommitShare: [0, 0, 0.03, 0.5][random.below(4)]!,
     failedCommitShare: sometimes(0.004, 0),
+    fullDisks: [0, 0, 1][random.below(3)]!,
     crashes: sometimes(1 + random.below(3), 0),
     kills: sometimes(1 + random.below(2), 0),
     mailboxes: [{}, {}, { hub: { mailboxMax: 3 } }, { hub: { mailboxMax: 8 }, ingress: { mailboxMax: 2 } }][
@@ -54,16 +63,22 @@ export function drawFaults(random: SeededRandom): FaultPlan {
 export class Faults implements LinkFaults {
   readonly plan: FaultPlan;
   readonly #random: SeededRandom;
+  readonly #laggard: string;
   isOver = false;
+  /** There is no room for what is committed now. */
+  isDiskFull = false;
 
-  constructor(plan: FaultPlan, random: SeededRandom) {
+  constructor(plan: FaultPlan, random: SeededRandom, threads: readonly string[]) {
     this.plan = plan;
     this.#random = random;
+    this.#laggard = threads[random.below(threads.length)]!;
   }
 
-  delayMs(): number {
-    const { delayMsMax, lagShare } = this.plan;
-    return this.#random.below(delayMsMax + 1) + (this.#happens(lagShare) ? this.#random.below(LAG_MS_MAX) : 0);
+  delayMs(_from: string, to: string): number {
+    const { delayMsMax, lagShare, laggardMsMax } = this.plan;
+    const behindMs = laggardMsMax > 0 && to === this.#laggard && !this.isOver ? this.#random.below(laggardMsMax) : 0;
+    const lagMs = this.#happens(lagShare) ? this.#random.below(LAG_MS_MAX) : 0;
+    return this.#random.below(delayMsMax + 1) + lagMs + behindMs;
   }
 
   isFull(): boolean {
@@ -73,7 +88,9 @@ export class Faults implements LinkFaults {
   commitFate(): CommitFate {
     const isSlow = this.#happens(this.plan.slowCommitShare);
     const delayMs = this.#random.below(isSlow ? SLOW_COMMIT_MS_MAX : COMMIT_MS_MAX);
-    return { delayMs, fails: this.#happens(this.plan.failedCommitShare), isKept: this.#random.below(2) === 0 };
+    if (this.isDiskFull && !this.isOver) return { delayMs, fails: 'full', isKept: false };
+    const fails = this.#happens(this.plan.failedCommitShare) ? 'error' : undefined;
+    return { delayMs, fails, isKept: this.#random.below(2) === 0 };
   }
 
   #happens(share: number): boolean {

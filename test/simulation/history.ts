@@ -8,11 +8,13 @@ export interface Seen {
   readonly revision: number;
   /** What the last write put into the annotation `tag`; each write has a tag of its own. */
   readonly tag: string;
+  /** The annotation `before`: the tag there was when a patch took it along. */
+  readonly before: string;
   /** Has a finalizer. */
   readonly held: boolean;
   /** Its deletion has begun. */
   readonly dying: boolean;
-  /** The whole object without kind and apiVersion, as JSON. */
+  /** The whole object without kind and apiVersion, as JSON. Empty when only a part of it was shown. */
   readonly text: string;
 }
 
@@ -33,14 +35,26 @@ export type WriteOutcome =
   | { readonly is: 'refused'; readonly code: number }
   | { readonly is: 'unknown'; readonly code: number };
 
-export interface Write extends Invocation {
-  readonly kind: 'create' | 'update' | 'patch' | 'delete';
-  readonly key: string;
+/** What a write makes of the object. */
+export interface Effect {
+  /** What it puts into the annotation `tag`; empty: it leaves it alone. */
   readonly tag: string;
-  /** Of a create or update: what it writes has a finalizer. */
-  readonly held: boolean;
-  /** Of an update: the version it insists on, as `versionOf` names it. */
+  /** What becomes of the annotation `before`: taken away, left alone, or made the tag there was. */
+  readonly before: 'cleared' | 'kept' | 'chained';
+  /** Whether the object has a finalizer afterwards; undefined: as before. */
+  readonly held: boolean | undefined;
+  /** The version it insists on, as `versionOf` names it. */
   readonly expects: string | undefined;
+  /** A dry run: what it answers is what would have been, and it changes nothing. */
+  readonly dry: boolean;
+}
+
+/** `collect`: the object's part in the deletion of a collection, which may find it gone already. */
+export interface Write extends Invocation, Effect {
+  readonly kind: 'create' | 'update' | 'patch' | 'delete' | 'collect';
+  readonly key: string;
+  /** Of a deletion: the propagation policy that was asked for. */
+  readonly policy: string | undefined;
   readonly outcome: WriteOutcome;
 }
 
@@ -61,7 +75,14 @@ export interface Scope {
   readonly namespace: string;
   /** Only objects with the label tier=front. */
   readonly frontOnly: boolean;
+  /** Only objects of this name; empty: all. */
+  readonly name: string;
+  /** Only pods on this node; empty: all. */
+  readonly node: string;
 }
+
+/** What the objects of a watch were asked to look like. */
+export type Look = 'whole' | 'table' | 'partial';
 
 export interface List extends Invocation, Scope {
   readonly kind: 'list';
@@ -92,17 +113,39 @@ export interface Watch extends Scope {
   /** `open`: still open at the end, when everything had come to rest. `expired`: by a 410. `refused`: no events at all. */
   readonly end: 'open' | 'over' | 'expired' | 'refused';
   readonly writesWhileFull: number;
+  readonly look: Look;
+}
+
+/** What someone said in a server-side apply, or changed in a plain patch, of the members of `data`. */
+export interface Assertion extends Invocation {
+  readonly kind: 'apply' | 'patch';
+  readonly key: string;
+  /** As entries name it: `m0/Apply`, `u/Update`. */
+  readonly manager: string;
+  /** The member that only this manager writes, with a value of its own each time: it tells whose work a change is. */
+  readonly mark: readonly [member: string, value: string];
+  /** Members of `data`, the mark among them. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly force: boolean;
+  readonly dry: boolean;
+  readonly outcome: WriteOutcome;
 }
 
 /** Everything that one run's clients did. */
 export interface History {
   readonly operations: readonly Operation[];
   readonly watches: readonly Watch[];
+  readonly assertions: readonly Assertion[];
 }
 
 /** One version of an object: a deletion that only begins changes the version and not the tag. */
 export function versionOf({ tag, dying }: Pick<Seen, 'tag' | 'dying'>): string {
   return dying ? `${tag}, dying` : tag;
+}
+
+interface OwnerReferenceJson {
+  readonly uid: string;
+  readonly blockOwnerDeletion?: boolean;
 }
 
 interface ObjectJson {
@@ -117,6 +160,7 @@ interface ObjectJson {
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
     readonly finalizers?: readonly string[];
+    readonly ownerReferences?: readonly OwnerReferenceJson[];
     readonly deletionTimestamp?: string;
   };
   readonly spec?: { readonly nodeName?: string };
@@ -125,19 +169,44 @@ interface ObjectJson {
 /** An object as JSON.parse gave it. */
 export function seenIn(storageKey: string, object: unknown): Seen {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object as ObjectJson;
-  const { metadata } = rest;
+  return { ...partSeenIn(storageKey, rest), text: JSON.stringify(rest) };
+}
+
+/** An object of which only the metadata was shown. */
+export function partSeenIn(storageKey: string, object: unknown): Seen {
+  const { metadata } = object as ObjectJson;
   return {
     key: `${storageKey}/${metadata.namespace ?? ''}/${metadata.name ?? ''}`,
     revision: Number(metadata.resourceVersion),
     tag: metadata.annotations?.tag ?? '',
+    before: metadata.annotations?.before ?? '',
     held: (metadata.finalizers?.length ?? 0) > 0,
     dying: metadata.deletionTimestamp !== undefined,
-    text: JSON.stringify(rest),
+    text: '',
   };
 }
 
 /** What the checkers of commits look at besides. */
-export function factsOf(object: unknown): { readonly isFront: boolean; readonly uid: string; readonly node: string } {
+export interface Facts {
+  readonly isFront: boolean;
+  readonly uid: string;
+  /** Where a pod is bound to; empty for others. */
+  readonly node: string;
+  readonly owners: readonly { readonly uid: string; readonly blocks: boolean }[];
+  readonly finalizers: readonly string[];
+}
+
+const NONE: readonly never[] = [];
+
+export function factsOf(object: unknown): Facts {
   const { metadata, spec } = object as ObjectJson;
-  return { isFront: metadata.labels?.tier === 'front', uid: metadata.uid ?? '', node: spec?.nodeName ?? '' };
+  return {
+    isFront: metadata.labels?.tier === 'front',
+    uid: metadata.uid ?? '',
+    node: spec?.nodeName ?? '',
+    owners:
+      metadata.ownerReferences?.map(({ uid, blockOwnerDeletion = false }) => ({ uid, blocks: blockOwnerDeletion })) ??
+      NONE,
+    finalizers: metadata.finalizers ?? NONE,
+  };
 }

@@ -1,35 +1,46 @@
 // The simulation's command line: many seeds with a progress line, one seed with its trace, or a smaller run that fails.
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Progress } from './progress.ts';
+import { type RunSummary, runSeeds, runSeedsInProcesses, workForParent } from './seed-range.ts';
 import { type RunResult, simulate } from './simulate.ts';
 
 const USAGE = `usage: npm run simulate -- [options]
   --seeds N     run N seeds (default 200)
   --first N     the first seed (default 1)
+  --jobs N      split the seeds over N processes (default 1)
   --seed N      run one seed and print its trace
   --shrink      with a failing seed: look for a smaller run that fails as well
 `;
+/** Of a seed that failed in a long run; the rest shows when it is run alone. */
+const PROBLEMS_SHOWN = 10;
+const PROBLEM_LENGTH_MAX = 2000;
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '200' },
     first: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '1' },
     seed: { type: 'string' },
     shrink: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
+    /** How one process of several is started. */
+    worker: { type: 'string' },
   },
 });
 
-function print(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
+const progress = new Progress(process.stdout, () => performance.now());
+const print = (line: string): void => progress.print(line);
 
-function report({ seed, clients, steps, problems }: RunResult): void {
+function report({ seed, clients, steps, problems }: RunSummary): void {
   print(`seed ${seed}, ${clients} clients, ${steps} steps: ${problems.length} problems`);
-  for (const problem of problems) print(`  ${problem}`);
+  for (const problem of problems.slice(0, PROBLEMS_SHOWN)) {
+    print(`  ${problem.length > PROBLEM_LENGTH_MAX ? `${problem.slice(0, PROBLEM_LENGTH_MAX)}…` : problem}`);
+  }
 }
 
 /** Fewer clients and steps, as long as the run still fails. */
-async function shrink(failing: RunResult): Promise<RunResult> {
+async function shrink(failing: RunSummary): Promise<RunSummary> {
   let smallest = failing;
   for (let isSmaller = true; isSmaller; ) {
     isSmaller = false;
@@ -52,7 +63,7 @@ async function shrink(failing: RunResult): Promise<RunResult> {
 }
 
 async function replay(seed: number): Promise<boolean> {
-  let result = await simulate(values.shrink ? { seed } : { seed, trace: print });
+  let result: RunResult = await simulate(values.shrink ? { seed } : { seed, trace: print });
   if (values.shrink && result.problems.length > 0) {
     const { clients, steps } = await shrink(result);
     result = await simulate({ seed, clients, steps, trace: print });
@@ -61,34 +72,40 @@ async function replay(seed: number): Promise<boolean> {
   return result.problems.length === 0;
 }
 
-async function runMany(first: number, count: number): Promise<boolean> {
-  const failed: RunResult[] = [];
-  let writes = 0;
-  let operations = 0;
-  let events = 0;
-  for (let seed = first; seed < first + count; seed++) {
-    const result = await simulate({ seed });
+async function runMany(first: number, count: number, jobs: number): Promise<boolean> {
+  const failed: RunSummary[] = [];
+  const startedMs = performance.now();
+  let [done, writes, operations, events] = [0, 0, 0, 0];
+  const state = (): string => {
+    const perSecond = (done / Math.max(1, performance.now() - startedMs)) * 1000;
+    const happened = `${operations} operations, ${writes} changes, ${events} watch events`;
+    return `${done} of ${count} runs, ${failed.length} failed: ${happened}; ${perSecond.toFixed(1)} runs/s`;
+  };
+  const onResult = (result: RunSummary): void => {
+    done++;
     writes += result.writes;
     operations += result.operations;
     events += result.watchEvents;
     if (result.problems.length > 0) {
       failed.push(result);
-      process.stdout.write('\n');
-      report(values.shrink ? await shrink(result) : result);
+      report(result);
     }
-    const done = `${seed - first + 1} of ${count} runs, ${failed.length} failed`;
-    process.stdout.write(`\r${done}: ${operations} operations, ${writes} changes, ${events} watch events `);
-  }
-  process.stdout.write('\n');
+    progress.show(state);
+  };
+  if (jobs > 1) await runSeedsInProcesses(jobs, { first, count }, fileURLToPath(import.meta.url), onResult);
+  else await runSeeds({ first, count, stride: 1 }, onResult);
+  progress.end(state());
+  if (values.shrink) for (const result of failed) report(await shrink(result));
   if (failed.length > 0) print(`failed: ${failed.map(({ seed }) => seed).join(' ')}`);
   return failed.length === 0;
 }
 
 if (values.help) process.stdout.write(USAGE);
+else if (values.worker !== undefined) await workForParent(values.worker);
 else {
   const isGood =
     values.seed === undefined
-      ? await runMany(Number(values.first), Number(values.seeds))
+      ? await runMany(Number(values.first), Number(values.seeds), Number(values.jobs))
       : await replay(Number(values.seed));
   process.exitCode = isGood ? 0 : 1;
 }

@@ -2,13 +2,16 @@
 // give the same run.
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { checkAnswers } from './check-answers.ts';
+import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
+import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkWatches } from './check-watches.ts';
-import { Client, CONFIG_MAPS, SECRETS } from './client.ts';
+import { Client } from './client.ts';
 import { drawFaults, type FaultPlan } from './faults.ts';
+import { NAMESPACES, NODES, PLAIN_NAMES } from './hand.ts';
 import type { History } from './history.ts';
-import { NAMESPACES, NODES, readEverything, Workload } from './workload.ts';
+import { drawMix, letEverythingGo, type Mix, readEverything, Workload } from './workload.ts';
 import { SERVER, type Server, World } from './world.ts';
 
 export interface RunOptions {
@@ -18,6 +21,7 @@ export interface RunOptions {
   readonly steps?: number;
   /** By the seed when absent. */
   readonly faults?: FaultPlan;
+  readonly mix?: Mix;
   readonly server?: Server;
   readonly trace?: (line: string) => void;
 }
@@ -28,42 +32,65 @@ export interface RunResult {
   readonly clients: number;
   readonly steps: number;
   readonly faults: FaultPlan;
+  readonly mix: string;
   /** One line each; empty when all is well. */
   readonly problems: readonly string[];
   /** How much happened, so that a run in which nothing did is noticed. */
   readonly writes: number;
   readonly operations: number;
   readonly watchEvents: number;
+  readonly selfChecks: number;
   readonly history: History;
 }
 
 /** Longer than any message, retry or catch-up takes. */
 const SETTLE_MS = 12_000;
 const FAULT_EVERY_MS = 3000;
+/** The longest that the controllers' retries and sweeps are waited for, and how often it is looked. */
+const LIFECYCLES_MS = 180_000;
+const LOOK_MS = 2000;
+const FULL_DISK_MS = 4000;
+/** Without need, one run in so many has the controllers. */
+const CONTROLLERS = 8;
+
+/** Objects that nobody but the clients changes: those can be followed one by one. */
+function isPlain(key: string): boolean {
+  const [, plural, , name = ''] = key.split('/');
+  return (plural === 'configmaps' || plural === 'secrets') && (PLAIN_NAMES as readonly string[]).includes(name);
+}
 
 export async function simulate(options: RunOptions): Promise<RunResult> {
   const { seed, server = SERVER, trace } = options;
   const random = new SeededRandom(seed ^ 0x51b1);
-  const drawn = { clients: 3 + random.below(3), steps: 20 + random.below(20), faults: drawFaults(random) };
+  const drawn = {
+    clients: 3 + random.below(3),
+    steps: 20 + random.below(20),
+    faults: drawFaults(random),
+    mix: drawMix(random),
+  };
   const clientCount = options.clients ?? drawn.clients;
   const steps = options.steps ?? drawn.steps;
   const faults = options.faults ?? drawn.faults;
-  const world = new World({ seed, faults, server, ...(trace === undefined ? {} : { trace }) });
+  const mix = options.mix ?? drawn.mix;
+  const hasControllers = mix.needsControllers || seed % CONTROLLERS === 0;
+  const world = new World({ seed, faults, server, hasControllers, ...(trace === undefined ? {} : { trace }) });
   const clients = Array.from(
     { length: clientCount },
     (_, number) => new Client(world, number, new SeededRandom((seed ^ 0xc11e47) + number * 7919)),
   );
   const problems: string[] = [];
   try {
-    await play(world, clients, steps, random);
+    await play(world, clients, mix, steps, random);
   } catch (error) {
     problems.push(`the run broke off: ${error instanceof Error ? error.stack : String(error)}`);
   }
   const history: History = {
     operations: clients.flatMap(({ operations }) => operations),
     watches: clients.flatMap(({ watches }) => watches.map(({ record }) => record)),
+    assertions: clients.flatMap(({ assertions }) => assertions),
   };
   problems.push(...world.crashes.map((crash) => `a thread broke: ${crash}`));
+  problems.push(...world.divergences);
   problems.push(...clients.flatMap((client) => client.problems));
   const { committed } = world;
   problems.push(
@@ -71,31 +98,45 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     ...checkAnswers(history, committed),
     ...checkWatches(history.watches, committed),
   );
-  problems.push(...checkObjects(history.operations, [CONFIG_MAPS.storageKey, SECRETS.storageKey]));
+  problems.push(
+    ...checkObjects(history.operations, isPlain),
+    ...checkApplies(history.assertions, committed),
+    ...checkLifecycles(history.operations, committed),
+    ...(mix.needsControllers ? unfinishedLifecycles(committed) : []),
+  );
   return {
     seed,
     clients: clientCount,
     steps,
     faults,
+    mix: mix.name,
     problems,
     writes: committed.changes.length,
     operations: history.operations.length,
     watchEvents: history.watches.reduce((sum, { events }) => sum + events.length, 0),
+    selfChecks: world.selfChecks,
     history,
   };
 }
 
-async function play(world: World, clients: readonly Client[], steps: number, random: SeededRandom): Promise<void> {
+async function play(
+  world: World,
+  clients: readonly Client[],
+  mix: Mix,
+  steps: number,
+  random: SeededRandom,
+): Promise<void> {
   const { faults } = world;
   faults.isOver = true;
   await world.start();
   await world.during(furnish(clients[0]!));
   faults.isOver = false;
   const known = (): number => highestTold(clients);
-  const work = Promise.all(clients.map((client) => new Workload(client, known).run(steps)));
+  const work = Promise.all(clients.map((client) => new Workload(client, mix, known).run(steps)));
   await world.during(Promise.all([work, breakThings(world, random)]));
   faults.isOver = true;
   await world.during(world.sleep(SETTLE_MS));
+  if (mix.needsControllers) await world.during(endLifecycles(world, clients[0]!));
   await world.during(Promise.all(clients.slice(0, 2).map(readEverything)));
   for (const watch of clients.flatMap(({ watches }) => watches)) {
     watch.isEager = true;
@@ -114,6 +155,16 @@ async function furnish(client: Client): Promise<void> {
   }
 }
 
+/** Waits until the controllers have nothing left to do, or for as long as that can take. */
+async function endLifecycles(world: World, client: Client): Promise<void> {
+  const { committed } = world;
+  for (let waitedMs = 0; waitedMs < LIFECYCLES_MS; waitedMs += LOOK_MS) {
+    await letEverythingGo(client, committed.present.values());
+    if (unfinishedLifecycles(committed).length === 0) return;
+    await world.sleep(LOOK_MS);
+  }
+}
+
 function highestTold(clients: readonly Client[]): number {
   let highest = 0;
   for (const { operations } of clients) {
@@ -126,18 +177,28 @@ function highestTold(clients: readonly Client[]): number {
   return highest;
 }
 
-/** Crashes and kills, spread over the run by the seed. */
+/** Crashes, kills and full disks, spread over the run by the seed. */
 async function breakThings(world: World, random: SeededRandom): Promise<void> {
-  const { crashes, kills } = world.faults.plan;
-  const events = [...Array<'crash'>(crashes).fill('crash'), ...Array<'kill'>(kills).fill('kill')];
+  const { faults } = world;
+  const { crashes, kills, fullDisks } = faults.plan;
+  const crash = (): void => {
+    const { running } = world.threads;
+    const thread = running[random.below(running.length)];
+    if (thread !== undefined) world.crash(thread);
+  };
+  const fill = async (): Promise<void> => {
+    faults.isDiskFull = true;
+    await world.sleep(random.below(FULL_DISK_MS));
+    faults.isDiskFull = false;
+  };
+  const events = [
+    ...Array<() => void>(crashes).fill(crash),
+    ...Array<() => Promise<void>>(kills).fill(() => world.restart()),
+    ...Array<() => Promise<void>>(fullDisks).fill(fill),
+  ];
   while (events.length > 0) {
     await world.sleep(random.below(FAULT_EVERY_MS));
     const [event] = events.splice(random.below(events.length), 1);
-    if (event === 'kill') await world.restart();
-    else {
-      const { running } = world.threads;
-      const thread = running[random.below(running.length)];
-      if (thread !== undefined) world.crash(thread);
-    }
+    await event!();
   }
 }

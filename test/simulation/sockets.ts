@@ -12,6 +12,7 @@ export interface RequestParts {
   readonly path: string;
   readonly query?: string;
   readonly contentType?: string;
+  readonly accept?: string;
   readonly body?: string;
 }
 
@@ -54,6 +55,10 @@ export class Connection implements HttpResponse {
     this.start(status, headers);
     this.#receive(body);
     this.end();
+  }
+
+  startWebSocket(): void {
+    this.start(101, []);
   }
 
   start(status: number, _headers: HeaderList): void {
@@ -181,10 +186,11 @@ function requestOf({
   path,
   query = '',
   contentType = 'application/json',
+  accept = 'application/json',
   body = '',
 }: RequestParts): HttpRequest {
   const headers: Readonly<Record<string, string>> = {
-    accept: 'application/json',
+    accept,
     authorization: `Bearer ${TOKEN}`,
     'content-type': contentType,
     'user-agent': 'simulation',
@@ -195,8 +201,14 @@ function requestOf({
     query,
     header: (name) => headers[name] ?? '',
     headersWithPrefix: () => [],
+    isWebSocket: false,
+    connection: {},
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
+    bodyFlow: () => {
+      throw new Error('nothing is proxied here');
+    },
+    upgrade: undefined,
   };
 }

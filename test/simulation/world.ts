@@ -1,12 +1,15 @@
 // A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/auth.ts';
+import { encryptionFor } from '../../actors/encryption-at-rest.ts';
+import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
 import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
+import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
-import type { Plan, PlannedActor } from '../../runtime/plan.ts';
+import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
@@ -15,14 +18,18 @@ import type { StorageEngine } from '../../storage/engine.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
+import { drawLayout, type Layout, planOf } from './layouts.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
 
-/** The ingresses, each with a hub and an admission on a thread of its own. */
-export const INGRESSES = ['ingress/0', 'ingress/1'] as const;
-const FRONT_KINDS = ['ingress', 'auth', 'audit', 'hub', 'admission'];
+/** One run in so many keeps its Secrets and ConfigMaps encrypted. */
+const SEEDS_WITH_ENCRYPTION = 4;
+const ENCRYPTION: readonly ResourceEncryption[] = [
+  {
+    resources: ['secrets', 'configmaps'],
+    providers: [{ kind: 'aesgcm', keys: [{ name: 'simulated', secret: new Uint8Array(32).fill(7) }] }],
+  },
+];
 const RESTART_MS = 300;
-/** The controllers write as much at their start as clients do in a run: one run in so many has them. */
-const SEEDS_WITH_CONTROLLERS = 8;
 const LIMIT_MS = 600_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
@@ -37,21 +44,28 @@ export interface WorldOptions {
   readonly seed: number;
   readonly faults: FaultPlan;
   readonly server: Server;
+  /** They write as much at their start as clients do in a run. */
+  readonly hasControllers: boolean;
   readonly trace?: (line: string) => void;
 }
 
 export class World {
   readonly time = new VirtualTime();
-  readonly committed = new Committed();
+  readonly committed: Committed;
   readonly sockets = new SimulatedSockets();
   readonly faults: Faults;
   readonly disk: SimulatedDisk;
   /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
   readonly crashes: string[] = [];
+  /** What the hubs' own checks found wrong, one line each. */
+  readonly divergences: string[] = [];
+  /** How often a hub found that it holds what the store does, or that it does not. */
+  selfChecks = 0;
   threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
-  readonly #settings: ServerSettings;
+  #settings: ServerSettings;
+  readonly #layout: Layout;
   #moment = 0;
   #lives = 0;
 
@@ -61,7 +75,17 @@ export class World {
     this.#random = new SeededRandom(seed ^ 0x0c70);
     const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
     this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
-    this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017));
+    if (seed % SEEDS_WITH_ENCRYPTION === 0) this.#settings = { ...this.#settings, encryption: ENCRYPTION };
+    // What is checked is what lies on the disk, with keys of its own to read it.
+    const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
+    const encryption = encryptionFor(this.#settings.encryption ?? [], REGISTRY, environment);
+    this.committed = new Committed((key, bytes) => encryption.open(key, bytes) as Uint8Array);
+    this.#layout = drawLayout(this.#random, options.hasControllers);
+    this.faults = new Faults(
+      options.faults,
+      new SeededRandom(seed ^ 0xfa017),
+      this.#layout.threads.map(({ name }) => name),
+    );
     this.disk = new SimulatedDisk({
       tokenKey: this.#random.bytes(32),
       nowMs: () => this.time.monotonicMs(),
@@ -84,9 +108,18 @@ export class World {
     this.#options.trace?.(`${String(Math.round(this.time.monotonicMs())).padStart(7)} ms  ${line}`);
   }
 
+  get ingresses(): readonly string[] {
+    return this.#layout.ingresses;
+  }
+
+  /** The thread that an actor runs on. */
+  threadOf(actor: string): string {
+    return this.#layout.threads.find(({ actors }) => actors.includes(actor))!.name;
+  }
+
   /** `ingress/0#2`: an ingress and which life of its thread it is in. */
   frontOf(ingress: string): string {
-    return `${ingress}#${this.#lives}.${this.threads.livesOf(threadOf(ingress))}`;
+    return `${ingress}#${this.#lives}.${this.threads.livesOf(this.threadOf(ingress))}`;
   }
 
   start(): Promise<void> {
@@ -126,7 +159,7 @@ export class World {
   async restart(): Promise<void> {
     this.trace('kill');
     this.threads.kill();
-    for (const ingress of INGRESSES) this.sockets.cutAll(ingress);
+    for (const ingress of this.ingresses) this.sockets.cutAll(ingress);
     this.disk.crash();
     await this.sleep(RESTART_MS);
     this.threads = this.#newThreads();
@@ -143,8 +176,11 @@ export class World {
       openListener: ({ name }) => this.sockets.openListener(name),
     });
     return new SimulatedThreads<ServerSettings>({
-      kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
-      plan: planOf(kinds, this.#random, this.#options.seed % SEEDS_WITH_CONTROLLERS === 0),
+      kinds: kinds.map((kind) => ({
+        ...this.#withWatchedChecks(withSharedRegistry(kind)),
+        ...this.#options.faults.mailboxes[kind.kind],
+      })),
+      plan: planOf(this.#layout, kinds, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
@@ -155,19 +191,41 @@ export class World {
     });
   }
 
+  /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */
+  #withWatchedChecks(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
+    if (kind.kind !== 'hub') return kind;
+    const create: typeof kind.create = (context, options) => {
+      const { metrics: kept, name } = context;
+      const counter = (metric: string, help: string, labels?: Labels) => {
+        if (metric === DIVERGENCE_METRIC) this.divergences.push(`${name} did not hold the store's ${labels?.resource}`);
+        return kept.counter(metric, help, labels);
+      };
+      const gauge: Metrics['gauge'] = (metric, help, labels) => {
+        if (metric === CHECKED_METRIC) this.selfChecks++;
+        return kept.gauge(metric, help, labels);
+      };
+      const metrics: Metrics = {
+        counter,
+        gauge,
+        histogram: (...what) => kept.histogram(...what),
+        beforeSnapshot: (collect) => kept.beforeSnapshot(collect),
+        snapshot: () => kept.snapshot(),
+      };
+      return kind.create({ ...context, metrics }, options);
+    };
+    return { ...kind, create };
+  }
+
   #onEnd(thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
-    if (thread === 'store') this.disk.crash();
-    for (const ingress of INGRESSES) if (threadOf(ingress) === thread) this.sockets.cutAll(ingress);
+    if (this.threadOf('store') === thread) this.disk.crash();
+    for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
 }
 
+/** A full disk is none: writes are refused and everything goes on. */
 const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
-
-export function threadOf(ingress: string): string {
-  return ingress.replace('ingress', 'front');
-}
 
 function settings(): ServerSettings {
   const parsed = parseArguments('up', []);
@@ -198,33 +256,4 @@ function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSe
     return kind.create(context, options);
   };
   return { ...kind, create };
-}
-
-/** Two fronts, the store, and the scheduler, with or without the controllers; slabs and history as small as chance wants them. */
-function planOf(kinds: readonly ActorKind<ServerSettings>[], random: SeededRandom, hasControllers: boolean): Plan {
-  const store = {
-    slabBytes: [2048, 8192, 65_536][random.below(3)]!,
-    historyEventsMax: [8, 40, 1000][random.below(3)]!,
-    batchTransactionsMax: [2, 16][random.below(2)]!,
-    sparseShare: 0.5,
-  };
-  const actor = (kind: string, index = 0, count = 1): PlannedActor => {
-    const defaults = kinds.find((each) => each.kind === kind)?.settings ?? {};
-    const name = count === 1 ? kind : `${kind}/${index}`;
-    return { kind, name, index, settings: kind === 'store' ? { ...defaults, ...store } : defaults };
-  };
-  const fronts = INGRESSES.map((ingress, index) => ({
-    name: threadOf(ingress),
-    group: 'front',
-    actors: FRONT_KINDS.map((kind) => actor(kind, index, INGRESSES.length)),
-  }));
-  const others = [
-    { name: 'store', group: 'store', actors: [actor('store')] },
-    {
-      name: 'control',
-      group: 'control',
-      actors: [actor('scheduler'), ...(hasControllers ? [actor('controllers')] : [])],
-    },
-  ];
-  return { name: 'simulated', threads: [...fronts, ...others], warnings: [] };
 }

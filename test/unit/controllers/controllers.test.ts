@@ -58,6 +58,16 @@ test('a lost store is subscribed to anew, and what was missed is seen', async (t
   t.not(f.cluster.get('core/serviceaccounts', 'default', 'default'), undefined);
 });
 
+test('a store that restarted is subscribed to anew: it knows no subscribers', async (t) => {
+  const f = await started();
+  const before = f.subscriptions();
+  f.actor.peerRestarted?.('admission');
+  t.is(f.subscriptions(), before);
+  f.actor.peerRestarted?.('store');
+  await f.time.settle();
+  t.is(f.subscriptions(), before + 1);
+});
+
 test('a missing batch is noticed, and the stream begun again', async (t) => {
   const f = await started();
   f.cluster.putNamespace('one');

@@ -1,5 +1,6 @@
 import test from 'ava';
-import { type Cohort, CohortIndex, EventAttributes, seenThrough } from '../../../actors/hub/cohort.ts';
+import { type Cohort, EventAttributes, seenThrough } from '../../../actors/hub/cohort.ts';
+import { CohortIndex } from '../../../actors/hub/cohort-index.ts';
 import { frameEvents } from '../../../actors/hub/frames.ts';
 import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
@@ -20,6 +21,7 @@ function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Coho
     selection: compileSelection({ storageKey: 'core/samples', namespace, fieldSelector, labelSelector }, FIELDS),
     bookmarks: false,
     rendering: renderingOf({ group: '', version: 'v1', kind: 'Sample' }),
+    renderingText: '',
     columnsDue: new Set(),
     live: new Set(),
     members: 1,
@@ -96,7 +98,7 @@ const FIELD_SELECTORS = [
   'status.phase=Running',
   'metadata.namespace=a',
 ];
-const LABEL_SELECTORS = ['', 'tier=front', 'tier!=front', '!tier'];
+const LABEL_SELECTORS = ['', 'tier=front', 'tier=back', 'tier!=front', '!tier', 'tier in (front,back)', 'zone=z'];
 
 function randomEvent(random: SeededRandom, records: Records) {
   const [namespace, name] = [NAMESPACES[1 + random.below(3)]!, ['x', 'y', 'z'][random.below(3)]!];
@@ -148,15 +150,20 @@ test('the index finds every cohort that sees an event, each once, and none that 
         (found) => visited.push(found),
       );
       t.is(new Set(visited).size, visited.length);
-      const names = [attributes.now.fields, attributes.before?.fields ?? []];
+      const sides = attributes.before === undefined ? [attributes.now] : [attributes.now, attributes.before];
       for (const candidate of cohorts.values()) {
         const found = visited.includes(candidate);
         if (seenThrough(candidate.selection, event, attributes) !== undefined) t.true(found, candidate.key);
         const { pinned, namespace } = candidate.selection;
+        const isElsewhere = namespace !== '' && !event.entry.key.startsWith(`${namespace}/`);
         const pinsAnother =
-          pinned === undefined
-            ? namespace !== '' && !event.entry.key.startsWith(`${namespace}/`)
-            : !names.some((fields) => fields[FIELDS.indexOf(pinned.field)] === pinned.value);
+          isElsewhere ||
+          (pinned !== undefined &&
+            !sides.some(({ fields, labels }) =>
+              pinned.of === 'label'
+                ? labels[pinned.name] === pinned.value
+                : fields[FIELDS.indexOf(pinned.name)] === pinned.value,
+            ));
         if (pinsAnother) t.false(found, candidate.key);
       }
     }

@@ -35,10 +35,11 @@ const expired = { refused: 'expired', oldestRevision: 4 } as const;
 const notReady = { refused: 'notReady' } as const;
 
 const CASES: readonly (readonly [freshness: Freshness, atOnce: Outcome, when12: Outcome, never: Outcome])[] = [
-  [{ kind: 'any' }, 'goes', 'goes', 'goes'],
+  [{ kind: 'local' }, 'goes', 'goes', 'goes'],
+  [{ kind: 'any' }, 'waits', 'goes', notReady],
   [{ kind: 'mostRecent' }, 'waits', 'goes', notReady],
-  [{ kind: 'notOlderThan', revision: 1 }, 'goes', 'goes', 'goes'],
-  [{ kind: 'notOlderThan', revision: 10 }, 'goes', 'goes', 'goes'],
+  [{ kind: 'notOlderThan', revision: 1 }, 'waits', 'goes', notReady],
+  [{ kind: 'notOlderThan', revision: 10 }, 'waits', 'goes', notReady],
   [{ kind: 'notOlderThan', revision: 12 }, 'waits', 'goes', tooLarge],
   [{ kind: 'notOlderThan', revision: 13 }, 'waits', 'waits', tooLarge],
   [{ kind: 'exact', revision: 3 }, expired, expired, expired],

@@ -13,11 +13,13 @@ import { storeKind } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Shape } from '../../../api/table/shape.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext, ActorKind, MessageOf } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import { renderingOf } from '../representations.ts';
 
 const DEADLINE = { deadlineMs: 60_000 };
@@ -87,6 +89,7 @@ class World {
           hubKind.create(context, {
             selectableFields: () => ['metadata.name', 'metadata.namespace'],
             initialEventsEndAnnotation: 'orch.io/initial-events-end',
+            records: new ProtobufRecords(DIALECTS.orch),
           }),
       },
       {

@@ -1,0 +1,69 @@
+// How the actors of a run lie on threads: as the shipped placements do, and smaller. Slabs, batches and the history are as
+// small as chance wants them, so that their edges are met.
+import type { KindFacts, Plan, PlannedActor } from '../../runtime/plan.ts';
+import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+
+/** Threads with the names of their actors. */
+export interface Layout {
+  readonly threads: readonly { readonly name: string; readonly actors: readonly string[] }[];
+  readonly ingresses: readonly string[];
+}
+
+const FRONT = ['ingress', 'auth', 'audit', 'hub', 'admission'];
+const WIDE_FRONT = ['ingress', 'auth', 'audit', 'hub'];
+const WRITE = ['hub', 'admission'];
+
+/** One of the layouts; `default` with two fronts is the most common. */
+export function drawLayout(random: SeededRandom, hasControllers: boolean): Layout {
+  const control = ['scheduler', ...(hasControllers ? ['controllers'] : [])];
+  const groups = [
+    // default, with two fronts
+    [FRONT, FRONT, ['store'], control],
+    [FRONT, FRONT, ['store'], control],
+    [FRONT, FRONT, FRONT, ['store'], control],
+    // wide: whoever writes has a hub of its own
+    [WIDE_FRONT, WIDE_FRONT, WRITE, ['store'], control],
+    [WIDE_FRONT, WIDE_FRONT, WIDE_FRONT, WRITE, ['store'], control],
+    // single
+    [[...FRONT, 'store', ...control]],
+  ][random.below(6)]!;
+  const counts = new Map<string, number>();
+  for (const kind of groups.flat()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const numbers = new Map<string, number>();
+  const named = (kind: string): string => {
+    const number = numbers.get(kind) ?? 0;
+    numbers.set(kind, number + 1);
+    return counts.get(kind) === 1 ? kind : `${kind}/${number}`;
+  };
+  const threads = groups.map((kinds, index) => ({ name: `thread/${index}`, actors: kinds.map(named) }));
+  const ingresses = threads.flatMap(({ actors }) => actors.filter((actor) => kindOf(actor) === 'ingress'));
+  return { threads, ingresses };
+}
+
+/** The plan of one life of the server. */
+export function planOf({ threads }: Layout, kinds: readonly KindFacts[], random: SeededRandom): Plan {
+  const drawn: Readonly<Record<string, object>> = {
+    store: {
+      slabBytes: [2048, 8192, 65_536][random.below(3)]!,
+      historyEventsMax: [8, 40, 1000][random.below(3)]!,
+      batchTransactionsMax: [2, 16][random.below(2)]!,
+      sparseShare: 0.5,
+    },
+    hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
+  };
+  const planned = (name: string): PlannedActor => {
+    const kind = kindOf(name);
+    const [, index = '0'] = name.split('/');
+    const defaults = kinds.find((each) => each.kind === kind)?.settings ?? {};
+    return { kind, name, index: Number(index), settings: { ...defaults, ...drawn[kind] } };
+  };
+  return {
+    name: 'simulated',
+    threads: threads.map(({ name, actors }) => ({ name, group: name, actors: actors.map(planned) })),
+    warnings: [],
+  };
+}
+
+function kindOf(actor: string): string {
+  return actor.split('/', 1)[0]!;
+}

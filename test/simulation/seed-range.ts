@@ -1,0 +1,60 @@
+// Many seeds, in this process or split over several: each of N processes takes every Nth seed and sends its results to
+// the one that started it.
+import { fork } from 'node:child_process';
+import { type RunResult, simulate } from './simulate.ts';
+
+export interface SeedRange {
+  readonly first: number;
+  readonly count: number;
+  /** N: every Nth seed only. */
+  readonly stride: number;
+}
+
+/** What a run came to, small enough to cross processes. */
+export type RunSummary = Omit<RunResult, 'history'>;
+
+/** Runs the seeds one after another. `onResult` hears each, with its problems. */
+export async function runSeeds(
+  { first, count, stride }: SeedRange,
+  onResult: (result: RunSummary) => void | Promise<void>,
+): Promise<void> {
+  for (let seed = first; seed < first + count; seed += stride) {
+    const { history: _history, ...summary } = await simulate({ seed });
+    await onResult(summary);
+  }
+}
+
+/** The same in several processes of the program `script`, which must call `workForParent` when it is given `--worker`. */
+export async function runSeedsInProcesses(
+  jobs: number,
+  { first, count }: { readonly first: number; readonly count: number },
+  script: string,
+  onResult: (result: RunSummary) => void,
+): Promise<void> {
+  const work = Array.from({ length: Math.min(jobs, count) }, (_, number) => {
+    const range: SeedRange = { first: first + number, count: count - number, stride: jobs };
+    const child = fork(script, ['--worker', JSON.stringify(range)]);
+    child.on('message', (result) => onResult(result as RunSummary));
+    return new Promise<void>((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => {
+        if (code === 0) resolve();
+        else
+          reject(
+            new Error(`the process of seeds ${range.first}, ${range.first + jobs}, … ended with ${signal ?? code}`),
+          );
+      });
+    });
+  });
+  await Promise.all(work);
+}
+
+/** The part of a process that `runSeedsInProcesses` started. A parent that is gone ends it. */
+export async function workForParent(range: string): Promise<void> {
+  const send = (result: RunSummary): Promise<void> =>
+    new Promise((resolve, reject) => {
+      process.send!(result, (error: Error | null) => (error === null ? resolve() : reject(error)));
+    });
+  await runSeeds(JSON.parse(range) as SeedRange, send);
+  process.disconnect();
+}
