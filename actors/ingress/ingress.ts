@@ -151,7 +151,7 @@ export class Ingress implements Actor<IngressProtocol> {
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
     });
-    this.#components = new ComponentStatuses(context, dialect.name, options.healthcheckTimeoutMs);
+    this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
