@@ -7,6 +7,7 @@ import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { formatIpRange } from '../config/options/ip-range.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
@@ -21,6 +22,8 @@ import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
 import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeKind } from './store/store.ts';
+import { StoredVersions } from './store/stored-versions.ts';
+import { threadRecords } from './thread-records.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
 
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
@@ -38,7 +41,7 @@ export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSetti
     withSettings(auditKind, () => ({})),
     withSettings(admissionKind, admissionOptions),
     withSettings(hubKind, hubOptions),
-    withSettings(storeKind, (settings) => storeOptions(settings, outside)),
+    withSettings(storeKind, (settings, context) => storeOptions(settings, context, outside)),
     withSettings(schedulerKind, schedulerOptions),
     withSettings(controllersKind, controllersOptions),
   ];
@@ -51,7 +54,11 @@ export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
 
 function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
-  return new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect });
+  return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
+}
+
+function storePrefixOf({ storePrefix }: ServerSettings['options']): string {
+  return storePrefix.replace(/\/+$/, '');
 }
 
 /** A kind that picks its options out of the server's settings. */
@@ -64,14 +71,19 @@ function withSettings<Options>(
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
+    records: threadRecords(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
     openListener: outside.openListener(context),
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,
+    streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
+    compressesAnswers: gates.enabled('APIResponseCompression'),
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -79,15 +91,27 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     writesInFlightMax: options.maxMutatingRequestsInflight,
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
+      .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    warningHeaders: gates.enabled('WarningHeaders'),
+    connect: {
+      tls: settings.nodeAgentTls ?? {},
+      connectTimeoutMs: options.orchletTimeoutMs,
+      addressTypes: options.orchletPreferredAddressTypes,
+      port: options.orchletPort,
+    },
+    storePrefix: storePrefixOf(options),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };
 }
 
-function authOptions({ options, tokens }: ServerSettings): AuthOptions {
+function authOptions({ dialect, options, tokens, serviceAccounts }: ServerSettings): AuthOptions {
   return {
     tokens,
+    dialect: DIALECTS[dialect],
+    serviceAccounts,
     anonymous: options.anonymousAuth,
     // The option table refuses modes that are not in force.
     modes: options.authorizationMode as readonly AuthorizationMode[],
@@ -113,19 +137,31 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
 function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {
   const registry = threadRegistry(context, settings);
   return {
-    selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
+    selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
+    records: threadRecords(context, settings),
   };
 }
 
-function storeOptions(settings: ServerSettings, outside: OutsideWorld): StoreOptions {
-  const { options, dialect } = settings;
+function storeOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): StoreOptions {
+  const { options, dialect, encryption } = settings;
+  const versions = new StoredVersions(() => threadRegistry(context, settings));
+  const encrypted = async (): Promise<StoredEncryption> => {
+    const { encryptionFor } = await import('./encryption-at-rest.ts');
+    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context);
+  };
   return {
+    ...(encryption === undefined ? {} : { encryption: encrypted }),
     engine: (context) => outside.engine(settings, context),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    measures: {
+      objectCountMs: options.storeCountMetricPollPeriodMs,
+      diskSizeMs: options.storeDbMetricPollIntervalMs,
+    },
+    currentVersion: (key, value) => versions.current(key, value),
   };
 }
 

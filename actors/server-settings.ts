@@ -2,9 +2,12 @@
 // the data directory; each kind of actor gets its part in roster.ts.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
+import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
+import type { AgentTls } from '../transport/agent-address.ts';
 import type { TlsMaterial } from '../transport/exchange.ts';
 import type { TokenEntry } from './auth/auth.ts';
+import type { ServiceAccountIssuer } from './auth/service-account-tokens.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -12,10 +15,16 @@ export interface ServerSettings {
   /** Absolute. */
   readonly dataDirectory: string;
   readonly storeEngine: 'level' | 'memory';
+  /** What `--encryption-provider-config` says; absent when it names no file. */
+  readonly encryption?: readonly ResourceEncryption[];
   readonly tls: TlsMaterial | undefined;
   /** The authority that signed the serving certificate. */
   readonly caPem: string;
   readonly tokens: readonly TokenEntry[];
+  /** Absent: no token of a service account is known or issued. */
+  readonly serviceAccounts?: ServiceAccountIssuer;
+  /** Absent: node agents are neither authenticated nor shown a certificate. */
+  readonly nodeAgentTls?: AgentTls;
   /** The address members of the cluster reach this server at. */
   readonly advertiseAddress: string;
   readonly build: BuildInfo;

@@ -1,5 +1,6 @@
 // The registry of resource types, built once a thread and shared by its actors: it is the same everywhere and never
 // changes.
+import { minorOf } from '../api/resources/deprecation.ts';
 import { createRegistry, type Registry, type RegistryOptions } from '../api/resources/registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
@@ -23,6 +24,8 @@ export function registryOptions({
   const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
   return {
     runtimeConfig: [...options.runtimeConfig].map(([key, value]) => `${key}=${value}`),
+    storageVersions: options.storageVersions,
+    minorRelease: minorOf(options.emulatedRelease),
     featureGates: { EphemeralContainers: gates.enabled('EphemeralContainers') },
   };
 }

@@ -5,7 +5,7 @@ import { deepEqual } from './deep-equal.ts';
 import type { JsonObject } from './json-value.ts';
 import { metadataOf, type ObjectMeta, type OwnerReference } from './object-meta.ts';
 import type { GenerationPart, ResourceType } from './resources/resource-type.ts';
-import { badRequest, conflict, conflictModified, missingResourceVersion, unnamedError } from './status/failures.ts';
+import { badRequest, conflict, conflictModified, missingResourceVersion } from './status/failures.ts';
 import { type Status, StatusError } from './status/status.ts';
 
 /** What a request's path says of the object. */
@@ -40,13 +40,13 @@ export function nameSuffix(random: () => number): string {
 
 /**
  * The object as it begins its life: named, placed, dated, with a fresh uid, its first generation and its initial status.
- * Throws StatusError: 400 where name or namespace differ from the path's, 500 without reason where a resourceVersion is
- * set.
+ * Throws StatusError 400 where name or namespace differ from the path's, and where a resourceVersion is set (to which
+ * others of this API answer 500).
  */
 export function prepareCreate(object: JsonObject, type: ResourceType, creation: Creation): JsonObject {
   const given = metadataOf(object);
   if ((given.resourceVersion ?? '') !== '') {
-    throw refused(unnamedError('resourceVersion must not be set on an object to be created'));
+    throw refused(badRequest('resourceVersion must not be set on an object to be created'));
   }
   const metadata: Writable<ObjectMeta> = { ...withIdentity(given, type, creation) };
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
@@ -71,9 +71,12 @@ const CLEARED_ON_CREATE = [
   'deletionGracePeriodSeconds',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
+/** Those that write the status. */
+const STATUS_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval']);
+
 /** Everything of an update that is not in the body. */
 export interface Update extends RequestIdentity {
-  /** `status` changes the status and metadata only, anything else (and the empty one) all but the status. */
+  /** `status` and `approval` change the status and metadata only, anything else (and the empty one) all but the status. */
   readonly subresource: string;
   /** A status update leaves all metadata as stored (custom resources). Some built-in types do so by the table below. */
   readonly statusKeepsMetadata?: boolean;
@@ -89,7 +92,7 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
   const given = withIdentity(metadataOf(next), type, update);
   requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
-  const isStatusUpdate = update.subresource === 'status' && type.strategy.hasStatus;
+  const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.strategy.hasStatus;
   const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type, update) : given, before);
   if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
   const updated = { ...next, metadata };

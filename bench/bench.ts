@@ -3,6 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DIALECT_NAMES, DIALECTS } from '../config/dialect.ts';
 import { ApiClient } from './api-client.ts';
 import { Children } from './children.ts';
 import { endpointOf, readConnectionFile } from './kubeconfig.ts';
@@ -14,6 +15,7 @@ import type { Figures } from './report.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
 export const DEFAULT_CONNECTIONS = 64;
+const PROTOBUF_TYPES = DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType).join(', ');
 const DEFAULT_COUNT = 500_000;
 const DEFAULT_SECONDS = 8;
 const WARMUP_SHARE = 0.25;
@@ -52,6 +54,11 @@ export class Bench {
 
   get connections(): number {
     return this.options.connections ?? DEFAULT_CONNECTIONS;
+  }
+
+  /** What the loads ask for in place of JSON, in either dialect; undefined unless --protobuf was given. */
+  get accept(): string | undefined {
+    return this.options.protobuf === true ? PROTOBUF_TYPES : undefined;
   }
 
   get wantsFloor(): boolean {

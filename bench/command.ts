@@ -3,16 +3,18 @@
 import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { type Figures, lines } from './report.ts';
+import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
 import { floor } from './workloads/floor.ts';
 import { get } from './workloads/get.ts';
+import { hub } from './workloads/hub.ts';
 import { list } from './workloads/list.ts';
 import { schedule } from './workloads/schedule.ts';
 import { start } from './workloads/start.ts';
 import { update } from './workloads/update.ts';
 import { watch } from './workloads/watch.ts';
 
-const WORKLOADS: readonly Workload[] = [create, get, list, update, watch, schedule, start, floor];
+const WORKLOADS: readonly Workload[] = [create, get, list, update, watch, schedule, start, codec, hub, floor];
 const ALL = WORKLOADS.filter((workload) => workload !== floor);
 
 const EXIT_USAGE = 2;

@@ -4,9 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
 
 const TOKEN_FILE = 'admin.token';
-const KUBECONFIG_FILE = 'admin.conf';
+export const KUBECONFIG_FILE = 'admin.conf';
 const PID_FILE = 'orch.pid';
 const TOKEN_BYTES = 32;
 
@@ -26,18 +27,29 @@ export function openDataDirectory(directory: string): string {
 }
 
 /** The admin's token, kept from start to start. */
-export function adminToken(directory: string): string {
-  const path = join(directory, TOKEN_FILE);
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  writeSecret(path, `${token}\n`);
-  return token;
+export function adminToken(directory: string): Promise<string> {
+  return keptSecret(directory, TOKEN_FILE, () => `${randomBytes(TOKEN_BYTES).toString('base64url')}\n`);
 }
 
-/** Writes the kubeconfig and returns its path. */
+/**
+ * A secret that is made once and kept from start to start, readable by its owner only: on disk before anyone is told. An
+ * empty file holds none. The text without blanks around it.
+ */
+export async function keptSecret(directory: string, fileName: string, make: () => string): Promise<string> {
+  const path = join(directory, fileName);
+  const kept = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  if (kept !== '') return kept;
+  const secret = make();
+  await realEnvironment.disk.writeFileAtomic(path, Buffer.from(secret), 0o600);
+  return secret.trim();
+}
+
+/** Writes the kubeconfig, whole or not at all, and returns its path. Not synced: every start writes it anew. */
 export function writeKubeconfig(directory: string, text: string): string {
   const path = join(directory, KUBECONFIG_FILE);
-  writeSecret(path, text);
+  const temporary = `${path}.new`;
+  writeFileSync(temporary, text, { mode: 0o600 });
+  renameSync(temporary, path);
   return path;
 }
 
@@ -47,12 +59,22 @@ export function writeKubeconfig(directory: string, text: string): string {
  */
 export function claimDirectory(directory: string): () => void {
   const path = join(directory, PID_FILE);
-  const holder = livingHolder(path);
+  refuseInUse(directory);
+  writeFileSync(path, `${process.pid}\n`);
+  return () => rmSync(path, { force: true });
+}
+
+/** True while another living process holds the directory. */
+export function isInUse(directory: string): boolean {
+  return livingHolder(join(directory, PID_FILE)) !== undefined;
+}
+
+/** Throws StoreUnusable when another living process holds the directory. Changes nothing. */
+export function refuseInUse(directory: string): void {
+  const holder = livingHolder(join(directory, PID_FILE));
   if (holder !== undefined) {
     throw new OrchError('StoreUnusable', `the data directory ${directory} is in use by process ${holder}`);
   }
-  writeFileSync(path, `${process.pid}\n`);
-  return () => rmSync(path, { force: true });
 }
 
 function livingHolder(path: string): number | undefined {
@@ -74,11 +96,4 @@ function isOrchProcess(pid: number): boolean {
   } catch {
     return true;
   }
-}
-
-/** Whole or not at all, readable by its owner only. */
-function writeSecret(path: string, text: string): void {
-  const temporary = `${path}.new`;
-  writeFileSync(temporary, text, { mode: 0o600 });
-  renameSync(temporary, path);
 }

@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   apiserver: async () => (await import('./serve.ts')).apiserver,
   placement: async () => (await import('./placement.ts')).placement,
   bench: async () => (await import('../bench/command.ts')).bench,
+  store: async () => (await import('./store.ts')).store,
 };
 
 async function main(argv: readonly string[]): Promise<void> {

@@ -9,6 +9,7 @@ import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
+import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import { helpText } from '../config/help.ts';
 import type { ServerOptions } from '../config/options.ts';
@@ -18,13 +19,16 @@ import type { LogOptions } from '../runtime/log.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
+import { isStoreDamage } from '../storage/store-damage.ts';
 import { probeAddress } from '../transport/address-probe.ts';
 import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
 import { kubeconfigText } from '../transport/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls-material.ts';
 import { prepareUws } from '../transport/uws-binary.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { agentTls } from './node-agents.ts';
 import { planFor } from './placement.ts';
+import { serviceAccountIssuer } from './service-accounts.ts';
 import { buildInfo, versionText } from './version.ts';
 
 /** The actors that the threads host, as the threads find it. */
@@ -67,12 +71,13 @@ export async function serve(
   refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
+  let supervisor: Supervisor | undefined;
   try {
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(program, options, directory);
     prepareUws(HEADER_BYTES_MAX);
-    const supervisor = await startSupervisor({
+    supervisor = await startSupervisor({
       plan,
       rosterUrl,
       options: settings,
@@ -87,8 +92,11 @@ export async function serve(
     process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
     await stopped;
   } catch (error) {
+    // Threads that live on would turn the exit into an abort.
+    await supervisor?.stop();
     release();
-    throw error;
+    if (!isStoreDamage(error)) throw error;
+    throw new OrchError('StoreUnusable', `${error.message}; see orch store check ${directory}`);
   }
 }
 
@@ -122,10 +130,12 @@ interface Prepared {
 async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
   const pair = await servingPair(options, directory, advertiseAddress);
-  const token = adminToken(directory);
+  const token = await adminToken(directory);
+  const encryption = await encryptionOf(options);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const publicHost = options.externalHostname || advertiseAddress;
   const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
   const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
   const settings: ServerSettings = {
@@ -133,15 +143,28 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
+    ...(encryption === undefined ? {} : { encryption }),
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
     caPem: pair.certPem,
     tokens,
+    serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
+    nodeAgentTls: agentTls(options),
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName: schedulerNameOf(program, options),
   };
   return { settings, kubeconfig, url };
+}
+
+/** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */
+async function encryptionOf({
+  encryptionProviderConfig,
+  apiDialect,
+}: ServerOptions): Promise<readonly ResourceEncryption[] | undefined> {
+  if (encryptionProviderConfig === '') return undefined;
+  const { readEncryptionFile } = await import('./encryption-file.ts');
+  return readEncryptionFile(encryptionProviderConfig, DIALECTS[apiDialect]);
 }
 
 /** The operator's pair, or one of our own. Clients trust the certificate itself. */
@@ -194,12 +217,20 @@ function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
   return { level: VERBOSITY_LEVELS[v] ?? 'trace', format: loggingFormat === 'json' ? 'json' : 'text' };
 }
 
-/** Resolves when a signal has stopped everything; a second signal ends the process at once. */
+/**
+ * Resolves when a signal has stopped everything. A second signal ends the process at once, and as if nobody had caught it:
+ * an exit while threads with native sockets live is an abort.
+ */
 function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => void): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
-    const stop = (): void => {
-      if (stopping) process.exit(130);
+    const stop = (signal: NodeJS.Signals): void => {
+      if (stopping) {
+        release();
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+        return;
+      }
       stopping = true;
       setTimeout(() => {
         supervisor.stop().then(

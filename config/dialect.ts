@@ -27,6 +27,8 @@ export interface Dialect {
   readonly openapiExtensionPrefix: string;
   /** Prefix of OpenAPI definition names: `io.<…>`. */
   readonly openapiNamePrefix: string;
+  /** What encrypted values in the store begin with: `<…>:enc:`. */
+  readonly encryptionPrefix: string;
   /** `/version`'s gitVersion. */
   readonly gitVersion: string;
   /**
@@ -66,6 +68,7 @@ function dialect(name: DialectName, words: Words): Dialect {
     protobufMediaType: `application/vnd.${brand}.protobuf`,
     metaGroup: `meta.${groupDomain}`,
     openapiExtensionPrefix: `x-${brand}-`,
+    encryptionPrefix: `${groupDomain.slice(0, groupDomain.indexOf('.'))}:enc:`,
     spell: (text) => text.replace(MARKER, (_, braced?: string, bare?: string) => markers[(braced ?? bare)!]!),
   };
 }

@@ -15,6 +15,10 @@ export type OrchErrorCode =
   | 'Refused'
   /** A setting, flag, file or directory of the operator's cannot be used. Exit code 1 with one line. */
   | 'BadConfiguration'
+  /** The disk under the store is full: the write is not stored, later ones may be. HTTP 507. */
+  | 'StorageFull'
+  /** A write cannot be stored, by the disk or for want of a key: nothing of it is, later ones may be. HTTP 500. */
+  | 'StorageFailed'
   /** The store's files are damaged, locked or of another dialect. Exit code 1 with one line. */
   | 'StoreUnusable';
 

@@ -28,7 +28,7 @@ const OPTIONAL_KINDS: readonly (readonly [kind: string, without: string])[] = [
 /** At most one instance in the whole plan. */
 const SINGLE_KINDS: readonly string[] = ['store', 'scheduler', 'controllers'];
 /** Read the slabs that the hub of their own thread maps. */
-const KINDS_BESIDE_A_HUB: readonly string[] = ['ingress', 'admission'];
+const KINDS_BESIDE_A_HUB: readonly string[] = ['ingress', 'admission', 'auth'];
 
 type Settings = Readonly<Record<string, string | number | boolean>>;
 

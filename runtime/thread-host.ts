@@ -6,6 +6,7 @@ import type { ActorKind } from './actor.ts';
 import type { Environment } from './environment.ts';
 import { Link } from './link.ts';
 import type { LinkHost } from './link-session.ts';
+import { publishMemoryMetrics } from './memory-metrics.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
 import type { Address, Plan } from './plan.ts';
 import { System } from './system.ts';
@@ -29,7 +30,9 @@ export class ThreadHost<Options> {
   constructor(setup: ThreadHostOptions<Options>) {
     const peers = { ref: (address: Address) => this.links[address.thread]!.ref(address) };
     const { timers } = setup.environment;
-    this.system = new System<Options>({ ...setup, metrics: new MetricsRegistry(), peers });
+    const metrics = new MetricsRegistry();
+    publishMemoryMetrics(metrics, setup.plan.threads[setup.thread]!.name);
+    this.system = new System<Options>({ ...setup, metrics, peers });
     const host: LinkHost = {
       deadlines: this.system.deadlines,
       log: setup.log,

@@ -6,7 +6,7 @@ const REPLACEMENT = '\ufffd';
 
 export interface Attributes {
   readonly labels: Readonly<Record<string, string>>;
-  /** In the order of ResourceType.selectableFields. */
+  /** In the order of KnownType.storedFields. */
   readonly fields: readonly string[];
 }
 

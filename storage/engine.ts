@@ -34,22 +34,44 @@ export interface ForeignBatch {
   readonly events: Uint8Array;
 }
 
+/** Every value as of one commit, whatever is committed meanwhile. */
+export interface EngineSnapshot {
+  /** The next values, of about so many bytes together; empty at the end. One at a time. */
+  next(bytesMax: number): Promise<readonly (readonly [key: string, value: Uint8Array])[]>;
+  close(): Promise<void>;
+}
+
+export interface CloseOptions {
+  readonly asFound: boolean;
+}
+
 export interface StorageEngine {
   /** Opens or creates. Throws OrchError StoreUnusable with one clear line when it is locked, damaged or of another dialect. */
   open(): Promise<EngineContents>;
-  /** Every stored value, in no particular order. */
-  loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void>;
+  /** Every stored value, in no particular order; waits for a visitor that answers a promise. */
+  loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void>;
   /** Every event record after the compacted revision, in order. */
   loadEvents(visit: (events: Uint8Array) => void): Promise<void>;
-  /** Makes a batch durable: when it resolves, a crash of process or machine cannot lose it. One at a time. */
+  /**
+   * Makes a batch durable: when it resolves, a crash of process or machine cannot lose it. One at a time. Rejects with
+   * OrchError StorageFull or StorageFailed when nothing of the batch is stored or will be, and later ones may be; any
+   * other rejection leaves open what is stored, and the engine must be opened anew.
+   */
   commit(batch: EngineBatch): Promise<void>;
   /** The revision that a consistent read must have seen; for engines of one process the last commit's. */
   readBarrier(): Promise<number>;
   /** Calls back for commits of other processes; does nothing where there are none. */
   onForeignBatch(callback: (batch: ForeignBatch) => void): void;
-  /** Forgets event records up to a revision, a slice at a time; true while there is more to do. */
+  /** Forgets event records up to a revision, a slice at a time; true while there is more to do. Rejects as `commit` does. */
   compact(upToRevision: number): Promise<boolean>;
-  /** Reads one value back from the disk, as a health check. */
+  /** Gives the room of what was overwritten and removed back to the disk. Long work, for engines that have any of it. */
+  reclaim?(): Promise<void>;
+  /** The values as of the last commit. Only between commits. Holds room on the disk until it is closed. Throws as `commit` rejects. */
+  snapshot(): EngineSnapshot;
+  /** What the engine's files take on the disk. */
+  diskBytes(): Promise<number>;
+  /** Reads one value back from the disk, as a health check. Resolves on a full disk, from which all can be read. */
   probe(): Promise<void>;
-  close(): Promise<void>;
+  /** `asFound`: what was opened is refused; an engine that can leaves its files as they were before. */
+  close(options?: CloseOptions): Promise<void>;
 }

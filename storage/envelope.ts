@@ -1,5 +1,6 @@
 // The Protobuf envelope (SPEC.md "Protobuf envelope") around a stored object: the 4-byte prefix and one Unknown message
 // whose contentType says what its raw bytes are.
+import { putVarint } from '../api/codec/wire.ts';
 
 const PREFIX = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
 const TYPE_META = 0x0a;
@@ -26,7 +27,7 @@ export function wrapEnvelope(target: Buffer, at: number, json: Uint8Array, itemO
   end += PREFIX.copy(target, end);
   end += typeMetaField(json, itemOffset).copy(target, end);
   target[end++] = RAW;
-  end = writeVarint(target, end, json.byteLength);
+  end = putVarint(target, end, json.byteLength);
   target.set(json, end);
   end += json.byteLength;
   return end + JSON_TRAILER.copy(target, end);
@@ -72,18 +73,7 @@ function stringField(tag: number, text: string): Buffer {
 
 function varint(value: number): Buffer {
   const bytes = Buffer.alloc(5);
-  return bytes.subarray(0, writeVarint(bytes, 0, value));
-}
-
-function writeVarint(target: Buffer, at: number, value: number): number {
-  let rest = value;
-  let end = at;
-  while (rest > 0x7f) {
-    target[end++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  target[end++] = rest;
-  return end;
+  return bytes.subarray(0, putVarint(bytes, 0, value));
 }
 
 function readVarint(source: Buffer, at: number): [value: number, end: number] {

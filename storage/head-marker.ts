@@ -3,7 +3,7 @@
 // acknowledged, without a sync of its own: after a power failure it may lag, but it never runs ahead.
 //
 // Two slots of 16 bytes, written in turn so that a torn write leaves the other: f64 revision, u32 crc32, u32 0.
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, fsyncSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 const SLOT_BYTES = 16;
@@ -12,22 +12,16 @@ export class HeadMarker {
   readonly #file: number;
   readonly #slot = Buffer.alloc(SLOT_BYTES);
   /** The slot that does not hold the highest revision. */
-  #next = 0;
+  #next: number;
   /** The highest revision found when opened; 0 for a new file. */
   readonly revision: number;
 
   constructor(path: string) {
     this.#file = openSync(path, openFlags(), 0o600);
     const slots = Buffer.alloc(2 * SLOT_BYTES);
-    const bytes = readSync(this.#file, slots, 0, slots.length, 0);
-    let revision = 0;
-    for (let at = 0; at + SLOT_BYTES <= bytes; at += SLOT_BYTES) {
-      if (slots.readUInt32LE(at + 8) !== crc32(slots.subarray(at, at + 8))) continue;
-      if (slots.readDoubleLE(at) < revision) continue;
-      revision = slots.readDoubleLE(at);
-      this.#next = at === 0 ? 1 : 0;
-    }
-    this.revision = revision;
+    const highest = highestSlot(slots.subarray(0, readSync(this.#file, slots, 0, slots.length, 0)));
+    this.revision = highest.revision;
+    this.#next = highest.slot === 0 ? 1 : 0;
   }
 
   advance(revision: number): void {
@@ -37,9 +31,30 @@ export class HeadMarker {
     this.#next = 1 - this.#next;
   }
 
+  /** What was written stays even if the machine loses power from here on. */
   close(): void {
-    closeSync(this.#file);
+    try {
+      fsyncSync(this.#file);
+    } finally {
+      closeSync(this.#file);
+    }
   }
+}
+
+/** The revision a marker file says was acknowledged, read without changing it; 0 when there is none. */
+export function markedRevision(path: string): number {
+  return existsSync(path) ? highestSlot(readFileSync(path)).revision : 0;
+}
+
+function highestSlot(slots: Buffer): { readonly revision: number; readonly slot: number } {
+  let highest = { revision: 0, slot: 1 };
+  for (let slot = 0; slot < 2 && (slot + 1) * SLOT_BYTES <= slots.length; slot++) {
+    const at = slot * SLOT_BYTES;
+    if (slots.readUInt32LE(at + 8) !== crc32(slots.subarray(at, at + 8))) continue;
+    const revision = slots.readDoubleLE(at);
+    if (revision >= highest.revision) highest = { revision, slot };
+  }
+  return highest;
 }
 
 /** Read and write, created when missing, never truncated. */

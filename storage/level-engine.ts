@@ -1,14 +1,38 @@
 // The default engine: one LevelDB directory, every batch synced. Owns the database handle and the head marker beside it.
+// LevelDB does not write on soundly after a write that failed, so the database is then closed, what of the batch reached
+// its log is cut off, and it is opened again by the next write: reads come from memory and need no database.
 // Keys: `<prefix>/o/<key>` latest values, `<prefix>/e/<last revision>` event records, `m/…` metadata of the directory, each
 // with a checksum of its own.
 import { randomBytes } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
-import { ClassicLevel } from 'classic-level';
 import { OrchError } from '../runtime/errors.ts';
-import type { EngineBatch, EngineContents, StorageEngine } from './engine.ts';
-import { HeadMarker } from './head-marker.ts';
+import type { CloseOptions, EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from './engine.ts';
+import { FoundFiles } from './found-files.ts';
+import { HeadMarker, markedRevision } from './head-marker.ts';
+import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
+import {
+  compactedValue,
+  DATABASE_DIRECTORY,
+  EVENTS,
+  FORMAT,
+  formatValue,
+  HEAD_FILE,
+  META_COMPACTED,
+  META_FORMAT,
+  META_TOKEN_KEY,
+  revisionKey,
+  type StoreIdentity,
+  sealed,
+  TOKEN_KEY_BYTES,
+  unsealed,
+  VALUES,
+} from './level-layout.ts';
+import { tableDamages } from './leveldb/database-files.ts';
+import { cutFromLog } from './leveldb/log-tail.ts';
+import { firstOf, storeDamage } from './store-damage.ts';
+import { refusedWrite } from './write-refusal.ts';
 
 export interface LevelEngineOptions {
   readonly directory: string;
@@ -18,15 +42,12 @@ export interface LevelEngineOptions {
   readonly dialect: string;
 }
 
-const FORMAT = 1;
-const META_FORMAT = 'm/format';
-const META_TOKEN_KEY = 'm/token-key';
-const META_COMPACTED = 'm/compacted';
-const TOKEN_KEY_BYTES = 32;
-const CHECKSUM_BYTES = 4;
 /** Event records removed in one slice, between which commits run. */
 const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
+/** Read ahead for a snapshot; the rest of the process goes on meanwhile. */
+const SNAPSHOT_READ_BYTES = 128 * 1024;
+const SNAPSHOT_READ_ENTRIES = 100;
 
 const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
   'EACCES',
@@ -38,44 +59,51 @@ const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
   'EROFS',
 ]);
 
-type Database = ClassicLevel<string, Uint8Array>;
-
 export class LevelEngine implements StorageEngine {
   readonly #options: LevelEngineOptions;
   readonly #valuePrefix: string;
   readonly #eventPrefix: string;
   /** Made when opened: LevelDB's binding takes the lock as soon as it is made. */
-  #handle: Database | undefined;
+  #handle: LevelDatabase | undefined;
   #marker: HeadMarker | undefined;
+  /** What a refused start puts back. */
+  #found: FoundFiles | undefined;
   #lastRevision = 0;
   #compactedRevision = 0;
+  /** Why the database is closed since a write failed. */
+  #refusal: OrchError | undefined;
 
   constructor(options: LevelEngineOptions) {
     this.#options = options;
-    this.#valuePrefix = `${options.prefix}/o/`;
-    this.#eventPrefix = `${options.prefix}/e/`;
+    this.#valuePrefix = options.prefix + VALUES;
+    this.#eventPrefix = options.prefix + EVENTS;
   }
 
   async open(): Promise<EngineContents> {
     const { directory } = this.#options;
     try {
       mkdirSync(directory, { recursive: true, mode: 0o700 });
-      this.#handle = openDatabase(join(directory, 'store'));
+      const database = join(directory, DATABASE_DIRECTORY);
+      const isUsed = markedRevision(join(directory, HEAD_FILE)) > 0;
+      this.#refuseDamaged(database, isUsed);
+      this.#found = new FoundFiles(database);
+      this.#handle = openLevelDatabase(database);
       await this.#handle.open();
-      const tokenKey = await this.#identify();
-      this.#marker = new HeadMarker(join(directory, 'head'));
+      const tokenKey = await this.#identify(isUsed);
+      this.#marker = new HeadMarker(join(directory, HEAD_FILE));
       const compacted = await this.#meta(META_COMPACTED);
       this.#compactedRevision = compacted === undefined ? 0 : compacted.readDoubleLE();
       this.#lastRevision = await this.#newestRevision();
       return { tokenKey, compactedRevision: this.#compactedRevision, markedRevision: this.#marker.revision };
     } catch (error) {
-      // Whoever refuses a directory does not keep it locked.
-      await this.close();
-      throw openError(directory, error);
+      // Whoever refuses a directory does not keep it locked. Files of which another process has the lock stay with it.
+      const refusal = openError(directory, error);
+      await this.close({ asFound: !isLocked(error) });
+      throw refusal;
     }
   }
 
-  async loadValues(visit: (key: string, value: Uint8Array) => void): Promise<void> {
+  async loadValues(visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
     await this.#scan(this.#valuePrefix, visit);
   }
 
@@ -98,9 +126,13 @@ export class LevelEngine implements StorageEngine {
           : { type: 'put', key: this.#valuePrefix + key, value },
       );
     }
-    await this.#database.batch(operations, { sync: true });
+    // The start went well, and what is kept of it takes room on the disk.
+    void this.#found?.forget();
+    await this.#writing(batch.lastRevision, async (database) => {
+      await database.batch(operations, { sync: true });
+      this.#marker!.advance(batch.lastRevision);
+    });
     this.#lastRevision = batch.lastRevision;
-    this.#marker!.advance(batch.lastRevision);
   }
 
   readBarrier(): Promise<number> {
@@ -113,52 +145,157 @@ export class LevelEngine implements StorageEngine {
   async compact(upToRevision: number): Promise<boolean> {
     if (upToRevision > this.#compactedRevision) {
       // On disk before any record is gone: a record missing after the compacted revision would be damage.
-      const revision = Buffer.alloc(8);
-      revision.writeDoubleLE(upToRevision);
-      await this.#database.put(META_COMPACTED, sealed(revision), { sync: true });
+      await this.#writing(undefined, (database) =>
+        database.put(META_COMPACTED, compactedValue(upToRevision), { sync: true }),
+      );
       this.#compactedRevision = upToRevision;
     }
     const range = { gt: this.#eventPrefix, lte: this.#eventPrefix + revisionKey(upToRevision) };
-    const keys = await this.#database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
-    if (keys.length > 0) await this.#database.batch(keys.map((key) => ({ type: 'del' as const, key })));
-    return keys.length === COMPACT_SLICE_RECORDS;
+    return this.#writing(undefined, async (database) => {
+      const keys = await database.keys({ ...range, limit: COMPACT_SLICE_RECORDS }).all();
+      if (keys.length > 0) await database.batch(keys.map((key) => ({ type: 'del' as const, key })));
+      return keys.length === COMPACT_SLICE_RECORDS;
+    });
+  }
+
+  /** Until then, what was overwritten or removed still lies in LevelDB's files. */
+  async reclaim(): Promise<void> {
+    await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
+  }
+
+  snapshot(): EngineSnapshot {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const { directory } = this.#options;
+    const prefix = this.#valuePrefix;
+    // What an iterator sees is fixed when it is made.
+    const iterator = this.#database.iterator({
+      gte: prefix,
+      lt: endOf(prefix),
+      fillCache: false,
+      highWaterMarkBytes: SNAPSHOT_READ_BYTES,
+    });
+    return {
+      next: async (bytesMax) => {
+        const found: [string, Uint8Array][] = [];
+        try {
+          for (let bytes = 0; bytes < bytesMax; ) {
+            const entries = await iterator.nextv(SNAPSHOT_READ_ENTRIES);
+            if (entries.length === 0) break;
+            for (const [key, value] of entries) {
+              found.push([key.slice(prefix.length), value]);
+              bytes += value.byteLength;
+            }
+          }
+          return found;
+        } catch (error) {
+          throw openError(directory, error);
+        }
+      },
+      close: () => iterator.close(),
+    };
+  }
+
+  async diskBytes(): Promise<number> {
+    const path = join(this.#options.directory, DATABASE_DIRECTORY);
+    const names = await readdir(path);
+    // One that LevelDB has just removed counts for nothing.
+    const sizes = await Promise.all(
+      names.map((name) =>
+        stat(join(path, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   async probe(): Promise<void> {
+    if (this.#refusal?.code === 'StorageFull') return;
+    if (this.#refusal !== undefined) throw this.#refusal;
     await this.#database.get(META_FORMAT);
   }
 
-  async close(): Promise<void> {
+  async close({ asFound }: CloseOptions = { asFound: false }): Promise<void> {
     await this.#handle?.close();
     this.#handle = undefined;
     this.#marker?.close();
     this.#marker = undefined;
+    if (asFound) this.#found?.putBack();
+    else await this.#found?.forget();
+    this.#found = undefined;
   }
 
-  get #database(): Database {
+  /**
+   * Runs a write, after opening what an earlier failure has closed. `revision`: of the batch that must be gone from the
+   * log when the write fails. Rejects as `commit` does.
+   */
+  async #writing<T>(revision: number | undefined, write: (database: LevelDatabase) => Promise<T>): Promise<T> {
+    await this.#reopen();
+    try {
+      return await write(this.#database);
+    } catch (error) {
+      const { directory } = this.#options;
+      this.#refusal = refusedWrite(directory, error);
+      await this.#handle?.close();
+      this.#handle = undefined;
+      // A batch that is not to be found later has no revision: 0 has no record.
+      cutFromLog(join(directory, DATABASE_DIRECTORY), this.#eventPrefix + revisionKey(revision ?? 0));
+      throw this.#refusal;
+    }
+  }
+
+  /** Opens the database again after a write that failed. Rejects as `commit` does while it still cannot be written to. */
+  async #reopen(): Promise<void> {
+    if (this.#refusal === undefined) return;
+    const { directory } = this.#options;
+    const handle = openLevelDatabase(join(directory, DATABASE_DIRECTORY));
+    try {
+      await handle.open();
+    } catch (error) {
+      await handle.close();
+      this.#refusal = refusedWrite(directory, error);
+      throw this.#refusal;
+    }
+    this.#handle = handle;
+    const found = await this.#newestRevision();
+    if (found !== this.#lastRevision) {
+      throw storeDamage(`after a failed write it ends at revision ${found}, not ${this.#lastRevision}`, directory);
+    }
+    this.#refusal = undefined;
+  }
+
+  get #database(): LevelDatabase {
     if (this.#handle === undefined) throw new Error('the engine is not open');
     return this.#handle;
   }
 
+  /** Before LevelDB sees the files: it would make a new database of those it cannot use, or end the process over them. */
+  #refuseDamaged(database: string, isUsed: boolean): void {
+    const { directory } = this.#options;
+    const damages = tableDamages(database);
+    if (damages.length > 0) throw storeDamage(firstOf(damages), directory);
+    if (isUsed && !existsSync(join(database, 'CURRENT'))) throw storeDamage('the database is missing', directory);
+  }
+
   /** Checks whose directory this is, or writes it down in a new one. Returns the token key. */
-  async #identify(): Promise<Uint8Array> {
+  async #identify(isUsed: boolean): Promise<Uint8Array> {
     const { directory, dialect, prefix } = this.#options;
     const known = await this.#meta(META_FORMAT);
     if (known === undefined) {
       const [any] = await this.#database.keys({ limit: 1 }).all();
-      if (any !== undefined) throw damaged(directory, 'what it belongs to is missing');
+      if (any !== undefined || isUsed) throw storeDamage('what it belongs to is missing', directory);
       const tokenKey = randomBytes(TOKEN_KEY_BYTES);
-      const format = Buffer.from(JSON.stringify({ format: FORMAT, dialect, prefix }));
       await this.#database.batch(
         [
-          { type: 'put', key: META_FORMAT, value: sealed(format) },
+          { type: 'put', key: META_FORMAT, value: formatValue(dialect, prefix) },
           { type: 'put', key: META_TOKEN_KEY, value: sealed(tokenKey) },
         ],
         { sync: true },
       );
       return tokenKey;
     }
-    const stored = JSON.parse(known.toString()) as { format: number; dialect: string; prefix: string };
+    const stored = JSON.parse(known.toString()) as StoreIdentity;
     const mismatch =
       stored.format !== FORMAT
         ? `has format ${stored.format}, this release reads format ${FORMAT}`
@@ -169,7 +306,7 @@ export class LevelEngine implements StorageEngine {
             : undefined;
     if (mismatch !== undefined) throw new OrchError('StoreUnusable', `the data directory ${directory} ${mismatch}`);
     const tokenKey = await this.#meta(META_TOKEN_KEY);
-    if (tokenKey === undefined) throw damaged(directory, 'its key for continue tokens is missing');
+    if (tokenKey === undefined) throw storeDamage('its key for continue tokens is missing', directory);
     return tokenKey;
   }
 
@@ -177,12 +314,9 @@ export class LevelEngine implements StorageEngine {
   async #meta(key: string): Promise<Buffer | undefined> {
     const bytes = await this.#database.get(key);
     if (bytes === undefined) return undefined;
-    const value = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const end = value.length - CHECKSUM_BYTES;
-    if (end < 0 || value.readUInt32LE(end) !== crc32(value.subarray(0, end))) {
-      throw damaged(this.#options.directory, `${key} does not match its checksum`);
-    }
-    return value.subarray(0, end);
+    const value = unsealed(bytes);
+    if (value === undefined) throw storeDamage(`${key} does not match its checksum`, this.#options.directory);
+    return value;
   }
 
   /** The revision of the last event record, or what is compacted when there is none. */
@@ -192,29 +326,23 @@ export class LevelEngine implements StorageEngine {
     return newest === undefined ? this.#compactedRevision : Number.parseInt(newest.slice(this.#eventPrefix.length), 16);
   }
 
-  async #scan(prefix: string, visit: (key: string, value: Uint8Array) => void): Promise<void> {
+  async #scan(prefix: string, visit: (key: string, value: Uint8Array) => unknown): Promise<void> {
     const iterator = this.#database.iterator({ gte: prefix, lt: endOf(prefix), fillCache: false });
     try {
       for (;;) {
         const entries = await iterator.nextv(LOAD_SLICE);
         if (entries.length === 0) return;
-        for (const [key, value] of entries) visit(key.slice(prefix.length), value);
+        for (const [key, value] of entries) {
+          const visited = visit(key.slice(prefix.length), value);
+          if (visited instanceof Promise) await visited;
+        }
       }
+    } catch (error) {
+      throw openError(this.#options.directory, error);
     } finally {
       await iterator.close();
     }
   }
-}
-
-function openDatabase(path: string): Database {
-  return new ClassicLevel(path, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'view',
-    createIfMissing: true,
-    // Values are read only at start; the rest of the memory is better spent on slabs.
-    cacheSize: 1024 * 1024,
-    writeBufferSize: 8 * 1024 * 1024,
-  });
 }
 
 /** The first key after all that begin with a prefix: '0' is the character after its closing '/'. */
@@ -222,32 +350,21 @@ function endOf(prefix: string): string {
   return `${prefix.slice(0, -1)}0`;
 }
 
-/** Fixed width, so that keys sort as revisions do. */
-function revisionKey(revision: number): string {
-  return revision.toString(16).padStart(14, '0');
-}
-
-/** Metadata with the checksum of its bytes behind it. */
-function sealed(bytes: Uint8Array): Uint8Array {
-  const checksum = Buffer.alloc(CHECKSUM_BYTES);
-  checksum.writeUInt32LE(crc32(bytes));
-  return Buffer.concat([bytes, checksum]);
-}
-
-function damaged(directory: string, what: string): OrchError {
-  return new OrchError('StoreUnusable', `the store in ${directory} is damaged: ${what}`);
-}
-
 function openError(directory: string, error: unknown): OrchError {
   if (error instanceof OrchError) return error;
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const code = (cause as { code?: string }).code;
   const text = cause instanceof Error ? cause.message : String(cause);
-  if (code === 'LEVEL_LOCKED') {
+  if (isLocked(error)) {
     return new OrchError('StoreUnusable', `the data directory ${directory} is in use by another process`);
   }
   if ((code !== undefined && UNWRITABLE_CODES.has(code)) || /permission denied|not a directory/i.test(text)) {
     return new OrchError('BadConfiguration', `the data directory ${directory} is not writable: ${text}`);
   }
+  if (code === 'LEVEL_CORRUPTION') return storeDamage(text, directory);
   return new OrchError('StoreUnusable', `the store in ${directory} cannot be opened: ${text}`);
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && (error.cause as { code?: string } | undefined)?.code === 'LEVEL_LOCKED';
 }

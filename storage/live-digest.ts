@@ -39,6 +39,12 @@ export class LiveDigests {
     this.total = (this.total + digest) >>> 0;
   }
 
+  /** A change that nobody has seen is taken back, the newest first: neither it nor this counts as one. */
+  retract(key: string, keyChecksum: number, before: number, next: number): void {
+    this.change(key, keyChecksum, before, next);
+    this.#resource(key).changes -= 2;
+  }
+
   /** A copy of what holds now. Types that never had an object are left out. */
   all(): readonly ResourceDigest[] {
     return [...this.#byResource.values()].map((resource) => ({ ...resource }));

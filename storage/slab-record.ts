@@ -28,6 +28,10 @@ export const CREATED: RecordType = 1;
 export const UPDATED: RecordType = 2;
 export const DELETED: RecordType = 3;
 
+/** The type's word holds flags beside it. */
+const TYPE_MASK = 0xff;
+const STALE_FLAG = 0x100;
+
 const TWO_32 = 4294967296;
 const NEWLINE = 0x0a;
 
@@ -123,7 +127,17 @@ export function recordBornRevision(slab: Slab, offset: number): number {
 }
 
 export function recordType(slab: Slab, offset: number): RecordType {
-  return slab.words[(offset >>> 2) + H_TYPE]! as RecordType;
+  return (slab.words[(offset >>> 2) + H_TYPE]! & TYPE_MASK) as RecordType;
+}
+
+/** Notes that the object lies on disk in a form that is not written any more: under an old key, or not encrypted. */
+export function markStale(slab: Slab, offset: number): void {
+  slab.words[(offset >>> 2) + H_TYPE]! |= STALE_FLAG;
+}
+
+/** True for a record that is to be written again even if nothing of the object changes. */
+export function isStale(slab: Slab, offset: number): boolean {
+  return (slab.words[(offset >>> 2) + H_TYPE]! & STALE_FLAG) !== 0;
 }
 
 export function recordSchemaGeneration(slab: Slab, offset: number): number {

@@ -9,6 +9,8 @@ import { envelopeBytesMax, unwrapEnvelope, wrapEnvelope } from './envelope.ts';
 
 const FORMAT = 1;
 const HEADER_BYTES = 40;
+/** Up to here every form is the same. */
+const REVISIONS_END = 24;
 
 /** How the value is written: bare JSON, or the Protobuf envelope around it. Both are always read. */
 export type StorageMedia = 'json' | 'protobuf';
@@ -85,6 +87,18 @@ export function readStoredValue(key: string, bytes: Uint8Array): StoredValue | u
     attributes: source.toString('utf8', HEADER_BYTES, attributesEnd),
     json,
   };
+}
+
+/** What can be told of a stored form without reading what is in it, encrypted or not; undefined when it is damaged. */
+export function storedRevision(key: string, bytes: Uint8Array): number | undefined {
+  if (bytes.byteLength < REVISIONS_END) return undefined;
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return source.readUInt32LE(0) === crc32(source.subarray(4), crc32(key)) ? source.readDoubleLE(8) : undefined;
+}
+
+/** True for a form that `readStoredValue` reads; others hold the same, encrypted. */
+export function isPlainForm(bytes: Uint8Array): boolean {
+  return bytes[4] === FORMAT;
 }
 
 /** The checksum a stored form begins with: what an event record says of the value it led to. */

@@ -41,7 +41,10 @@ export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
   return decode(bytes);
 }
 
-/** The value of a JSON text (RFC 8259). Throws a BodyError. */
+/**
+ * The value of a JSON text (RFC 8259). Escaped halves of a character become U+FFFD, as they would once the value is sent in
+ * any other form. Throws a BodyError.
+ */
 export function decodeJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes);
   // A text that nests too deeply is at least this long, so that most are never scanned.
@@ -54,6 +57,7 @@ export function decodeJson(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new BodyError(400, `the body is not valid JSON: ${messageOf(error)}`);
   }
+  if (MAY_HALVE_A_CHARACTER.test(text)) value = JSON.parse(wellFormed(JSON.stringify(value)));
   if (MAY_NAME_PROTO.test(text)) rejectProtoKeys(value);
   return value;
 }
@@ -81,6 +85,15 @@ export function decodeYaml(bytes: Uint8Array): unknown {
 
 // The name itself, or an escape that could spell part of it.
 const MAY_NAME_PROTO = /__proto__|\\u00/;
+
+/** An escape that could be one half of a surrogate pair. */
+const MAY_HALVE_A_CHARACTER = /\\u[dD][89a-fA-F]/;
+/** In text that JSON.stringify has made, which escapes lone surrogates and no others. */
+const ESCAPES = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
+
+function wellFormed(json: string): string {
+  return json.replace(ESCAPES, (escaped) => (escaped.length > 2 ? '\ufffd' : escaped));
+}
 
 function decodeUtf8(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -111,7 +124,8 @@ function rejectProtoKeys(value: unknown): void {
     const next = waiting.pop();
     if (typeof next !== 'object' || next === null) continue;
     if (Object.hasOwn(next, '__proto__')) throw new BodyError(400, 'the body has a field named "__proto__"');
-    waiting.push(...Object.values(next));
+    // One by one: as arguments of one call, the elements of a long list would exhaust the stack.
+    for (const member of Object.values(next)) waiting.push(member);
   }
 }
 

@@ -9,8 +9,10 @@ import { listenError } from './address-probe.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
-import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
+import { NodeResponse, type NodeResponseScope, type OutgoingResponse, type WebSocketOffer } from './node-response.ts';
+import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
 import { runHandler } from './run-handler.ts';
+import { webSocketKey } from './web-socket.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -54,6 +56,9 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
     serve(native, nativeResponse, options, scope, busy);
   });
+  handleUpgrades(server, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, busy, upgrade),
+  );
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
@@ -89,6 +94,7 @@ function serve(
   options: ListenerOptions,
   scope: NodeResponseScope,
   busy: WeakSet<Duplex>,
+  upgrade?: OpenUpgrade,
 ): void {
   if (!('stream' in native)) {
     const { socket } = native;
@@ -96,13 +102,23 @@ function serve(
     nativeResponse.once('close', () => busy.delete(socket));
   }
   native.on('error', () => {});
-  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD');
+  const offer = webSocketOffer(native, upgrade);
+  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
   if ('stream' in native && headerBytes(native) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
     return;
   }
-  runHandler(options.handler, new NodeRequest(native), response, scope.onError);
+  const handOver = upgrade?.handOver(() => response.release());
+  const request = new NodeRequest(native, offer !== undefined, handOver);
+  runHandler(options.handler, request, response, scope.onError);
+}
+
+/** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
+function webSocketOffer(native: IncomingRequest, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
+  if (upgrade === undefined) return undefined;
+  const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
+  return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
@@ -117,6 +133,11 @@ function refuse(error: NodeJS.ErrnoException, socket: Duplex, busy: WeakSet<Dupl
     return;
   }
   const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
+  answerRaw(socket, code, reason, message);
+}
+
+/** Writes a refusal to a connection that no response stands for, and ends it. */
+function answerRaw(socket: Duplex, code: number, reason: string, message: string): void {
   const body = failureBody(code, reason, message);
   const head = [
     `HTTP/1.1 ${statusLine(code)}`,

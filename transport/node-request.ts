@@ -3,7 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { type HttpRequest, RequestAborted } from './exchange.ts';
+import {
+  type BodyFlow,
+  type BodyReceiver,
+  type ConnectionUpgrade,
+  type HttpRequest,
+  RequestAborted,
+} from './exchange.ts';
 import { unmappedAddress } from './peer-address.ts';
 import { headersStarting, headerValue } from './raw-headers.ts';
 
@@ -19,20 +25,28 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
   readonly #headers: readonly string[];
   readonly #remoteAddress: string;
+  readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
-  constructor(native: IncomingRequest) {
+  constructor(native: IncomingRequest, isWebSocket = false, upgrade?: ConnectionUpgrade) {
     const target = originForm(native.url ?? '/');
     const question = target.indexOf('?');
     this.method = native.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.query = question < 0 ? '' : target.slice(question + 1);
     this.#native = native;
+    this.isWebSocket = isWebSocket;
+    this.upgrade = upgrade;
     this.#headers = copyHeaders(native);
     this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
+  }
+
+  get connection(): object {
+    return connectionOf(this.#native);
   }
 
   get remoteAddress(): string {
@@ -64,6 +78,43 @@ export class NodeRequest implements HttpRequest {
     // A handler that answers without waiting for the body must not bring the process down when the client goes away.
     body.catch(() => {});
     return body;
+  }
+
+  bodyFlow(): BodyFlow {
+    this.#isBodyTaken = true;
+    return new NodeBodyFlow(this.#native);
+  }
+}
+
+/** Node holds the client back by itself while nobody reads. */
+class NodeBodyFlow implements BodyFlow {
+  readonly #native: IncomingRequest;
+
+  constructor(native: IncomingRequest) {
+    this.#native = native;
+  }
+
+  start({ onChunk, onEnd, onLost }: BodyReceiver): void {
+    const native = this.#native;
+    if (native.destroyed) {
+      onLost('aborted');
+      return;
+    }
+    let isOver = false;
+    native.on('data', (chunk: Buffer) => {
+      if (!onChunk(chunk)) native.pause();
+    });
+    native.once('end', () => {
+      isOver = true;
+      onEnd();
+    });
+    native.once('close', () => {
+      if (!isOver) onLost('aborted');
+    });
+  }
+
+  resume(): void {
+    this.#native.resume();
   }
 }
 

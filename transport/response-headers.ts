@@ -36,3 +36,8 @@ export function isPlainJson(headers: HeaderList): boolean {
   }
   return isJson;
 }
+
+/** True when the streamed body is watch events behind four bytes of their length each (Protobuf). */
+export function isLengthDelimited(headers: HeaderList): boolean {
+  return headers.some(([name, value]) => name.toLowerCase() === 'content-type' && value.endsWith(';stream=watch'));
+}

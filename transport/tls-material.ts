@@ -1,10 +1,11 @@
 // The server's certificate and key: the operator's files, or a self-signed pair that is made once and kept in a
 // directory. Owns those two files. Hands out PEM text; listeners decide what to do with it.
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
 import { makeSelfSigned, subjectAltName } from './self-signed.ts';
 
 /** A certificate, with its intermediates if it has any, and its key, as PEM text. */
@@ -87,20 +88,14 @@ async function readKept(directory: string): Promise<KeyPair | undefined> {
 async function keep(directory: string, pair: KeyPair): Promise<void> {
   try {
     await mkdir(directory, { recursive: true });
-    await replaceFile(join(directory, KEY_FILE), pair.keyPem, 0o600);
-    await replaceFile(join(directory, CERT_FILE), pair.certPem, 0o644);
+    // On disk before a client is told to trust it. Each is a new file under its name: the mode is the asked one.
+    const { disk } = realEnvironment;
+    await disk.writeFileAtomic(join(directory, KEY_FILE), Buffer.from(pair.keyPem), 0o600);
+    await disk.writeFileAtomic(join(directory, CERT_FILE), Buffer.from(pair.certPem), 0o644);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new OrchError('BadConfiguration', `the certificate directory ${directory} cannot be written: ${reason}`);
   }
-}
-
-/** A new file under the name, so that the mode is the asked one whatever stood there. */
-async function replaceFile(path: string, text: string, mode: number): Promise<void> {
-  const neighbour = `${path}.${process.pid}.new`;
-  await rm(neighbour, { force: true });
-  await writeFile(neighbour, text, { mode, flag: 'wx' });
-  await rename(neighbour, path);
 }
 
 async function readPem(file: string): Promise<string> {

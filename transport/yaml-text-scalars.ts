@@ -83,6 +83,7 @@ function readEscape(cursor: YamlCursor): string {
     const hex = cursor.text.slice(cursor.position + 2, cursor.position + 2 + digits);
     const codePoint = /^[0-9a-fA-F]+$/.test(hex) && hex.length === digits ? Number.parseInt(hex, 16) : Number.NaN;
     if (!(codePoint <= 0x10ffff)) cursor.fail(`\\${letter} needs ${digits} hexadecimal digits`);
+    if (codePoint >= 0xd800 && codePoint <= 0xdfff) cursor.fail(`\\${letter}${hex} is no character`);
     cursor.position += 2 + digits;
     return String.fromCodePoint(codePoint);
   }

@@ -2,22 +2,18 @@
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
 
 import { DecodeError } from '../../api/codec/decode-error.ts';
+import { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
-import {
-  badRequest,
-  failure,
-  methodNotAllowed,
-  resourceNotFound,
-  serviceUnavailable,
-} from '../../api/status/failures.ts';
+import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { BodyError } from '../../transport/body.ts';
+import type { AuthProtocol } from '../auth/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
@@ -26,10 +22,13 @@ import { bind, createBinding } from './bind.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
+import { evict } from './evict.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
 import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
+import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
+import { requestToken } from './token-request.ts';
 import { patch, update } from './update.ts';
 import type { DeletionSettings, WriteContext } from './write-context.ts';
 
@@ -63,8 +62,10 @@ export class Admission implements Actor<AdmissionProtocol> {
       registry,
       dialect: registry.dialect,
       schema,
+      forms: new StoredForm(registry, schema),
       store: context.ref<StoreProtocol>('store'),
-      preparation: objectPreparation(schema),
+      auth: () => context.ref<AuthProtocol>('auth'),
+      preparation: objectPreparation(schema, validation.gate),
       serverSideApply,
       validation: objectValidation(schema, validation),
       services: new ServiceAllocation(reader, network, validation.gate),
@@ -108,13 +109,10 @@ export class Admission implements Actor<AdmissionProtocol> {
   /** Throws, or rejects with, what refuses the write. */
   #perform(request: WriteRequest): Promise<WriteReply> {
     const type = this.#typeOf(request);
-    const { subresource } = request.target;
     const write = this.#write;
     switch (request.verb) {
       case 'create':
-        if (subresource === 'binding' || type.plural === 'bindings') return createBinding(write, request);
-        if (subresource !== '' || !type.persisted) return Promise.reject(new StatusError(notBuilt(type, subresource)));
-        return create(write, this.#namespaces, request, type);
+        return this.#create(request, type);
       case 'update':
         return update(write, this.#namespaces, request, type);
       case 'patch':
@@ -124,6 +122,14 @@ export class Admission implements Actor<AdmissionProtocol> {
       case 'deletecollection':
         return deleteCollection(write, request, type);
     }
+  }
+
+  #create(request: WriteRequest, type: KnownType): Promise<WriteReply> {
+    const write = this.#write;
+    if (type.persisted && request.target.subresource === '') return create(write, this.#namespaces, request, type);
+    const special = SPECIAL_CREATES[`${type.plural}/${request.target.subresource}`] ?? reviewer(type);
+    if (special === undefined) throw new StatusError(methodNotAllowed());
+    return special(write, request, type);
   }
 
   /** The type of a path. Throws 404 and 405. */
@@ -157,10 +163,15 @@ function bodyRefusal(error: BodyError): WriteReply {
   return { code: error.code, body: status };
 }
 
-function notBuilt(type: KnownType, subresource: string): StatusError['status'] {
-  const what = subresource === '' ? type.plural : `${type.plural}/${subresource}`;
-  return serviceUnavailable(`this server does not serve ${what} yet`);
-}
+/** What a POST does that stores no new object, by the type's plural and the subresource. */
+const SPECIAL_CREATES: Readonly<
+  Record<string, (write: WriteContext, request: WriteRequest, type: KnownType) => Promise<WriteReply>>
+> = {
+  'bindings/': createBinding,
+  'pods/binding': createBinding,
+  'pods/eviction': evict,
+  'serviceaccounts/token': requestToken,
+};
 
 /** Admission as a placeable actor. */
 export const admissionKind: ActorKind<AdmissionOptions> = {

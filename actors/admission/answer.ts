@@ -1,8 +1,8 @@
-// Objects in answers that are not stored bytes: dry runs, lists of deleted objects.
+// Objects in answers that are not stored bytes: dry runs, removed objects.
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 
-/** The object as a client sees it, kind and apiVersion first. */
+/** An object of the type as a client sees it, kind and apiVersion first. */
 export function asAnswer(type: KnownType, object: JsonObject): JsonObject {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
   return { kind: type.kind, apiVersion: type.apiVersion, ...rest };

@@ -1,6 +1,6 @@
 // Server-side apply: a PATCH whose body is a configuration. It is merged into what is there, or makes the object where
 // there is none (201); whoever applies owns what it says (SPEC.md "Field ownership").
-import { ownedType, resetFields } from '../../api/apply/owned-type.ts';
+import { resetFields } from '../../api/apply/owned-type.ts';
 import { type Application, applyConfiguration } from '../../api/apply/ownership.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { timestampOf } from '../../api/object-meta.ts';
@@ -8,9 +8,11 @@ import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
+import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { createObject } from './create.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { otherVersions, ownedTypeOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { kindOf, patchOptions, requireKind } from './request-body.ts';
 import { changeFor, modify } from './update.ts';
@@ -18,7 +20,7 @@ import type { WriteContext } from './write-context.ts';
 
 /** True for requests that `apply` serves. */
 export function isApply(write: WriteContext, { contentType, target }: WriteRequest): boolean {
-  return contentType === APPLY_PATCH && write.serverSideApply && target.subresource !== 'scale';
+  return contentType === APPLY_PATCH && write.serverSideApply && viewOf(target.subresource) === undefined;
 }
 
 /** PATCH with the media type of apply. Throws 400, 409, 422. */
@@ -31,21 +33,24 @@ export async function apply(
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const config = configurationOf(request, type);
   const { subresource, namespace, name } = request.target;
-  const owned = ownedType(write.schema.kind(type.group, type.version, type.kind));
+  const owned = ownedTypeOf(write, type);
   const applied = (live: JsonObject | undefined): JsonObject => {
     const { fieldManager: manager = '' } = request.parameters;
+    const objects = live === undefined ? [config] : [config, live];
     const application: Application = {
       writer: { manager, apiVersion: type.apiVersion, nowIso: timestampOf(write.context.clock.nowMs()) },
       type: owned,
       force,
-      reset: resetFields(type, owned, subresource, live === undefined ? [config] : [config, live]),
+      reset: resetFields(type, owned, subresource, objects),
+      versions: otherVersions(write, type, (other, ofOther) => resetFields(other, ofOther, subresource, objects)),
     };
     return applyConfiguration(config, live, application);
   };
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     if (subresource !== '') throw new StatusError(notFound(type, name));
     try {
-      return await createObject(write, namespaces, type, applied(undefined), { namespace, name }, dryRun, undefined);
+      const body = write.preparation.requested(applied(undefined), type, request.user);
+      return await createObject(write, namespaces, type, body, { namespace, name }, dryRun, undefined);
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;

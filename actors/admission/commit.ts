@@ -30,7 +30,7 @@ export type Draft = (
 };
 
 /**
- * The encoded form of an object, to be written if its key is as expected. `managedFieldsText` is JSON for the
+ * The encoded form of an object in its stored version, to be written if its key is as expected. `managedFieldsText` is JSON for the
  * managedFields of an object that has none.
  */
 export function draftPut(type: KnownType, object: JsonObject, expect: number, managedFieldsText = ''): Draft {
@@ -42,7 +42,7 @@ export function draftPut(type: KnownType, object: JsonObject, expect: number, ma
     type.kind,
     managedFieldsText,
   );
-  const attributes = packAttributes(metadata.labels, selectableValues(object, type.selectableFields));
+  const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
   return { key, expect, text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes };
 }
 

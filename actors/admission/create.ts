@@ -28,7 +28,8 @@ export async function create(
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
   const tracking = trackingOf(write, request, type);
-  const reply = await createObject(write, namespaces, type, object, request.target, dryRun, tracking);
+  const body = write.preparation.requested(object, type, request.user);
+  const reply = await createObject(write, namespaces, type, body, request.target, dryRun, tracking);
   return warnings.length === 0 ? reply : { ...reply, warnings };
 }
 
@@ -63,12 +64,13 @@ export async function createObject(
     const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
     requireValidNew(write, type, complete);
     const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
+    const stored = write.forms.stored(type, object);
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
         throw new StatusError(alreadyExists(type, name));
-      return { code: 201, body: asAnswer(type, withManagedFields(object, managedFieldsText)) };
+      return { code: 201, body: asAnswer(type, withManagedFields(write.forms.asked(type, stored), managedFieldsText)) };
     }
-    const draft = withAlso(draftPut(type, object, EXPECT_ABSENT, managedFieldsText), also);
+    const draft = withAlso(draftPut(type, stored, EXPECT_ABSENT, managedFieldsText), also);
     const result = await commitOne(write, draft, guard === undefined ? undefined : [guard]);
     if (result.ok) return { code: 201, place: result.places[0]! };
     if (result.reason === 'exists' && result.key === draft.key && !generated) {

@@ -4,12 +4,12 @@ import { type DeletionOutcome, requirePreconditions } from '../../api/deletion.t
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
+import { storedFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { conflictModified, serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { type Slab, valueView } from '../../storage/slab-record.ts';
+import { isStale, type Slab, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
@@ -32,7 +32,6 @@ export async function deleteCollection(
   const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { labelSelector = '', fieldSelector = '' } = request.parameters;
   if (labelSelector !== '') parseLabelSelector(labelSelector);
-  if (fieldSelector !== '') compileFieldSelector(fieldSelector, type.selectableFields);
   const { storageKey } = type;
   const { namespace } = request.target;
   const answer = await write.hub.ask(
@@ -41,7 +40,7 @@ export async function deleteCollection(
       storageKey,
       namespace,
       labelSelector,
-      fieldSelector,
+      fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
       limit: 0,
       continueToken: '',
       freshness: { kind: 'mostRecent' },
@@ -78,7 +77,7 @@ async function deleteAll(
       try {
         const some = storedAt(places.subarray(from, from + step), slabs);
         await deleteSome(write, type, some, options);
-        commits[from / step] = some.map(({ object }) => asItem(object));
+        commits[from / step] = some.map(({ object }) => asItem(write.forms.asked(type, object)));
       } catch (error) {
         next = places.length;
         throw error;
@@ -96,7 +95,8 @@ function storedAt(places: Uint32Array, slabs: readonly (Slab | undefined)[]): St
   for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
     const [slab, offset] = [places[i]!, places[i + 1]!];
     const object = decodeStored(valueView(slabs[slab]!, offset));
-    stored.push({ object, place: { slab, offset, revision: Number(metadataOf(object).resourceVersion) } });
+    const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
+    stored.push({ object, place, isStale: isStale(slabs[slab]!, offset) });
   }
   return stored;
 }

@@ -30,8 +30,9 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
     const outcome = outcomeFor(write, type, stored.object, options);
     const { action, object } = outcome;
     const removed: WriteReply | undefined =
-      action === 'remove' ? { code: 200, body: removedAnswer(type, object) } : undefined;
-    if (isDryRun(options)) return removed ?? { code: startedCode, body: asAnswer(type, object) };
+      action === 'remove' ? { code: 200, body: removedAnswer(write, type, object) } : undefined;
+    if (isDryRun(options))
+      return removed ?? { code: startedCode, body: asAnswer(type, write.forms.asked(type, object)) };
     if (action === 'pending') return { code: startedCode, place: stored.place };
     const result = await commitOne(write, await draftFor(write, type, stored, outcome));
     if (result.ok) return removed ?? { code: startedCode, place: result.places[0]! };
@@ -40,7 +41,9 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
 }
 
 /** What a completed DELETE answers with. */
-function removedAnswer(type: KnownType, object: JsonObject): object {
+function removedAnswer(write: WriteContext, type: KnownType, object: JsonObject): object {
   const { name = '', uid = '' } = metadataOf(object);
-  return type.strategy.deleteReturns === 'object' ? asAnswer(type, object) : deleted(type, name, uid);
+  return type.strategy.deleteReturns === 'object'
+    ? asAnswer(type, write.forms.asked(type, object))
+    : deleted(type, name, uid);
 }

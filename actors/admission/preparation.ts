@@ -1,24 +1,37 @@
 // What happens to an object between decoding and storing that depends on its kind: defaulting, and the steps that a table
 // of defaults cannot say. Kinds without a row need no step.
+import { type Requester, updatedRequest, withRequester } from '../../api/certificates/request-strategy.ts';
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
+import { gatedFieldDropper } from '../../api/features/drop-gated.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
+import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Dialect } from '../../config/dialect.ts';
 
 /** Makes objects complete before they are validated. The objects given belong to the caller's write and may be changed. */
 export interface ObjectPreparation {
+  /** A new object that says who asks for it, where its kind does. */
+  readonly requested: (object: JsonObject, type: KnownType, user: Requester) => JsonObject;
   /** A new object as its creator means it, with the defaults of its type. */
   readonly completed: (object: JsonObject, type: KnownType) => JsonObject;
   /** A completed object with what the server adds to it, in canonical form. */
   readonly admitted: (object: JsonObject, type: KnownType) => JsonObject;
   /** Of an object that replaces a stored one. */
-  readonly onUpdate: (object: JsonObject, stored: JsonObject, type: KnownType) => JsonObject;
+  readonly onUpdate: (object: JsonObject, stored: JsonObject, type: KnownType, update: UpdateFacts) => JsonObject;
+}
+
+/** What of an update its steps depend on. */
+export interface UpdateFacts {
+  readonly subresource: string;
+  readonly nowIso: string;
 }
 
 type Step = (object: JsonObject, dialect: Dialect) => JsonObject;
+type UpdateStep = (object: JsonObject, stored: JsonObject, update: UpdateFacts) => JsonObject;
 
 /** What a client's shorthand stands for, by store key. */
 const SHORTHANDS: Readonly<Record<string, Step>> = {
@@ -32,22 +45,56 @@ const CREATE_STEPS: Readonly<Record<string, Step>> = {
   'core/pods': podServiceAccount,
 };
 
-export function objectPreparation(schema: Schema): ObjectPreparation {
+/** What an update of a kind changes, by first label of the group and plural. */
+const UPDATE_STEPS: Readonly<Record<string, UpdateStep>> = {
+  'certificates/certificatesigningrequests': updatedRequest,
+};
+
+/** What a new object says of who asks for it. */
+const REQUESTER_STEPS: Readonly<Record<string, (object: JsonObject, user: Requester) => JsonObject>> = {
+  'certificates/certificatesigningrequests': withRequester,
+};
+
+/** What clients cannot write through a version of a kind, by schema type. */
+const UNWRITABLE: Readonly<Record<string, UnwritableStep>> = {
+  'discovery/v1.EndpointSlice': withoutTopology,
+};
+
+/** Takes out of an object what it may not say, but for what the stored one says already (undefined on create). */
+type UnwritableStep = (object: JsonObject, stored: JsonObject | undefined, dialect: Dialect) => JsonObject;
+
+/** A type without the dialect's part of its group. */
+function nameOf({ group, plural }: KnownType): string {
+  return `${group.split('.', 1)[0]}/${plural}`;
+}
+
+/** `gate`: whether a feature gate is open. */
+export function objectPreparation(schema: Schema, gate: ValidationSettings['gate']): ObjectPreparation {
   const schemaOfType = (type: KnownType) => schema.kind(type.group, type.version, type.kind);
-  const completed = (object: JsonObject, type: KnownType): JsonObject => {
-    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+  const dropGated = gatedFieldDropper(gate);
+  const completed = (object: JsonObject, stored: JsonObject | undefined, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
-    if (typeSchema !== undefined) applyDefaults(meant as Record<string, unknown>, typeSchema);
-    return meant;
+    const meant = SHORTHANDS[type.storageKey]?.(object, schema.dialect) ?? object;
+    if (typeSchema === undefined) return meant;
+    const writable = UNWRITABLE[typeSchema.name]?.(meant, stored, schema.dialect) ?? meant;
+    // The defaults' names of gates are those of the table.
+    applyDefaults(writable as Record<string, unknown>, typeSchema, gate as (name: string) => boolean);
+    dropGated(writable, stored, typeSchema);
+    return writable;
   };
   const canonical = (object: JsonObject, type: KnownType): JsonObject => {
     const typeSchema = schemaOfType(type);
     return typeSchema === undefined ? object : decode(object, typeSchema).object;
   };
   return {
-    completed,
+    requested: (object, type, user) => REQUESTER_STEPS[nameOf(type)]?.(object, user) ?? object,
+    completed: (object, type) => completed(object, undefined, type),
     admitted: (object, type) => canonical(CREATE_STEPS[type.storageKey]?.(object, schema.dialect) ?? object, type),
-    onUpdate: (object, _stored, type) => canonical(completed(object, type), type),
+    onUpdate: (object, stored, type, update) => {
+      const step = UPDATE_STEPS[nameOf(type)];
+      const changed = step === undefined ? object : step(object, stored, update);
+      return canonical(completed(changed, stored, type), type);
+    },
   };
 }
 
@@ -89,6 +136,31 @@ interface JobFields {
   readonly manualSelector?: boolean | null;
   readonly selector?: { readonly matchLabels?: Readonly<Record<string, string>> } | null;
   readonly template?: { readonly metadata?: { readonly labels?: Readonly<Record<string, string>> } };
+}
+
+/**
+ * The topology of an endpoint is from before v1 and cannot be written through it. A node that only the topology named
+ * stays the endpoint's node.
+ */
+function withoutTopology(slice: JsonObject, stored: JsonObject | undefined, dialect: Dialect): JsonObject {
+  const { endpoints } = slice as { endpoints?: readonly EndpointFields[] | null };
+  if (!endpoints?.some(({ deprecatedTopology }) => deprecatedTopology !== undefined)) return slice;
+  if (stored !== undefined && deepEqual(stored.endpoints, endpoints)) return slice;
+  const hostname = dialect.spell('@label/hostname');
+  const before = ((stored?.endpoints ?? []) as readonly EndpointFields[]).map(
+    ({ deprecatedTopology }) => deprecatedTopology?.[hostname],
+  );
+  const writable = endpoints.map(({ deprecatedTopology, ...endpoint }) => {
+    const nodeName = deprecatedTopology?.[hostname];
+    if (nodeName === undefined || endpoint.nodeName !== undefined || !before.includes(nodeName)) return endpoint;
+    return { ...endpoint, nodeName };
+  });
+  return { ...slice, endpoints: writable };
+}
+
+interface EndpointFields {
+  readonly nodeName?: string;
+  readonly deprecatedTopology?: Readonly<Record<string, string>>;
 }
 
 /** stringData is for writing only: it ends up in data. */

@@ -1,6 +1,6 @@
 // A write's body and options as the pipeline wants them: decoded, of the kind the path names, checked.
 import { decode } from '../../api/codec/decode.ts';
-import { DecodeError } from '../../api/codec/decode-error.ts';
+import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -91,21 +91,29 @@ function unknownFieldWarnings(
   return warnings;
 }
 
-/** Throws 400 when an object names another kind or version than the path. */
+/** Throws 400 when an object names another kind or version than the path, DecodeError where it names something else. */
 export function requireKind(object: JsonObject, expected: ExpectedKind): void {
-  const { apiVersion, kind } = object;
-  if (apiVersion !== undefined && apiVersion !== '' && apiVersion !== expected.apiVersion) {
+  const apiVersion = textOf(object, 'apiVersion');
+  const kind = textOf(object, 'kind');
+  if (apiVersion !== '' && apiVersion !== expected.apiVersion) {
     throw new StatusError(
       badRequest(
-        `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
+        `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
       ),
     );
   }
-  if (kind !== undefined && kind !== '' && kind !== expected.kind) {
+  if (kind !== '' && kind !== expected.kind) {
     throw new StatusError(
-      badRequest(`the kind in the data (${String(kind)}) does not match the expected kind (${expected.kind})`),
+      badRequest(`the kind in the data (${kind}) does not match the expected kind (${expected.kind})`),
     );
   }
+}
+
+/** A member that is a text; empty where it is absent or null. Throws DecodeError where it is anything else. */
+function textOf(object: JsonObject, member: string): string {
+  const value = object[member] ?? '';
+  if (typeof value !== 'string') throw mismatch(value, 'string').within(member);
+  return value;
 }
 
 /** Checks the options of a create or update. Returns true for a dry run. Throws 422. */
@@ -136,8 +144,13 @@ export function patchOptions(
 export function deleteOptions(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
   const options =
     request.payload.byteLength === 0 ? fromQuery(request.parameters) : fromBody(schema, request, metaGroup);
-  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
+  requireDeleteOptions(options, metaGroup);
   return options;
+}
+
+/** Throws 422 unless the options are valid. */
+export function requireDeleteOptions(options: DeleteOptions, metaGroup: string): void {
+  requireValidOptions('DeleteOptions', metaGroup, validateDeleteOptions(options));
 }
 
 function fromQuery(parameters: WriteParameters): DeleteOptions {
@@ -145,7 +158,7 @@ function fromQuery(parameters: WriteParameters): DeleteOptions {
   return {
     dryRun,
     propagationPolicy,
-    gracePeriodSeconds: gracePeriodSeconds === undefined ? undefined : wholeSeconds(Number(gracePeriodSeconds)),
+    gracePeriodSeconds: gracePeriodSeconds === undefined ? undefined : wholeSeconds(gracePeriodSeconds),
     orphanDependents: orphanDependents === undefined ? undefined : orphanDependents === 'true',
   };
 }
@@ -153,35 +166,28 @@ function fromQuery(parameters: WriteParameters): DeleteOptions {
 function fromBody(schema: Schema, request: WriteRequest, metaGroup: string): DeleteOptions {
   const body = decodeValue(schema, request);
   if (!isJsonObject(body)) throw new StatusError(badRequest('the body of a delete must be DeleteOptions'));
-  if (body.kind !== undefined && body.kind !== 'DeleteOptions') {
+  const kind = textOf(body, 'kind');
+  if (kind !== '' && kind !== 'DeleteOptions') {
     throw new StatusError(
-      badRequest(
-        `the kind in the data (${String(body.kind)}) does not match the expected kind (DeleteOptions of ${metaGroup}/v1)`,
-      ),
+      badRequest(`the kind in the data (${kind}) does not match the expected kind (DeleteOptions of ${metaGroup}/v1)`),
     );
   }
-  const { gracePeriodSeconds, propagationPolicy, orphanDependents, preconditions, dryRun } = body;
-  return {
-    dryRun: Array.isArray(dryRun) ? dryRun.map(String) : request.parameters.dryRun,
-    gracePeriodSeconds:
-      gracePeriodSeconds === undefined || gracePeriodSeconds === null ? undefined : wholeSeconds(gracePeriodSeconds),
-    propagationPolicy: typeof propagationPolicy === 'string' ? propagationPolicy : undefined,
-    orphanDependents: typeof orphanDependents === 'boolean' ? orphanDependents : undefined,
-    preconditions: preconditionsOf(preconditions),
-  };
+  return toDeleteOptions(schema, body, request.parameters);
 }
 
-function preconditionsOf(value: unknown): DeleteOptions['preconditions'] {
-  if (!isJsonObject(value)) return undefined;
-  return {
-    ...(typeof value.uid === 'string' ? { uid: value.uid } : undefined),
-    ...(typeof value.resourceVersion === 'string' ? { resourceVersion: value.resourceVersion } : undefined),
-  };
+/**
+ * DeleteOptions from their JSON form; a dry run that they do not mention is as the query says. Through the schema, so that
+ * what is spelled wrongly (`dryRun: All`, no list) is refused and not left out. Throws 400.
+ */
+export function toDeleteOptions(schema: Schema, body: JsonObject, parameters: WriteParameters): DeleteOptions {
+  const { object } = decode(body, schema.kind('', 'v1', 'DeleteOptions')!);
+  const { dryRun = parameters.dryRun, ...options } = object as DeleteOptions;
+  return { dryRun, ...options };
 }
 
-function wholeSeconds(value: unknown): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new StatusError(badRequest(`gracePeriodSeconds must be an integer, not ${JSON.stringify(value)}`));
+function wholeSeconds(text: string): number {
+  if (/^-?[0-9]{1,15}$/.test(text)) return Number(text);
+  throw new StatusError(badRequest(`gracePeriodSeconds must be an integer, not ${JSON.stringify(text)}`));
 }
 
 /** The kind a type's objects are read as at the version of the path. */

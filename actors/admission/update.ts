@@ -4,12 +4,12 @@
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
-import { metadataOf } from '../../api/object-meta.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { applyScale, scaleOf } from '../../api/scale.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
@@ -28,7 +28,7 @@ import {
   writeOptions,
 } from './request-body.ts';
 import { requireValidScale, requireValidUpdate } from './validity.ts';
-import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import { readCurrent, type WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 const TRIES_MAX = 32;
@@ -37,11 +37,13 @@ const TRIES_MAX = 32;
 export interface Change {
   /** Of the body, and of what a patch is applied to. */
   readonly expected: ExpectedKind;
-  /** What the client sees and sends: the object itself, or its Scale. */
+  /** What the client sees and sends: the object itself, or another kind's view of it. */
   readonly view: (stored: JsonObject) => JsonObject;
   /** The whole object that a view, changed by the client, stands for. */
   readonly merge: (view: JsonObject, stored: JsonObject) => JsonObject;
   readonly subresource: string;
+  /** Set where the client sees another kind than the object's own. */
+  readonly otherKind: SubresourceView | undefined;
   /** Who owns what it changes; undefined where what is wanted says so itself. */
   readonly tracking: Tracking | undefined;
 }
@@ -80,7 +82,7 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const change = changeFor(request, type, trackingOf(write, request, type));
   const schemaType = schemaTypeOf(write.schema, change.expected.apiVersion, change.expected.kind);
   const accepted = patchMediaTypesOf(schemaType);
-  const isApplied = write.serverSideApply && change.subresource !== 'scale';
+  const isApplied = write.serverSideApply && change.otherKind === undefined;
   if (!accepted.includes(contentType)) {
     throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
   }
@@ -121,26 +123,26 @@ export async function modify(
       if (reply !== undefined) return reply;
       continue;
     }
-    const view = wanted(change.view(stored.object));
-    const valid = nextObject(write, type, request, change, view, stored);
+    const before = write.forms.asked(type, stored.object);
+    const view = wanted(change.view(before));
+    const valid = nextObject(write, type, request, change, view, before);
     const isInformed = tries > 0 || dryRun;
-    const { object: next, also } = await write.services.allocate(type, valid, stored.object, isInformed);
+    const { object: next, also } = await write.services.allocate(type, valid, before, isInformed);
     const answer = answerFor(type, change);
     if (dryRun) return { code: 200, body: answer(next) };
+    const nextStored = write.forms.stored(type, next);
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const given = await write.services.release(type, stored.object);
+      const given = await write.services.release(type, before);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
       if (removed.ok) return { code: 200, body: answer(next) };
-    } else if (isUnchanged(next, stored.object)) {
-      return change.subresource === 'scale'
-        ? { code: 200, body: answer(stored.object) }
-        : { code: 200, place: stored.place };
+    } else if (isUnchanged(nextStored, stored.object) && !stored.isStale) {
+      return change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) };
     } else {
-      const result = await commitOne(write, withAlso(draftPut(type, next, revision), also));
+      const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));
       if (result.ok) {
         const place = result.places[0]!;
-        if (change.subresource !== 'scale') return { code: 200, place };
+        if (change.otherKind === undefined) return { code: 200, place };
         const metadata = { ...metadataOf(next), resourceVersion: String(place.revision) };
         return { code: 200, body: answer({ ...next, metadata }) };
       }
@@ -151,23 +153,26 @@ export async function modify(
   throw new StatusError(conflictModified(type, name));
 }
 
+/** What is to be of an object, all in the version that the client speaks. */
 function nextObject(
   write: WriteContext,
   type: KnownType,
   request: WriteRequest,
   change: Change,
   view: JsonObject,
-  stored: StoredObject,
+  before: JsonObject,
 ): JsonObject {
   const { namespace, name } = request.target;
   if (change.subresource === 'scale') requireValidScale(write, view);
-  const merged = change.merge(view, stored.object);
+  const merged = change.merge(view, before);
   // Defaults come before it is compared: what a client leaves to its default has not changed.
-  const complete = write.preparation.onUpdate(merged, stored.object, type);
-  const prepared = prepareUpdate(complete, stored.object, type, { namespace, name, subresource: change.subresource });
-  const next = write.services.complete(type, prepared, stored.object);
-  requireValidUpdate(write, type, next, stored.object, change.subresource);
-  return ownedByUpdater(write, change, next, stored.object);
+  const { subresource } = change;
+  const nowIso = timestampOf(write.context.clock.nowMs());
+  const complete = write.preparation.onUpdate(merged, before, type, { subresource, nowIso });
+  const prepared = prepareUpdate(complete, before, type, { namespace, name, subresource });
+  const next = write.services.complete(type, prepared, before);
+  requireValidUpdate(write, type, next, before, subresource);
+  return ownedByUpdater(write, change, next, before);
 }
 
 /** The object's own finalizers aside, a namespace waits for those of its spec. */
@@ -180,16 +185,18 @@ function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
 /** The change a request asks for. */
 export function changeFor(request: WriteRequest, type: KnownType, tracking: Tracking | undefined): Change {
   const { subresource } = request.target;
-  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource, tracking };
-  if (subresource === 'scale') {
+  const otherKind = viewOf(subresource);
+  if (otherKind !== undefined) {
     return {
-      expected: { apiVersion: 'autoscaling/v1', kind: 'Scale' },
-      view: (stored) => scaleOf(stored) as unknown as JsonObject,
-      merge: (view, stored) => applyScale(stored, view, type),
+      expected: otherKind,
+      view: otherKind.of,
+      merge: (view, stored) => otherKind.applied(stored, view, type),
       subresource,
+      otherKind,
       tracking,
     };
   }
+  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource, otherKind, tracking };
   if (type.storageKey === 'core/namespaces') {
     return { ...whole, merge: subresource === 'finalize' ? withSpecFinalizers : withStoredFinalizers };
   }
@@ -214,9 +221,7 @@ function withStoredFinalizers(view: JsonObject, stored: JsonObject): JsonObject 
 }
 
 function answerFor(type: KnownType, change: Change): (object: JsonObject) => JsonObject {
-  return change.subresource === 'scale'
-    ? (object) => scaleOf(object) as unknown as JsonObject
-    : (object) => asAnswer(type, object);
+  return change.otherKind?.of ?? ((object) => asAnswer(type, object));
 }
 
 /** What a PUT that creates is made from: the version it names is that of an object that is gone. */

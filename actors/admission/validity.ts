@@ -23,7 +23,16 @@ export function requireValidUpdate(
   subresource: string,
 ): void {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored), type, write.dialect);
-  refuseIfAny(type, next, ofMetadata, write.validation.update(next, stored, type, subresource));
+  const ofKind = write.validation.update(next, stored, type, subresource);
+  const all = subresource === 'ephemeralcontainers' ? [...ofKind, ...ephemeralErrors(write, type, next)] : ofKind;
+  refuseIfAny(type, next, ofMetadata, all);
+}
+
+const EPHEMERAL_CONTAINER = 'spec.ephemeralContainers[';
+
+/** Of the rules for new pods those about single ephemeral containers: the rest of the pod is not what was written. */
+function ephemeralErrors(write: WriteContext, type: KnownType, pod: JsonObject): readonly FieldError[] {
+  return write.validation.create(pod, type).filter(({ path }) => path.startsWith(EPHEMERAL_CONTAINER));
 }
 
 /** Throws 422 unless the scale a client asks for is one. */

@@ -1,6 +1,8 @@
 // What every write works with: the registry, the hub's present, the store's commit, time and randomness. One per
 // admission actor; holds no state of any request.
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
@@ -10,9 +12,10 @@ import type { ObjectValidation } from '../../api/validation/object-validation.ts
 import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { valueView } from '../../storage/slab-record.ts';
+import { isStale, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { AuthProtocol } from '../auth/protocol.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
 import type { Place, StoreProtocol } from '../store/protocol.ts';
@@ -41,7 +44,11 @@ export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly schema: Schema;
+  /** Between the version a client speaks and the one that is stored. */
+  readonly forms: StoredForm;
   readonly store: Ref<StoreProtocol>;
+  /** Asked by few writes only. */
+  readonly auth: () => Ref<AuthProtocol>;
   readonly preparation: ObjectPreparation;
   /** Objects keep who owns their fields, and can be applied. */
   readonly serverSideApply: boolean;
@@ -54,6 +61,8 @@ export interface WriteContext extends StoreReader {
 export interface StoredObject {
   readonly object: JsonObject;
   readonly place: Place;
+  /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
+  readonly isStale: boolean;
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
@@ -86,7 +95,7 @@ export async function findRecord(
   return answer.place;
 }
 
-/** The present object, decoded; null when there is none. */
+/** The present object, decoded, in the version it is stored in; null when there is none. */
 export async function readCurrent(
   write: WriteContext,
   type: KnownType,
@@ -94,8 +103,35 @@ export async function readCurrent(
   name: string,
 ): Promise<StoredObject | null> {
   const place = await findPlace(write, type, namespace, name);
-  return place === null ? null : { place, object: decodePlace(write, place) };
+  if (place === null) return null;
+  const { slab, offset } = place;
+  return { place, object: decodePlace(write, place), isStale: isStale(write.slabs.slab(slab), offset) };
 }
+
+/** Every present object of a type in a namespace, decoded. For lists that are short by nature. */
+export async function readList(write: WriteContext, type: KnownType, namespace: string): Promise<StoredObject[]> {
+  const answer = await write.hub.ask(
+    { type: 'list', storageKey: type.storageKey, namespace, freshness: MOST_RECENT, ...EVERYTHING },
+    { deadlineMs: write.requestTimeoutMs },
+  );
+  if (answer.refused !== undefined)
+    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  const stored: StoredObject[] = [];
+  try {
+    for (let i = 0; i < answer.places.length; i += 2) {
+      const [slab, offset] = [answer.places[i]!, answer.places[i + 1]!];
+      const record = write.slabs.slab(slab);
+      const object = decodeStored(valueView(record, offset));
+      const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
+      stored.push({ object, place, isStale: isStale(record, offset) });
+    }
+  } finally {
+    if (answer.pin !== 0) write.releases.tell<'release'>({ type: 'release', pin: answer.pin });
+  }
+  return stored;
+}
+
+const EVERYTHING = { labelSelector: '', fieldSelector: '', limit: 0, continueToken: '' } as const;
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {

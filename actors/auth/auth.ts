@@ -1,9 +1,12 @@
-// Who is asking, and may they. Driver: owns the token table. Tokens are compared by their SHA-256 digests, so that the time
-// a look-up takes tells nothing about them; a token itself is kept nowhere.
+// Who is asking, and may they. Driver: owns the token table and the keys of service-account tokens. Tokens are compared by
+// their SHA-256 digests, so that the time a look-up takes tells nothing about them; a token itself is kept nowhere.
 import { createHash } from 'node:crypto';
-import type { Actor, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import type { AccessAttributes, AuthProtocol, User } from './protocol.ts';
+import { identityReader } from './identities.ts';
+import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
+import { type ServiceAccountIssuer, ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** A bearer token's digest and whom it stands for. */
 export interface TokenEntry {
@@ -21,11 +24,13 @@ export interface AuthOptions {
   readonly anonymous: boolean;
   /** Asked in order; the first that has an opinion decides. */
   readonly modes: readonly AuthorizationMode[];
+  readonly dialect: Dialect;
+  /** Absent: no token of a service account is known or issued. */
+  readonly serviceAccounts: ServiceAccountIssuer | undefined;
 }
 
 const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
-const SUPERUSERS = 'system:masters';
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** The digest under which a token is looked up. */
@@ -35,30 +40,87 @@ export function tokenDigest(token: string): string {
 
 export class Auth implements Actor<AuthProtocol> {
   readonly #users: ReadonlyMap<string, User>;
-  readonly #options: AuthOptions;
+  readonly #options: Omit<AuthOptions, 'serviceAccounts' | 'dialect'>;
+  readonly #serviceAccounts: ServiceAccountTokens | undefined;
 
-  constructor(options: AuthOptions) {
+  /** `serviceAccounts`: absent where their tokens are not known. */
+  constructor(options: Omit<AuthOptions, 'serviceAccounts' | 'dialect'>, serviceAccounts?: ServiceAccountTokens) {
     this.#options = options;
+    this.#serviceAccounts = serviceAccounts;
     this.#users = new Map(options.tokens.map(({ digest, user }) => [digest, withAuthenticatedGroup(user)]));
   }
 
   onMessage(message: MessageOf<AuthProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'authenticate':
-        reply.send({ user: this.#authenticate(message.authorization) });
+        this.#authenticate(message.authorization, reply);
         return;
       case 'authorize':
         reply.send(this.#authorize(message.user, message.access));
         return;
+      case 'rules':
+        reply.send(this.#rules(message.user));
+        return;
+      case 'reviewToken':
+        this.#review(message.token, message.audiences).then(
+          (answer) => reply.send(answer),
+          (error: unknown) => reply.fail(error),
+        );
+        return;
+      case 'issueToken':
+        reply.send(this.#serviceAccounts?.issue(message) ?? { refused: 'noKey' });
+        return;
+      case 'issuer':
+        reply.send(this.#serviceAccounts?.documents() ?? { configuration: null, keySet: null });
+        return;
     }
   }
 
-  #authenticate(authorization: string): User | null {
-    if (authorization === '') return this.#options.anonymous ? ANONYMOUS : null;
-    const token = BEARER.exec(authorization)?.[1];
+  #authenticate(authorization: string, reply: Reply): void {
+    const token = authorization === '' ? undefined : BEARER.exec(authorization)?.[1];
     // Credentials of another scheme: nobody looked at them, so the request counts as one without.
-    if (token === undefined) return this.#options.anonymous ? ANONYMOUS : null;
-    return this.#users.get(tokenDigest(token)) ?? null;
+    if (token === undefined) {
+      reply.send({ user: this.#options.anonymous ? ANONYMOUS : null });
+      return;
+    }
+    const digest = tokenDigest(token);
+    const user = this.#users.get(digest);
+    if (user !== undefined || this.#serviceAccounts === undefined) {
+      reply.send({ user: user ?? null });
+      return;
+    }
+    this.#serviceAccounts.owner(token, digest, []).then(
+      (owner) => reply.send({ user: owner?.user ? withAuthenticatedGroup(owner.user) : null }),
+      (error: unknown) => reply.fail(error),
+    );
+  }
+
+  /** Tokens without audiences of their own are good for whichever of the server's are asked about. */
+  async #review(token: string, audiences: readonly string[]): Promise<ReplyTo<AuthProtocol, 'reviewToken'>> {
+    const digest = tokenDigest(token);
+    const known = this.#users.get(digest);
+    if (known !== undefined) {
+      const own = this.#serviceAccounts?.audiences ?? [];
+      const good = audiences.length === 0 ? own : audiences.filter((audience) => own.includes(audience));
+      if (good.length > 0 || audiences.length === 0) return { user: known, audiences: good, error: '' };
+      return { user: null, audiences: [], error: 'the token is for other audiences' };
+    }
+    const owner = await this.#serviceAccounts?.owner(token, digest, audiences);
+    if (owner === undefined) return { user: null, audiences: [], error: 'nobody is known by this token' };
+    if (owner.user === null) return { user: null, audiences: [], error: owner.error };
+    return { user: withAuthenticatedGroup(owner.user), audiences: owner.audiences, error: '' };
+  }
+
+  #rules(user: User): ReplyTo<AuthProtocol, 'rules'> {
+    // The first mode decides about everything.
+    const isFree = user.groups.includes(SUPERUSERS) || this.#options.modes[0] === 'AlwaysAllow';
+    const all = ['*'];
+    return {
+      resourceRules: isFree ? [{ verbs: all, apiGroups: all, resources: all }] : [],
+      nonResourceRules: isFree ? [{ verbs: all, nonResourceURLs: all }] : [],
+      incomplete: false,
+      evaluationError: '',
+    };
   }
 
   #authorize(user: User, _access: AccessAttributes): { allowed: boolean; reason: string } {
@@ -125,8 +187,14 @@ function csvFields(line: string): string[] | undefined {
 export const authKind: ActorKind<AuthOptions> = {
   kind: 'auth',
   nature: 'driver',
-  owns: 'the token table',
+  owns: 'the token table and the keys of service-account tokens',
   mailboxMax: 20_000,
   stopOrder: 70,
-  create: (_context, options) => new Auth(options),
+  create: (context, options) => {
+    const { dialect, serviceAccounts } = options;
+    return new Auth(
+      options,
+      serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context)),
+    );
+  },
 };

@@ -1,6 +1,6 @@
-// Watchers that see the same bytes: same type, namespace, selectors, bookmarks and shape. What a batch means for them is
+// Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
-import type { Shape } from '../../api/table/shape.ts';
+import type { Rendering } from '../../api/render/rendering.ts';
 import type { Attributes } from '../../storage/attributes.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { FramedEvent } from './frames.ts';
@@ -45,10 +45,9 @@ export interface Cohort {
   readonly cache: ResourceCache;
   readonly selection: CompiledSelection;
   readonly bookmarks: boolean;
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** undefined: objects go out as they are stored. */
-  readonly shape: Shape | undefined;
+  readonly rendering: Rendering;
+  /** Says the same of equal renderings. */
+  readonly renderingText: string;
   readonly live: Set<number>;
   /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
   readonly columnsDue: Set<number>;

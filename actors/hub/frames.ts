@@ -60,14 +60,9 @@ export function bookmarkObject(
   return { kind, apiVersion, metadata };
 }
 
-/** A bookmark: everything up to its object's resourceVersion was sent. */
-export function frameBookmark(object: object): Buffer {
-  return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
-}
-
-/** The event a watch ends with when its revision is no longer in the window. */
-export function frameExpired(message: string): Buffer {
-  const object = {
+/** What the ERROR event holds when a watch's revision is no longer in the window. */
+export function expiredStatus(message: string): JsonObject {
+  return {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
@@ -76,5 +71,4 @@ export function frameExpired(message: string): Buffer {
     reason: 'Expired',
     code: 410,
   };
-  return Buffer.from(`${JSON.stringify({ type: 'ERROR', object })}\n`);
 }

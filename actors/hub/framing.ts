@@ -1,38 +1,55 @@
-// The bytes a cohort gets: its objects as they are stored, or brought into the shape it asked for. Decides only how events
-// are written; which ones, and to whom, is decided in watchers.ts.
-import { splitApiVersion } from '../../api/resources/resource-table.ts';
-import { Shaping } from '../../api/table/shape.ts';
+// The bytes a cohort gets, by its rendering: its objects as they are stored, or rendered one by one. Decides only how
+// events are written; which ones, and to whom, is decided in watchers.ts.
+import { Renderer } from '../../api/render/renderer.ts';
+import { keepsStoredBytes, type Rendering } from '../../api/render/rendering.ts';
+import { apiVersionOf } from '../../api/resources/resource-table.ts';
 import type { Clock } from '../../runtime/environment.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { Cohort } from './cohort.ts';
-import { bookmarkObject, type FramedEvent, frameBookmark, frameEvents } from './frames.ts';
-import { frameShapedEvents } from './shaped-frames.ts';
+import { bookmarkObject, expiredStatus, type FramedEvent, frameEvents } from './frames.ts';
+import { frameProtobufEvents } from './protobuf-frames.ts';
+import { frameRenderedEvents } from './rendered-frames.ts';
 
 export class Framing {
   readonly #slabs: SlabView;
   readonly #clock: Clock;
+  readonly #records: ProtobufRecords;
 
-  constructor(slabs: SlabView, clock: Clock) {
+  constructor(slabs: SlabView, records: ProtobufRecords, clock: Clock) {
     this.#slabs = slabs;
+    this.#records = records;
     this.#clock = clock;
   }
 
   /** One chunk with all the events. `withColumns` matters to Tables only: the first one says what its columns are. */
-  events(cohort: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
-    const shaping = this.#shaping(cohort);
-    return shaping === undefined
-      ? frameEvents(events, this.#slabs)
-      : frameShapedEvents(events, this.#slabs, shaping, withColumns);
+  events({ rendering }: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
+    if (keepsStoredBytes(rendering)) return frameEvents(events, this.#slabs);
+    return rendering.encoding === 'protobuf'
+      ? frameProtobufEvents(events, this.#slabs, this.#records.of(rendering))
+      : frameRenderedEvents(events, this.#slabs, new Renderer(rendering, this.#clock.nowMs()), withColumns);
   }
 
   /** `initialEventsEnd`: the annotation that marks the end of the initial ADDED events, on the bookmark that does. */
-  bookmark(cohort: Cohort, revision: number, initialEventsEnd: string | undefined, withColumns: boolean): Buffer {
-    const object = bookmarkObject(cohort.apiVersion, cohort.kind, revision, initialEventsEnd);
-    return frameBookmark(this.#shaping(cohort)?.object(object, withColumns) ?? object);
+  bookmark(
+    { rendering }: Cohort,
+    revision: number,
+    initialEventsEnd: string | undefined,
+    withColumns: boolean,
+  ): Buffer {
+    const { group, version, kind } = rendering.target;
+    const object = bookmarkObject(apiVersionOf(group, version), kind, revision, initialEventsEnd);
+    const renderer = new Renderer(rendering, this.#clock.nowMs());
+    return this.#frame('BOOKMARK', renderer.object(object, withColumns), rendering);
   }
 
-  #shaping({ shape, apiVersion, kind }: Cohort): Shaping | undefined {
-    if (shape === undefined) return undefined;
-    return new Shaping(shape, { ...splitApiVersion(apiVersion), kind }, this.#clock.nowMs());
+  /** The event a watch ends with when its revision is no longer in the window. */
+  expired({ rendering }: Cohort, message: string): Buffer {
+    return this.#frame('ERROR', expiredStatus(message), rendering);
+  }
+
+  #frame(type: string, object: object, { encoding }: Rendering): Buffer {
+    return watchEventFrame(type, object, encoding, () => this.#records.schema);
   }
 }

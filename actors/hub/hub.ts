@@ -2,6 +2,7 @@
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
 import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { parseKey } from '../../storage/object-key.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
@@ -21,10 +22,12 @@ import { HUB_SETTINGS } from './settings.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
-  /** ResourceType.selectableFields by storageKey. */
+  /** KnownType.storedFields by storageKey. */
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation on the bookmark that ends a watch's initial events. */
   readonly initialEventsEndAnnotation: string;
+  /** The thread's records as Protobuf. */
+  readonly records: ProtobufRecords;
 }
 
 const BOOKMARK_CHECK_MS = 1000;
@@ -63,6 +66,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#watchers = new Watchers({
       context,
       slabs: this.#slabs,
+      records: options.records,
       ingress: context.ref<WatchDeliveryProtocol>('ingress'),
       selectableFields: options.selectableFields,
       initialEventsEndAnnotation: options.initialEventsEndAnnotation,
@@ -84,6 +88,9 @@ export class Hub implements Actor<HubProtocol> {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
       metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
       metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
+      metrics
+        .gauge('orch_kept_encoding_bytes', 'Bytes of Protobuf encodings kept on this thread.')
+        .set(options.records.keptBytes);
       metrics.gauge('orch_hub_applied_revision', 'The revision this hub has applied.').set(this.#gate.applied);
     });
   }
@@ -228,6 +235,7 @@ export class Hub implements Actor<HubProtocol> {
   #begin(snapshot: Snapshot): void {
     this.#slabs.learn(snapshot.slabs);
     this.#caches.clear();
+    this.#options.records.clear();
     this.#readerSlot = snapshot.readerSlot;
     this.#tokenKey = snapshot.tokenKey;
     this.#shared = new SharedState(snapshot.sharedState);
@@ -276,6 +284,7 @@ export class Hub implements Actor<HubProtocol> {
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
       const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
       this.#cache(storageKey).moved(entry.key, entry.revision, slabNumber, offset);
+      this.#options.records.forget(slab, offset);
     });
     if (batch.compactedRevision > this.#gate.compacted) {
       for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);

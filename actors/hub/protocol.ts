@@ -1,6 +1,6 @@
 // What the hub understands: reads and watches of stored objects. Asked by the ingress and admission of its own thread;
 // the records that replies point at are read from the thread's slabs (storage/slab-view.ts).
-import type { Shape } from '../../api/table/shape.ts';
+import type { Rendering } from '../../api/render/rendering.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { Place, StoreFeedTells } from '../store/protocol.ts';
 
@@ -22,7 +22,7 @@ export interface Selection {
   /** Empty means all namespaces, or a cluster-scoped type. */
   readonly namespace: string;
   readonly labelSelector: string;
-  /** Terms over the type's selectableFields. */
+  /** Terms over the type's storedFields. */
   readonly fieldSelector: string;
 }
 
@@ -74,11 +74,8 @@ export interface WatchQuery extends Selection {
   readonly timeoutMs: number;
   /** After the initial ADDED events, send a bookmark annotated as their end. */
   readonly sendInitialEventsEnd: boolean;
-  /** `v1`/`Pod` of the watched type, for bookmarks and rewriting. */
-  readonly apiVersion: string;
-  readonly kind: string;
-  /** What each event's object is brought into; absent: objects go out as they are stored. */
-  readonly shape?: Shape;
+  /** As what each event goes out: JSON or Protobuf, never indented. */
+  readonly rendering: Rendering;
 }
 
 export interface HubProtocol extends Protocol {

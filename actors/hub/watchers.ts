@@ -1,14 +1,16 @@
 // All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
 // socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
 // but its position.
-import { shapeKey } from '../../api/table/shape.ts';
+import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
+import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
 import { CohortIndex } from './cohort-index.ts';
-import { frameExpired } from './frames.ts';
+import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
@@ -21,6 +23,7 @@ const BOOKMARK_IDLE_MS = 10_000;
 export interface WatchersOptions {
   readonly context: ActorContext;
   readonly slabs: SlabView;
+  readonly records: ProtobufRecords;
   readonly ingress: Ref<WatchDeliveryProtocol>;
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation that marks the end of initial events. */
@@ -37,6 +40,7 @@ export class Watchers {
   readonly #future = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
+  readonly #batchFrames = new BatchFrames();
   readonly #delivery: WatchDelivery;
   /** The caches are not to be read. */
   #suspended = false;
@@ -46,7 +50,7 @@ export class Watchers {
   constructor(options: WatchersOptions) {
     this.#options = options;
     const { clock, metrics, timers } = options.context;
-    this.#framing = new Framing(options.slabs, clock);
+    this.#framing = new Framing(options.slabs, options.records, clock);
     this.#delivery = new WatchDelivery({
       ingress: options.ingress,
       timers,
@@ -56,7 +60,7 @@ export class Watchers {
     });
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
-      'Chunks of watch events built, one per cohort and batch.',
+      'Chunks of watch events built: one for all cohorts that see the same of a batch.',
     );
     this.#deliveries = metrics.counter('orch_hub_event_deliveries_total', 'Watch events handed to sockets.');
   }
@@ -86,7 +90,7 @@ export class Watchers {
       cancelTimeout: () => {},
     };
     watcher.cohort.members++;
-    if (query.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
+    if (query.rendering.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     watcher.cancelTimeout = () => timeout.cancel();
@@ -149,12 +153,23 @@ export class Watchers {
       const { pending } = cohort;
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#framings.add(1);
       this.#deliveries.add(pending.length * cohort.live.size);
-      this.#sendLive(cohort, applied, (withColumns) => this.#framing.events(cohort, pending, withColumns));
+      this.#sendLive(cohort, applied, (withColumns) => this.#framed(cohort, pending, withColumns));
     }
     this.#dirty = [];
+    this.#batchFrames.clear();
     this.#beginFuture(applied);
+  }
+
+  #framed(cohort: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
+    return this.#batchFrames.chunkOf(
+      withColumns ? `${cohort.renderingText} columns` : cohort.renderingText,
+      events,
+      () => {
+        this.#framings.add(1);
+        return this.#framing.events(cohort, events, withColumns);
+      },
+    );
   }
 
   /** Watchers whose revision has been reached. */
@@ -279,7 +294,8 @@ export class Watchers {
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
-    const chunk = frameExpired(`too old resource version: ${watcher.position} (${compacted})`);
+    const message = `too old resource version: ${watcher.position} (${compacted})`;
+    const chunk = this.#framing.expired(watcher.cohort, message);
     this.#drop(watcher);
     this.#delivery.ended([watcher.id], chunk);
   }
@@ -312,9 +328,9 @@ export class Watchers {
   }
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
-    const { apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shape } = query;
-    const shapeText = shape === undefined ? '' : shapeKey(shape);
-    const key = [apiVersion, kind, namespace, labelSelector, fieldSelector, bookmarks, shapeText].join('\u0000');
+    const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
+    const renderingText = renderingKey(rendering);
+    const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingText].join('\u0000');
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
@@ -323,9 +339,8 @@ export class Watchers {
       cache,
       selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
       bookmarks,
-      apiVersion,
-      kind,
-      shape,
+      rendering,
+      renderingText,
       live: new Set(),
       columnsDue: new Set(),
       members: 0,

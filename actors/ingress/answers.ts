@@ -1,15 +1,15 @@
 // How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
 // the bytes they are stored as whenever that is what the client takes.
+import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import { keepsStoredBytes, keepsStoredValue } from '../../api/render/rendering.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { HeaderList } from '../../transport/exchange.ts';
-import { isPrettyRequest } from '../../transport/negotiation.ts';
 import { prettyJson } from '../../transport/pretty-json.ts';
-import { yamlText } from '../../transport/yaml-write.ts';
 import type { Exchange } from './exchange.ts';
-import type { Representation } from './representation.ts';
+import type { Encoded, Representation } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
@@ -20,19 +20,22 @@ export function headersFor(contentType: string, warnings?: readonly string[]): H
   if (warnings === undefined || warnings.length === 0) {
     return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
   }
-  const lines = warnings.map((text) => ['Warning', `299 - ${JSON.stringify(text)}`] as const);
-  return [NO_CACHE, ['Content-Type', contentType], ...lines];
+  return [NO_CACHE, ['Content-Type', contentType], ...warnings.map(warningHeader)];
 }
 
-/** A Status, always as JSON: negotiation may be what failed. */
-export function sendStatus(exchange: Exchange, status: Status): void {
+/** A text for the client's user (RFC 7234 section 5.5). */
+export function warningHeader(text: string): readonly [name: string, value: string] {
+  return ['Warning', `299 - ${JSON.stringify(text)}`];
+}
+
+/** A Status, in the encoding that `Representations.ofStatus` found. */
+export function sendStatus(exchange: Exchange, status: Status, { contentType, encode }: Encoded): void {
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
-  const headers =
-    retryAfter === undefined ? JSON_HEADERS : [...JSON_HEADERS, ['Retry-After', String(retryAfter)] as const];
-  const pretty = isPrettyRequest(exchange.query.get('pretty') ?? null, exchange.request.header('user-agent'));
+  const headers = headersFor(contentType);
+  const all = retryAfter === undefined ? headers : [...headers, ['Retry-After', String(retryAfter)] as const];
   exchange.code = code;
-  exchange.response.respond(code, headers, pretty ? prettyText(status) : `${JSON.stringify(status)}\n`);
+  exchange.response.respond(code, all, encode(status));
 }
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
@@ -52,16 +55,33 @@ export function sendStored(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
-  if (representation.format === 'json' && representation.shaping === undefined) {
+  const { contentType, rendering, renderer } = representation;
+  if (keepsStoredBytes(rendering)) {
     exchange.code = code;
-    const bytes = representation.pretty ? prettyJson(body) : body;
-    exchange.response.respond(code, headersFor(representation.contentType, warnings), bytes);
-    return;
-  }
-  sendObject(exchange, code, decodeStored(body), representation, warnings);
+    exchange.response.respond(code, headersFor(contentType, warnings), body);
+  } else if (keepsStoredValue(rendering)) {
+    exchange.code = code;
+    exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
+  } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
 }
 
-/** Any object, shaped and encoded for this answer alone. */
+/** An object that is encoded as Protobuf, in its envelope. */
+export function sendMessage(
+  exchange: Exchange,
+  code: number,
+  envelope: EnvelopePieces,
+  message: Buffer,
+  { contentType }: Encoded,
+  warnings?: readonly string[],
+): void {
+  const body = Buffer.allocUnsafe(envelope.bytesAround(message.length));
+  const at = envelope.open(body, 0, message.length);
+  envelope.close(body, at + message.copy(body, at));
+  exchange.code = code;
+  exchange.response.respond(code, headersFor(contentType, warnings), body);
+}
+
+/** An object of the version asked for, shaped and encoded for this answer alone. */
 export function sendObject(
   exchange: Exchange,
   code: number,
@@ -69,9 +89,7 @@ export function sendObject(
   representation: Representation,
   warnings?: readonly string[],
 ): void {
-  const { shaping } = representation;
-  const shaped = shaping === undefined ? object : shaping.object(object as JsonObject);
-  sendValue(exchange, code, shaped, representation, warnings);
+  sendValue(exchange, code, representation.renderer.object(object as JsonObject), representation, warnings);
 }
 
 /** A value that already has the shape it was asked for in, encoded for this answer alone. */
@@ -79,25 +97,10 @@ export function sendValue(
   exchange: Exchange,
   code: number,
   value: object,
-  representation: Representation,
+  { contentType, encode }: Encoded,
   warnings?: readonly string[],
 ): void {
-  const text =
-    representation.format === 'yaml'
-      ? yamlText(value)
-      : representation.pretty
-        ? prettyText(value)
-        : `${JSON.stringify(value)}\n`;
+  const body = encode(value);
   exchange.code = code;
-  exchange.response.respond(code, headersFor(representation.contentType, warnings), text);
-}
-
-/** Indented text of a value that is no stored object. */
-function prettyText(value: object): Uint8Array {
-  return prettyJson(Buffer.from(JSON.stringify(value)));
-}
-
-/** True when what is stored can be sent as it lies. */
-export function takesStoredBytes({ format, pretty, shaping }: Representation): boolean {
-  return format === 'json' && !pretty && shaping === undefined;
+  exchange.response.respond(code, headersFor(contentType, warnings), body);
 }

@@ -20,6 +20,8 @@ export interface HealthParts {
   readonly uptimeMs: () => number;
   readonly livezGracePeriodMs: number;
   readonly checkTimeoutMs: number;
+  /** Key management services of the encryption at rest; absent: none. */
+  readonly keyServices?: number;
 }
 
 export interface HealthReport {
@@ -53,6 +55,8 @@ const CONTROLLER_HOOKS = [
 ] as const;
 
 const HOOK_PREFIX = 'poststarthook/';
+/** Before a service's number. */
+const KEY_SERVICE_PREFIX = 'kms-provider-';
 const AUTOREGISTER = 'autoregister-completion';
 
 export class Health {
@@ -68,6 +72,7 @@ export class Health {
       'ping',
       'log',
       'store',
+      ...Array.from({ length: parts.keyServices ?? 0 }, (_, number) => `${KEY_SERVICE_PREFIX}${number}`),
       ...hubHooks,
       ...CONTROLLER_HOOKS.map((name) => HOOK_PREFIX + name),
       AUTOREGISTER,
@@ -112,6 +117,7 @@ export class Health {
     const results = await Promise.all(
       names.map(async (name): Promise<readonly [string, CheckResult]> => {
         if (name === 'store') return [name, await this.#store()];
+        if (name.startsWith(KEY_SERVICE_PREFIX)) return [name, await this.#keyService(name)];
         if (name === 'shutdown') return [name, this.#parts.isDraining() ? 'the server is shutting down' : ''];
         if (!this.#hubHooks.has(name) && !name.startsWith(HOOK_PREFIX)) return [name, ''];
         if (forgiving) return [name, ''];
@@ -128,6 +134,19 @@ export class Health {
         { deadlineMs: this.#parts.checkTimeoutMs },
       );
       return healthy ? '' : reason;
+    } catch (error) {
+      return isOrchError(error) ? `the store did not answer: ${error.code}` : String(error);
+    }
+  }
+
+  async #keyService(name: string): Promise<CheckResult> {
+    const number = Number(name.slice(KEY_SERVICE_PREFIX.length));
+    try {
+      const { problem } = await this.#parts.store.ask(
+        { type: 'keyServiceHealth', number },
+        { deadlineMs: this.#parts.checkTimeoutMs },
+      );
+      return problem;
     } catch (error) {
       return isOrchError(error) ? `the store did not answer: ${error.code}` : String(error);
     }

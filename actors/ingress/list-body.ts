@@ -1,6 +1,7 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
 // large ones go out in pieces as the socket takes them. Nothing is parsed unless another representation asks for it.
 import type { JsonObject } from '../../api/json-value.ts';
+import type { Renderer } from '../../api/render/renderer.ts';
 import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
@@ -10,6 +11,8 @@ import { pacedWriter } from './paced-writer.ts';
 const WHOLE_BYTES_MAX = 256 * 1024;
 /** Bytes of one piece of a larger list. */
 const PIECE_BYTES = 256 * 1024;
+/** Room for a piece, and for what comes before the first item. */
+const BUFFER_BYTES = PIECE_BYTES + 16 * 1024;
 const OPEN_BRACE = 0x7b;
 const COMMA = 0x2c;
 const CLOSING = Buffer.from(']}\n');
@@ -45,16 +48,16 @@ export function listOpening(envelope: ListEnvelope): Buffer {
   );
 }
 
-/** The item at an index, decoded, with its kind and apiVersion. */
+/** The item at an index, decoded, as it is stored. */
 export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
   return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
 }
 
 /** A list as objects, for representations that are not its stored bytes. */
-export function decodedList(envelope: ListEnvelope, items: ListItems): object {
+export function decodedList(envelope: ListEnvelope, items: ListItems, renderer: Renderer): object {
   const objects: JsonObject[] = [];
   for (let i = 0; i < items.places.length >>> 1; i++) {
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = decodedItem(items, i);
+    const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(decodedItem(items, i));
     objects.push(item);
   }
   return {
@@ -80,22 +83,21 @@ export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | un
 /** Writes the list piece by piece; resolves when it is out, or when the client is gone. The response was started. */
 export async function streamList(envelope: ListEnvelope, items: ListItems, response: HttpResponse): Promise<void> {
   const write = pacedWriter(response);
-  let pending = listOpening(envelope);
-  for (let i = 0; i < items.places.length && !response.aborted; ) {
-    const from = i;
-    let bytes = pending.length;
-    while (i < items.places.length && (bytes < PIECE_BYTES || i === from)) {
-      bytes += itemBytes(items, i);
-      i += 2;
+  // One buffer for all pieces: a new one for each would be mapped and faulted in anew.
+  let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+  let at = listOpening(envelope).copy(buffer, 0);
+  for (let i = 0; i < items.places.length && !response.aborted; i += 2) {
+    const bytes = itemBytes(items, i);
+    if (at > 0 && at + bytes > PIECE_BYTES) {
+      await write(buffer.subarray(0, at));
+      at = 0;
     }
-    const piece = Buffer.allocUnsafeSlow(bytes);
-    let at = pending.copy(piece, 0);
-    pending = Buffer.alloc(0);
-    for (let j = from; j < i; j += 2) at = copyItem(items, j, piece, at);
-    await write(piece);
+    if (at + bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes);
+    at = copyItem(items, i, buffer, at);
   }
   if (response.aborted) return;
-  await write(pending.length > 0 ? Buffer.concat([pending, CLOSING]) : CLOSING);
+  if (at > 0) await write(buffer.subarray(0, at));
+  await write(CLOSING);
   response.end();
 }
 

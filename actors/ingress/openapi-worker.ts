@@ -2,16 +2,13 @@
 import { buildDocument } from '../../api/openapi/document.ts';
 import { encodeDocument } from '../../api/openapi/gnostic.ts';
 import { openApi3Documents } from '../../api/openapi/version3.ts';
-import { createRegistry } from '../../api/resources/registry.ts';
+import { createRegistry, type RegistryOptions } from '../../api/resources/registry.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { DIALECTS, type DialectName } from '../../config/dialect.ts';
 
 /** What tells one server's documents from another's. Plain data. */
-export interface ServedApi {
+export interface ServedApi extends Required<RegistryOptions> {
   readonly dialect: DialectName;
-  readonly runtimeConfig: readonly string[];
-  /** Gates that are on. */
-  readonly featureGates: Readonly<Record<string, boolean>>;
 }
 
 export type OpenApiVersion = 2 | 3;
@@ -23,14 +20,10 @@ export interface DocumentRequest extends ServedApi {
 /** Documents by name: of version 2 `json` and `protobuf`, of version 3 the path each describes (`apis/apps/v1`). */
 export type DocumentBytes = ReadonlyMap<string, Uint8Array>;
 
-export default function documentBytes({
-  dialect,
-  runtimeConfig,
-  featureGates,
-  openapi,
-}: DocumentRequest): DocumentBytes {
+export default function documentBytes({ dialect, openapi, ...options }: DocumentRequest): DocumentBytes {
   const words = DIALECTS[dialect];
-  const registry = createRegistry(words, { runtimeConfig, featureGates });
+  const registry = createRegistry(words, options);
+  const { featureGates } = options;
   const document = buildDocument(registry.all(), schemaOf(words), { isOn: (gate) => featureGates[gate] === true });
   if (openapi === 2) {
     return new Map([

@@ -7,6 +7,7 @@ import {
   badRequest,
   forbidden,
   forbiddenPath,
+  insufficientStorage,
   internalError,
   serviceUnavailable,
   timeout,
@@ -16,12 +17,15 @@ import { isStatusError, type Status, StatusError } from '../../api/status/status
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../transport/exchange.ts';
+import { acceptsGzip, GzipResponse, type GzipSlots } from '../../transport/gzip-response.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
 import { sendStatus, sendText } from './answers.ts';
 import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -32,6 +36,11 @@ export interface PipelineParts {
   readonly audit: Ref<AuditProtocol>;
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
+  readonly representations: Representations;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
+  /** For long answers to clients that take gzip; undefined: none is compressed. */
+  readonly gzipSlots: GzipSlots | undefined;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -63,20 +72,28 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const body = METHODS_WITH_BODY.has(request.method) ? request.body(BODY_BYTES_MAX) : undefined;
+    const isProxied = info.isResource && info.subresource === 'proxy';
+    const hasBody = METHODS_WITH_BODY.has(request.method);
+    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
+    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
+    const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
+    const { gzipSlots } = this.#parts;
+    const compresses =
+      gzipSlots !== undefined && info.isResource && !longRunning && acceptsGzip(request.header('accept-encoding'));
     return {
       request,
-      response,
+      response: compresses ? new GzipResponse(response, gzipSlots) : response,
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
+      bodyFlow,
       query,
       info,
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
       user: NOBODY,
       code: 0,
-      longRunning: info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource)),
+      longRunning,
     };
   }
 
@@ -85,7 +102,7 @@ export class Pipeline {
     const { user } = await this.#parts.auth.ask(
       {
         type: 'authenticate',
-        authorization: request.header('authorization'),
+        authorization: authorizationOf(request, this.#parts.bearerPrefix),
         ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },
@@ -121,12 +138,16 @@ export class Pipeline {
     }
     const status = statusOf(error);
     if (status !== undefined) {
-      sendStatus(exchange, status);
+      this.#sendStatus(exchange, status);
       return;
     }
     const { requestId, request } = exchange;
     this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
-    sendStatus(exchange, internalError('the request could not be handled'));
+    this.#sendStatus(exchange, internalError('the request could not be handled'));
+  }
+
+  #sendStatus(exchange: Exchange, status: Status): void {
+    sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
   }
 
   #finish(exchange: Exchange): void {
@@ -142,12 +163,31 @@ export class Pipeline {
       code: exchange.code,
       latencyMs,
       stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
   }
 }
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** For methods that usually have none. */
+function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
+}
 
 /** What authorization is asked about. */
 export function accessOf({ info, request }: Exchange): AccessAttributes {
@@ -189,6 +229,10 @@ function statusOf(error: unknown): Status | undefined {
       return serviceUnavailable('a part of the server is restarting, try again');
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
     default:
       return undefined;
   }

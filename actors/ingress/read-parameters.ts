@@ -3,7 +3,7 @@
 import { isTrueParameter, type Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
+import { storedFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { badRequest, unnamedError } from '../../api/status/failures.ts';
 import {
@@ -27,8 +27,12 @@ export function selectionOf(info: ResourceRequestInfo, type: KnownType, query: Q
   const labelSelector = query.get('labelSelector') ?? '';
   const fieldSelector = query.get('fieldSelector') ?? '';
   if (labelSelector !== '') parseLabelSelector(labelSelector);
-  if (fieldSelector !== '') compileFieldSelector(fieldSelector, type.selectableFields);
-  return { storageKey: type.storageKey, namespace: info.namespace, labelSelector, fieldSelector };
+  return {
+    storageKey: type.storageKey,
+    namespace: info.namespace,
+    labelSelector,
+    fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
+  };
 }
 
 /** Every cell of the list table: match × paging × version. */

@@ -1,8 +1,8 @@
 // get and list: ask the hub where the bytes lie, and send them.
 
+import { keepsStoredBytes } from '../../api/render/rendering.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { scaleOf } from '../../api/scale.ts';
 import {
   badRequest,
   expired,
@@ -13,18 +13,21 @@ import {
   tooLargeResourceVersion,
 } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
+import { viewOf } from '../../api/subresource-views.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
 import { isOrchError } from '../../runtime/errors.ts';
+import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import type { Place } from '../store/protocol.ts';
-import { headersFor, sendObject, sendStored, sendValue, takesStoredBytes } from './answers.ts';
+import { headersFor, sendMessage, sendObject, sendStored, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import type { Representation } from './representation.ts';
 import { sendShapedList } from './shaped-list.ts';
@@ -32,6 +35,7 @@ import { sendShapedList } from './shaped-list.ts';
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
   readonly slabs: SlabView;
+  readonly records: ProtobufRecords;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
   readonly timers: Timers;
@@ -40,8 +44,6 @@ export interface ReadParts {
 }
 
 const ANSWER_LOST = 'the write is done, its answer is not';
-/** Subresources whose GET answers the object itself. */
-const WHOLE_OBJECT_SUBRESOURCES: ReadonlySet<string> = new Set(['', 'status', 'approval']);
 
 export class Reads {
   readonly #parts: ReadParts;
@@ -67,14 +69,9 @@ export class Reads {
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const { slab, offset } = answer.place;
-    if (WHOLE_OBJECT_SUBRESOURCES.has(subresource)) {
-      sendStored(exchange, 200, bodyView(slabs.slab(slab), offset), representation);
-    } else if (subresource === 'scale') {
-      const object = decodeStored(valueView(slabs.slab(slab), offset));
-      sendObject(exchange, 200, scaleOf(object), representation);
-    } else {
-      throw new StatusError(badRequest(`${type.plural}/${subresource} needs a node agent, and none is reachable`));
-    }
+    const view = viewOf(subresource);
+    if (view === undefined) this.#sendRecord(exchange, 200, slabs.slab(slab), offset, representation);
+    else sendObject(exchange, 200, view.of(decodeStored(valueView(slabs.slab(slab), offset))), representation);
   }
 
   /** Answers with an object that was just written. */
@@ -98,7 +95,25 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
-    sendStored(exchange, code, bodyView(slabs.slab(place.slab), place.offset), representation, warnings);
+    this.#sendRecord(exchange, code, slabs.slab(place.slab), place.offset, representation, warnings);
+  }
+
+  /** A stored object as it is asked for. */
+  #sendRecord(
+    exchange: Exchange,
+    code: number,
+    slab: Slab,
+    offset: number,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): void {
+    const { rendering } = representation;
+    if (rendering.encoding !== 'protobuf') {
+      sendStored(exchange, code, bodyView(slab, offset), representation, warnings);
+      return;
+    }
+    const messages = this.#parts.records.of(rendering);
+    sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
   }
 
   async list(
@@ -134,13 +149,17 @@ export class Reads {
       remaining,
     };
     const items = { places, slabs };
-    const { shaping } = representation;
-    if (shaping !== undefined) {
-      await sendShapedList(exchange, envelope, items, representation, shaping, this.#parts.pause);
+    const { rendering, renderer } = representation;
+    if (rendering.encoding === 'protobuf') {
+      await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);
       return;
     }
-    if (!takesStoredBytes(representation)) {
-      sendValue(exchange, 200, decodedList(envelope, items), representation);
+    if (rendering.shape !== undefined) {
+      await sendShapedList(exchange, envelope, items, representation, this.#parts.pause);
+      return;
+    }
+    if (!keepsStoredBytes(rendering)) {
+      sendValue(exchange, 200, decodedList(envelope, items, renderer), representation);
       return;
     }
     const whole = wholeList(envelope, items);

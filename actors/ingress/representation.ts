@@ -1,10 +1,16 @@
 // In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
+
+import { protobufTypeOf } from '../../api/render/protobuf-value.ts';
+import { Renderer } from '../../api/render/renderer.ts';
+import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
+import { type Schema, schemaOf } from '../../api/schema/schema.ts';
 import { badRequest, notAcceptable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { type Shape, Shaping } from '../../api/table/shape.ts';
+import type { Shape } from '../../api/table/shape.ts';
 import { includeObjectProblem, parseIncludeObject, type RowType } from '../../api/table/table.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
+import { type EncodeValue, valueEncoder } from '../../transport/encode-value.ts';
 import {
   type Choice,
   type Format,
@@ -17,9 +23,20 @@ import {
 } from '../../transport/negotiation.ts';
 import type { Exchange } from './exchange.ts';
 
-export interface Representation extends Choice {
-  /** Brings the object or list into the shape the client asked for; absent: it goes out as it is. */
-  readonly shaping?: Shaping;
+/** How a value of any kind goes out. */
+export interface Encoded {
+  readonly encoding: Format;
+  readonly pretty: boolean;
+  /** The answer's Content-Type. */
+  readonly contentType: string;
+  readonly encode: EncodeValue;
+}
+
+/** How objects of a type go out. */
+export interface Representation extends Encoded {
+  readonly rendering: Rendering;
+  /** For whatever does not go out as the bytes it is stored as. */
+  readonly renderer: Renderer;
 }
 
 /** What an answer is about. A document is neither object nor list, and has one shape. */
@@ -31,45 +48,104 @@ const TRANSFORMS: Readonly<Record<AnswerClass, readonly TransformKind[]>> = {
   list: ['Table', 'PartialObjectMetadataList'],
   watch: ['Table', 'PartialObjectMetadata'],
 };
+const EVERY_FORMAT: readonly Format[] = ['json', 'yaml', 'protobuf'];
+
+type Offers = Readonly<Record<AnswerClass, Offer>>;
 
 export class Representations {
   readonly #dialect: Dialect;
   readonly #clock: Clock;
-  readonly #offers: Readonly<Record<AnswerClass, Offer>>;
+  readonly #offers: Offers;
+  /** For types that no message stands for. */
+  readonly #textOffers: Offers;
+  readonly #encoded = new Map<string, Encoded>();
+  /** Of each type, by what was chosen; only those without a shape, which do not depend on the time. */
+  readonly #plain = new WeakMap<RowType, Map<Encoded, Representation>>();
 
   constructor(dialect: Dialect, clock: Clock) {
     this.#dialect = dialect;
     this.#clock = clock;
-    this.#offers = {
-      document: this.#offer('document'),
-      object: this.#offer('object'),
-      list: this.#offer('list'),
-      watch: this.#offer('watch'),
-    };
+    this.#offers = this.#offersIn(EVERY_FORMAT);
+    this.#textOffers = this.#offersIn(['json', 'yaml']);
   }
 
   /** For a document. Throws 406 when nothing the client accepts can be made. */
-  ofDocument(exchange: Exchange): Representation {
-    return this.#choose(exchange, 'document');
+  ofDocument(exchange: Exchange): Encoded {
+    return this.#encodedAs(this.#choose(exchange, this.#offers.document));
   }
 
-  /** For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read. */
-  of(exchange: Exchange, answer: AnswerClass, type: RowType): Representation {
-    const choice = this.#choose(exchange, answer);
-    if (choice.transform === undefined) return choice;
-    const shaping = new Shaping(this.#shape(choice.transform, exchange), type, this.#clock.nowMs());
-    return { ...choice, shaping };
+  /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
+  ofStatus({ request, query }: Exchange): Encoded {
+    const choice = negotiate(request.header('accept'), this.#offers.document) ?? JSON_CHOICE;
+    return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
   }
 
-  #choose(exchange: Exchange, answer: AnswerClass): Choice {
-    const offer = this.#offers[answer];
-    const { request, query } = exchange;
+  /**
+   * For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read.
+   *
+   * @param source what they are stored as, where that is another version; always the same of one type.
+   */
+  of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
+    let choice = this.#choose(exchange, this.#offers[answer]);
+    if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
+      choice = this.#choose(exchange, this.#textOffers[answer]);
+    }
+    const encoded = this.#encodedAs(choice);
+    if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
+    return this.#represented(type, source, encoded, this.#shape(choice.transform, exchange));
+  }
+
+  #plainOf(type: RowType, source: StoredAs | undefined, encoded: Encoded): Representation {
+    let ofType = this.#plain.get(type);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#plain.set(type, ofType);
+    }
+    let representation = ofType.get(encoded);
+    if (representation === undefined) {
+      representation = this.#represented(type, source, encoded, undefined);
+      ofType.set(encoded, representation);
+    }
+    return representation;
+  }
+
+  #represented(
+    { group, version, kind }: RowType,
+    source: StoredAs | undefined,
+    encoded: Encoded,
+    shape: Shape | undefined,
+  ): Representation {
+    const { encoding, pretty } = encoded;
+    const target = { group, version, kind };
+    const rendering: Rendering = {
+      target,
+      ...(source === undefined ? undefined : { source }),
+      shape,
+      encoding,
+      pretty,
+    };
+    return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
+  }
+
+  #choose({ request, query }: Exchange, offer: Offer): Choice {
     const choice = negotiate(request.header('accept'), offer);
     if (choice === null) throw new StatusError(notAcceptable(offeredMediaTypes(offer)));
-    if (answer === 'watch' || choice.pretty) return choice;
-    return isPrettyRequest(query.get('pretty') ?? null, request.header('user-agent'))
-      ? { ...choice, pretty: true }
-      : choice;
+    return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+  }
+
+  #encodedAs({ format, pretty, contentType }: Choice): Encoded {
+    const key = pretty ? `pretty ${contentType}` : contentType;
+    let encoded = this.#encoded.get(key);
+    if (encoded === undefined) {
+      encoded = {
+        encoding: format,
+        pretty,
+        contentType,
+        encode: valueEncoder(format, pretty, () => this.#schema()),
+      };
+      this.#encoded.set(key, encoded);
+    }
+    return encoded;
   }
 
   #shape({ kind, group, version }: Transform, { query }: Exchange): Shape {
@@ -79,14 +155,24 @@ export class Representations {
     return { kind, metaGroup: group, version, includeObject, dialect: this.#dialect.name };
   }
 
-  #offer(answer: AnswerClass): Offer {
-    const isWatch = answer === 'watch';
-    const formats: readonly Format[] = isWatch ? ['json'] : ['json', 'yaml'];
-    return {
-      formats,
+  #schema(): Schema {
+    return schemaOf(this.#dialect);
+  }
+
+  #offersIn(formats: readonly Format[]): Offers {
+    const offer = (answer: AnswerClass): Offer => ({
+      formats: answer === 'watch' ? formats.filter((format) => format !== 'yaml') : formats,
       protobufMediaType: this.#dialect.protobufMediaType,
       transforms: TRANSFORMS[answer],
-      isWatch,
-    };
+      isWatch: answer === 'watch',
+    });
+    return { document: offer('document'), object: offer('object'), list: offer('list'), watch: offer('watch') };
   }
+}
+
+const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
+  if (choice.pretty || choice.format !== 'json') return choice;
+  return isPrettyRequest(prettyParameter ?? null, userAgent) ? { ...choice, pretty: true } : choice;
 }

@@ -1,7 +1,7 @@
 // A list in a shape of its own (Table, partial metadata). Each item has to be decoded, so a long list is made in slices
 // between which the thread serves others. Plain lists are list-body.ts.
 import type { JsonObject } from '../../api/json-value.ts';
-import type { Shaping } from '../../api/table/shape.ts';
+import type { Renderer } from '../../api/render/renderer.ts';
 import { headersFor, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from './list-body.ts';
@@ -17,25 +17,25 @@ export async function sendShapedList(
   envelope: ListEnvelope,
   items: ListItems,
   representation: Representation,
-  shaping: Shaping,
   pause: () => Promise<void>,
 ): Promise<void> {
+  const { contentType, encoding, pretty, renderer } = representation;
   const count = items.places.length >>> 1;
-  if (representation.format !== 'json' || representation.pretty || shaping.reorders) {
+  if (encoding !== 'json' || pretty || renderer.reorders) {
     const objects: JsonObject[] = [];
     for (let i = 0; i < count; i++) {
       if (i > 0 && i % SLICE_ITEMS === 0) await pause();
       objects.push(decodedItem(items, i));
     }
-    sendValue(exchange, 200, shaping.list(objects, listMetadata(envelope)), representation);
+    sendValue(exchange, 200, renderer.shapedList(objects, listMetadata(envelope)), representation);
     return;
   }
   // The items are the last member of an empty list: everything before its closing is the opening.
-  const opening = JSON.stringify(shaping.list([], listMetadata(envelope))).slice(0, -CLOSING.length);
-  const headers = headersFor(representation.contentType);
+  const opening = JSON.stringify(renderer.shapedList([], listMetadata(envelope))).slice(0, -CLOSING.length);
+  const headers = headersFor(contentType);
   exchange.code = 200;
   if (count <= SLICE_ITEMS) {
-    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, shaping)}${CLOSING}\n`);
+    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, renderer)}${CLOSING}\n`);
     return;
   }
   const { response } = exchange;
@@ -44,7 +44,7 @@ export async function sendShapedList(
   for (let from = 0; from < count && !response.aborted; from += SLICE_ITEMS) {
     if (from > 0) await pause();
     const to = Math.min(from + SLICE_ITEMS, count);
-    const text = slice(items, from, to, shaping);
+    const text = slice(items, from, to, renderer);
     await write(Buffer.from(from === 0 ? opening + text : `,${text}`));
   }
   if (response.aborted) return;
@@ -55,8 +55,8 @@ export async function sendShapedList(
 const CLOSING = ']}';
 
 /** The items from one index up to another, joined by commas. */
-function slice(items: ListItems, from: number, to: number, shaping: Shaping): string {
+function slice(items: ListItems, from: number, to: number, renderer: Renderer): string {
   const texts: string[] = [];
-  for (let i = from; i < to; i++) texts.push(JSON.stringify(shaping.item(decodedItem(items, i))));
+  for (let i = from; i < to; i++) texts.push(JSON.stringify(renderer.shapedItem(decodedItem(items, i))));
   return texts.join(',');
 }

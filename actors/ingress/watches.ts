@@ -2,25 +2,31 @@
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { HttpResponse } from '../../transport/exchange.ts';
+import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
+import type { ConnectionThrottle } from './connection-throttle.ts';
 import type { Exchange } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
 import type { Representation } from './representation.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 interface OpenWatch {
   readonly id: number;
   readonly exchange: Exchange;
   readonly response: HttpResponse;
-  readonly contentType: string;
+  readonly representation: Representation;
   started: boolean;
   /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
   full: boolean;
+  /** The same until the connection's allowance is there again. */
+  heldBack: boolean;
   /** How often the hub was told that the socket is full. */
   parks: number;
   /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
@@ -34,6 +40,10 @@ export interface WatchParts {
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
+  readonly schema: () => Schema;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
+  readonly throttle: ConnectionThrottle;
 }
 
 export class Watches {
@@ -62,14 +72,14 @@ export class Watches {
     const query = this.#query(exchange, info, type, representation);
     const ended = new Promise<void>((resolve) => {
       const { response } = exchange;
-      const { contentType } = representation;
       const watch: OpenWatch = {
         id: query.watcher,
         exchange,
         response,
-        contentType,
+        representation,
         started: false,
         full: false,
+        heldBack: false,
         parks: 0,
         parksHeard: 0,
         ended: resolve,
@@ -83,7 +93,7 @@ export class Watches {
         { deadlineMs: this.#parts.requestTimeoutMs },
       );
       // Clients of watches look for this one among the events.
-      if (answer.refused === 'expired') this.#endWith(query.watcher, refusalStatus(answer, exchange));
+      if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));
       else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
       this.#open.delete(query.watcher);
@@ -98,16 +108,15 @@ export class Watches {
   frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
     for (const id of watchers) {
       const watch = this.#open.get(id);
-      if (watch === undefined || watch.full) continue;
+      if (watch === undefined || watch.full || watch.heldBack) continue;
       if (catchUp) watch.parksHeard = parks;
       // Sent before the hub heard of the full socket: it will be replayed.
       if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       this.#start(watch);
-      if (watch.response.write(chunk)) {
+      if (this.#write(watch, chunk)) {
         if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
-      watch.full = true;
       // After a catch-up chunk the hub waits for `watchReady` anyway.
       if (catchUp) continue;
       watch.parks++;
@@ -135,16 +144,14 @@ export class Watches {
     }
   }
 
-  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { shaping }: Representation): WatchQuery {
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
     const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
     return {
       ...selectionOf(info, type, exchange.query),
       ...start,
       watcher: this.#nextId++,
-      apiVersion: type.apiVersion,
-      kind: type.kind,
-      ...(shaping === undefined ? {} : { shape: shaping.shape }),
+      rendering,
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }
@@ -158,19 +165,47 @@ export class Watches {
   #start(watch: OpenWatch): void {
     if (watch.started) return;
     watch.started = true;
-    watch.exchange.code = 200;
-    watch.response.start(200, headersFor(watch.contentType));
+    const { exchange, representation, response } = watch;
+    if (exchange.request.isWebSocket) {
+      exchange.code = 101;
+      const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
+      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+    } else {
+      exchange.code = 200;
+      response.start(200, headersFor(representation.contentType));
+    }
     watch.response.onDrained(() => this.#drained(watch));
   }
 
   /** A watch that is over before its first event. */
-  #endWith(id: number, status: Status): void {
-    this.end({ watchers: [id], chunk: Buffer.from(`${JSON.stringify({ type: 'ERROR', object: status })}\n`) });
+  #endWith({ watcher, rendering }: WatchQuery, status: Status): void {
+    const chunk = watchEventFrame('ERROR', status, rendering.encoding, this.#parts.schema);
+    this.end({ watchers: [watcher], chunk });
+  }
+
+  /** False: the socket is full or the connection has had its share; `#resumed` follows. */
+  #write(watch: OpenWatch, chunk: Uint8Array): boolean {
+    const { context, throttle } = this.#parts;
+    watch.full = !watch.response.write(chunk);
+    const waitMs = throttle.spend(watch.exchange.request, chunk.byteLength);
+    watch.heldBack = waitMs > 0;
+    if (watch.heldBack) {
+      context.timers.after(waitMs, () => {
+        watch.heldBack = false;
+        this.#resumed(watch);
+      });
+    }
+    return !watch.full && !watch.heldBack;
   }
 
   #drained(watch: OpenWatch): void {
     if (!watch.full) return;
     watch.full = false;
+    this.#resumed(watch);
+  }
+
+  #resumed(watch: OpenWatch): void {
+    if (watch.full || watch.heldBack || !this.#open.has(watch.id)) return;
     this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 

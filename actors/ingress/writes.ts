@@ -11,7 +11,7 @@ import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission
 import { sendObject, sendStatus } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reads } from './reads.ts';
-import type { Representation } from './representation.ts';
+import type { Representation, Representations } from './representation.ts';
 
 const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>([
   'create',
@@ -29,11 +29,18 @@ export function isWriteVerb(verb: string): verb is WriteVerb {
 export class Writes {
   readonly #admission: Ref<AdmissionProtocol>;
   readonly #reads: Reads;
+  readonly #representations: Representations;
   readonly #requestTimeoutMs: number;
 
-  constructor(admission: Ref<AdmissionProtocol>, reads: Reads, requestTimeoutMs: number) {
+  constructor(
+    admission: Ref<AdmissionProtocol>,
+    reads: Reads,
+    representations: Representations,
+    requestTimeoutMs: number,
+  ) {
     this.#admission = admission;
     this.#reads = reads;
+    this.#representations = representations;
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
@@ -63,7 +70,7 @@ export class Writes {
     );
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
-    else if (isStatus(reply.body)) sendStatus(exchange, reply.body);
+    else if (isStatus(reply.body)) sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange));
     else sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }
 }

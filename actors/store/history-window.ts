@@ -30,6 +30,15 @@ export class HistoryWindow {
     this.bytes += this.#keptBytes(event);
   }
 
+  /** Takes back the newest events, which nobody has seen: what they replaced is live again as what is current. */
+  retract(count: number): void {
+    for (let left = count; left > 0; left--) {
+      const event = this.events.pop()!;
+      this.bytes -= this.#keptBytes(event);
+      if (this.#isRemoval(event)) this.#pool.release(event.slab, event.offset);
+    }
+  }
+
   /** Drops events up to a revision and releases what only they kept. */
   forget(upToRevision: number): void {
     let dropped = 0;

@@ -86,6 +86,14 @@ export interface StoreHealth {
   readonly reason: string;
 }
 
+export interface Backup {
+  readonly id: number;
+  readonly revision: number;
+  readonly objects: number;
+  /** Of the objects' keys and revisions. */
+  readonly digest: number;
+}
+
 export interface StoreProtocol extends Protocol {
   readonly asks: {
     /** Group commit: answered when durable and published. Values of all transactions lie in `payload`. */
@@ -101,13 +109,27 @@ export interface StoreProtocol extends Protocol {
       readonly reply: { readonly revision: number; readonly resources: readonly ResourceDigest[] };
     };
     readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
+    /** Whether a key management service answers, by its number in the encryption configuration. */
+    readonly keyServiceHealth: {
+      readonly message: { readonly number: number };
+      /** Empty when it does. */
+      readonly reply: { readonly problem: string };
+    };
     /** Compacts up to a revision now, as the timer would. */
     readonly compact: {
       readonly message: { readonly upToRevision: number };
       readonly reply: { readonly compactedRevision: number };
     };
+    /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
+    readonly openBackup: { readonly message: Record<never, never>; readonly reply: Backup };
+    /** The next records of it (storage/snapshot-file.ts), empty at the end. */
+    readonly readBackup: {
+      readonly message: { readonly id: number };
+      readonly reply: { readonly payload: Uint8Array };
+    };
   };
   readonly tells: {
     readonly unsubscribe: { readonly subscriber: string };
+    readonly closeBackup: { readonly id: number };
   };
 }

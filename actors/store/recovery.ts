@@ -1,14 +1,16 @@
 // Brings a revision log back from what the engine holds, and refuses to when the engine lost or changed anything: the
 // event log must be dense and chained, reach the head marker, and agree with the values on their number, revisions and
-// digest. Reads everything once; parses no object.
+// digest. Reads everything once; parses no object but those that are stored in another version than the current one.
 import { crc32 } from 'node:zlib';
-import { OrchError } from '../../runtime/errors.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
 import { type EventRecord, type LoggedEvent, readEventRecord } from '../../storage/event-log.ts';
+import { isSealedValue, noProvider } from '../../storage/sealed-value.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import {
   CREATED,
   DELETED,
+  markStale,
   NO_SLAB,
   type RecordType,
   recordBytes,
@@ -16,14 +18,25 @@ import {
   UPDATED,
   writeRecordHead,
 } from '../../storage/slab-record.ts';
+import { storeDamage } from '../../storage/store-damage.ts';
 import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
 import type { CommitTime } from './commit-times.ts';
 import type { HistoryEvent } from './history-window.ts';
 import type { Place } from './protocol.ts';
 import type { CurrentRecord, RevisionLog } from './revision-log.ts';
+import type { CurrentVersion } from './settings.ts';
+
+const asStored: CurrentVersion = (_key, value) => value;
+
+/** What stands between the bytes on the disk and objects in memory. */
+export interface StoredForms {
+  readonly currentVersion?: CurrentVersion | undefined;
+  /** Absent: nothing is encrypted. */
+  readonly encryption?: StoredEncryption | undefined;
+}
 
 /**
- * Fills `log` from an opened engine. Returns the commit times of the history window.
+ * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history window.
  * Throws OrchError StoreUnusable with one line that says what is damaged.
  */
 export async function recover(
@@ -31,27 +44,34 @@ export async function recover(
   pool: SlabPool,
   engine: StorageEngine,
   contents: EngineContents,
+  { currentVersion = asStored, encryption }: StoredForms = {},
 ): Promise<CommitTime[]> {
   const records = await readChain(engine, contents);
   const writes = lastWrites(records);
-  await engine.loadValues((key, bytes) => {
-    const value = readStoredValue(key, bytes);
-    if (value === undefined) throw damaged(`the value of ${key} does not match its checksum`);
+  const take = (key: string, bytes: Uint8Array, plain: Uint8Array): void => {
+    const value = readStoredValue(key, plain);
+    if (value === undefined) throw storeDamage(`the value of ${key} ${mismatch(bytes)}`);
     const write = writes.get(key);
     if (write?.revision === value.revision && write.valueChecksum !== storedValueChecksum(bytes)) {
-      throw damaged(`the value of ${key} is not the one written at revision ${value.revision}`);
+      throw storeDamage(`the value of ${key} is not the one written at revision ${value.revision}`);
     }
-    const place = writeRecord(pool, key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    const current = currentVersion(key, value);
+    const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
+    if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
     log.digests.change(key, keyChecksum, 0, value.revision);
+  };
+  await engine.loadValues((key, bytes) => {
+    const plain = openStored(encryption, key, bytes);
+    return plain instanceof Promise ? plain.then((opened) => take(key, bytes, opened)) : take(key, bytes, plain);
   });
   const last = records.at(-1);
   log.compactedRevision = contents.compactedRevision;
   log.revision = last?.lastRevision ?? contents.compactedRevision;
   log.lastChecksum = last?.checksum ?? 0;
   checkAgainstValues(log, last);
-  rebuildHistory(log, pool, records);
+  await rebuildHistory(log, pool, records, currentVersion, encryption);
   return records.map((record) => ({ revision: record.lastRevision, wallMs: record.wallMs }));
 }
 
@@ -62,19 +82,19 @@ async function readChain(engine: StorageEngine, contents: EngineContents): Promi
     const record = readEventRecord(bytes);
     const expected = (before?.lastRevision ?? contents.compactedRevision) + 1;
     if (record === undefined)
-      throw damaged(`the event record after revision ${expected - 1} does not match its checksum`);
+      throw storeDamage(`the event record after revision ${expected - 1} does not match its checksum`);
     // The first record kept may have begun before the compacted revision.
     if (record.firstRevision !== expected && (before !== undefined || record.firstRevision > expected)) {
-      throw damaged(`events ${expected} to ${record.firstRevision - 1} are missing`);
+      throw storeDamage(`events ${expected} to ${record.firstRevision - 1} are missing`);
     }
     if (before !== undefined && record.previousChecksum !== before.checksum) {
-      throw damaged(`the event record at revision ${record.firstRevision} does not follow the one before it`);
+      throw storeDamage(`the event record at revision ${record.firstRevision} does not follow the one before it`);
     }
     records.push(record);
   });
   const reached = records.at(-1)?.lastRevision ?? contents.compactedRevision;
   if (reached < contents.markedRevision) {
-    throw damaged(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
+    throw storeDamage(`events ${reached + 1} to ${contents.markedRevision} were acknowledged and are missing`);
   }
   return records;
 }
@@ -88,32 +108,41 @@ function lastWrites(records: readonly EventRecord[]): ReadonlyMap<string, Logged
 
 function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): void {
   if (last === undefined) {
-    if (log.current.size > 0) throw damaged('there are objects but no event record');
+    if (log.current.size > 0) throw storeDamage('there are objects but no event record');
     // Compaction leaves the newest record.
-    if (log.compactedRevision > 0) throw damaged(`no event record is left after revision ${log.compactedRevision}`);
+    if (log.compactedRevision > 0) throw storeDamage(`no event record is left after revision ${log.compactedRevision}`);
     return;
   }
   if (log.current.size !== last.liveObjects) {
-    throw damaged(
+    throw storeDamage(
       `there must be ${last.liveObjects} objects at revision ${last.lastRevision}, ${log.current.size} were found`,
     );
   }
   if (log.digests.total !== last.liveDigest)
-    throw damaged(`the objects are not those of revision ${last.lastRevision}`);
+    throw storeDamage(`the objects are not those of revision ${last.lastRevision}`);
 }
 
 /** Walks back from the present: what an event replaced is what was current before it. */
-function rebuildHistory(log: RevisionLog, pool: SlabPool, records: readonly EventRecord[]): void {
+async function rebuildHistory(
+  log: RevisionLog,
+  pool: SlabPool,
+  records: readonly EventRecord[],
+  currentVersion: CurrentVersion,
+  encryption: StoredEncryption | undefined,
+): Promise<void> {
   const events = records.flatMap((record) => record.events).filter(({ revision }) => revision > log.compactedRevision);
   const cursor = new Map<string, Place | undefined>();
   const newestFirst: HistoryEvent[] = [];
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]!;
     const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
-    const before = writePrevious(pool, event);
+    const { key, previous } = event;
+    if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
+    const opened = openPrevious(event, encryption);
+    const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;
     if (place === undefined || placeRevision(pool, place) !== event.revision) {
-      throw damaged(`the value of ${event.key} at revision ${event.revision} is missing`);
+      throw storeDamage(`the value of ${event.key} at revision ${event.revision} is missing`);
     }
     cursor.set(event.key, before);
     newestFirst.push({
@@ -137,12 +166,26 @@ function removalPlace(
   return { revision: event.revision, ...log.writeRemoval(before, event.revision) };
 }
 
-function writePrevious(pool: SlabPool, event: LoggedEvent): CurrentRecord | undefined {
-  if (event.previous.byteLength === 0) return undefined;
-  const value = readStoredValue(event.key, event.previous);
+/** The stored form an event replaced; empty for a creation. */
+function openPrevious(
+  { key, previous }: LoggedEvent,
+  encryption: StoredEncryption | undefined,
+): Uint8Array | Promise<Uint8Array> {
+  return previous.byteLength === 0 ? previous : openStored(encryption, key, previous);
+}
+
+function writePrevious(
+  pool: SlabPool,
+  event: LoggedEvent,
+  stored: Uint8Array,
+  currentVersion: CurrentVersion,
+): CurrentRecord | undefined {
+  if (stored.byteLength === 0) return undefined;
+  const value = readStoredValue(event.key, stored);
   if (value === undefined)
-    throw damaged(`the value ${event.key} had before revision ${event.revision} does not match its checksum`);
-  const place = writeRecord(pool, event.key, value, value.bornRevision === value.revision ? CREATED : UPDATED);
+    throw storeDamage(`the value ${event.key} had before revision ${event.revision} ${mismatch(event.previous)}`);
+  const current = currentVersion(event.key, value);
+  const place = writeRecord(pool, event.key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
   return { ...place, bornRevision: value.bornRevision, keyChecksum: 0 };
 }
 
@@ -172,6 +215,19 @@ function placeRevision(pool: SlabPool, place: Place): number {
   return recordRevision(pool.slab(place.slab), place.offset);
 }
 
-function damaged(what: string): OrchError {
-  return new OrchError('StoreUnusable', `the store is damaged: ${what}`);
+/** The stored form behind what is on disk. Throws, or rejects with, OrchError StoreUnusable. */
+function openStored(
+  encryption: StoredEncryption | undefined,
+  key: string,
+  bytes: Uint8Array,
+): Uint8Array | Promise<Uint8Array> {
+  if (encryption !== undefined) return encryption.open(key, bytes);
+  if (isSealedValue(bytes)) throw noProvider(key, bytes);
+  return bytes;
+}
+
+/** A form that no tag vouches for may have been decrypted by a wrong key. */
+function mismatch(bytes: Uint8Array): string {
+  const how = isSealedValue(bytes) ? ' once decrypted: wrong key, or changed bytes' : '';
+  return `does not match its checksum${how}`;
 }

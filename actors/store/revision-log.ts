@@ -2,6 +2,7 @@
 // history window keeps. Forms one batch at a time: writes its records into slabs and its stored bytes into scratch memory
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import { crc32 } from 'node:zlib';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineWrite } from '../../storage/engine.ts';
 import { EventRecordWriter } from '../../storage/event-log.ts';
 import { LiveDigests } from '../../storage/live-digest.ts';
@@ -50,6 +51,15 @@ export interface FormedBatch {
   readonly runs: readonly number[];
 }
 
+/** What a batch being formed began from: `retract` goes back to it. */
+interface BatchStart {
+  readonly revision: number;
+  readonly lastChecksum: number;
+  readonly events: number;
+  /** Every key written, with what was current before, in order. */
+  readonly replaced: (readonly [key: string, before: CurrentRecord | undefined])[];
+}
+
 export class RevisionLog {
   readonly current = new Map<string, CurrentRecord>();
   readonly window: HistoryWindow;
@@ -59,21 +69,27 @@ export class RevisionLog {
   lastChecksum = 0;
   /** Of `current`. */
   readonly digests = new LiveDigests();
+  /** Recovery found values in the history that are not written in their form any more. */
+  hasStaleHistory = false;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
+  readonly #encryption: StoredEncryption | undefined;
   readonly #events = new EventRecordWriter();
   #scratch = Buffer.allocUnsafeSlow(256 * 1024);
   #scratchEnd = 0;
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
+  #start: BatchStart = { revision: 0, lastChecksum: 0, events: 0, replaced: [] };
 
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
-  constructor(pool: SlabPool, media: StorageMedia) {
+  /** `encryption`: what goes to disk passes through it; slabs hold values as they are. */
+  constructor(pool: SlabPool, media: StorageMedia, encryption?: StoredEncryption) {
     this.window = new HistoryWindow(pool);
     this.#pool = pool;
     this.#media = media;
+    this.#encryption = encryption;
   }
 
   /** Starts a batch. */
@@ -82,6 +98,23 @@ export class RevisionLog {
     this.#scratchEnd = 0;
     this.#writes = [];
     this.#runs = [];
+    const { revision, lastChecksum } = this;
+    this.#start = { revision, lastChecksum, events: this.window.events.length, replaced: [] };
+  }
+
+  /** Takes back everything since `begin`: the batch was not stored, and nobody has seen it. */
+  retract(): void {
+    const { revision, lastChecksum, events, replaced } = this.#start;
+    this.window.retract(this.window.events.length - events);
+    for (const [key, before] of [...replaced].reverse()) {
+      const written = this.current.get(key);
+      if (written !== undefined) this.#pool.release(written.slab, written.offset);
+      this.digests.retract(key, (written ?? before)!.keyChecksum, written?.revision ?? 0, before?.revision ?? 0);
+      this.#setCurrent(key, before);
+    }
+    this.revision = revision;
+    this.lastChecksum = lastChecksum;
+    this.begin();
   }
 
   /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
@@ -112,6 +145,13 @@ export class RevisionLog {
     });
     this.lastChecksum = checksum;
     return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
+  }
+
+  /** A batch without events: one revision, whose record vouches for everything there is. */
+  checkpoint(wallMs: number): FormedBatch {
+    this.begin();
+    this.revision++;
+    return this.finish(this.revision, wallMs)!;
   }
 
   /**
@@ -210,8 +250,13 @@ export class RevisionLog {
   }
 
   #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
+    this.#start.replaced.push([key, before]);
     this.digests.change(key, (next ?? before)!.keyChecksum, before?.revision ?? 0, next?.revision ?? 0);
-    if (next !== undefined) this.current.set(key, next);
+    this.#setCurrent(key, next);
+  }
+
+  #setCurrent(key: string, record: CurrentRecord | undefined): void {
+    if (record !== undefined) this.current.set(key, record);
     else this.current.delete(key);
   }
 
@@ -253,7 +298,8 @@ export class RevisionLog {
     const at = this.#scratchEnd;
     const length = writeStoredValue(this.#scratch, at, key, head, attributes, json, this.#media);
     this.#scratchEnd += length;
-    return this.#scratch.subarray(at, at + length);
+    const stored = this.#scratch.subarray(at, at + length);
+    return this.#encryption === undefined ? stored : this.#encryption.seal(key, stored);
   }
 }
 

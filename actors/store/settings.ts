@@ -1,18 +1,29 @@
 // What can be set of the store: by the server's options, and in a placement file.
 import type { ActorContext } from '../../runtime/actor.ts';
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
-import type { StorageMedia } from '../../storage/stored-value.ts';
+import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
+import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {
   /** Makes the engine, unopened. */
   readonly engine: (context: ActorContext) => StorageEngine;
   readonly media: StorageMedia;
+  /** What values pass through on their way to disk and back; absent: they lie there as they are. */
+  readonly encryption?: () => Promise<StoredEncryption>;
   /** Events older than this are compacted; 0: only when the window outgrows its bounds. */
   readonly compactionIntervalMs: number;
   readonly healthcheckTimeoutMs: number;
   /** Bytes that only the history window keeps; older events are compacted beyond it. */
   readonly historyBytesMax: number;
+  /** How often objects and disk are measured for the metrics; absent: never. */
+  readonly measures?: MeasurePeriods;
+  /** Brings a value that is read back from the engine into the version it is stored in now; absent: it is. */
+  readonly currentVersion?: CurrentVersion;
 }
+
+/** The value given, or another of the same object and revision. */
+export type CurrentVersion = (key: string, value: StoredValue) => StoredValue;
 
 export const STORE_SETTINGS = {
   slabBytes: 1024 * 1024,

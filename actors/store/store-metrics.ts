@@ -8,6 +8,8 @@ export interface StoreFigures {
   readonly slabBytes: number;
   readonly slabLiveBytes: number;
   readonly subscribers: number;
+  /** 0 or 1. */
+  readonly writable: number;
 }
 
 const GAUGES: readonly (readonly [figure: keyof StoreFigures, name: string, help: string])[] = [
@@ -17,6 +19,7 @@ const GAUGES: readonly (readonly [figure: keyof StoreFigures, name: string, help
   ['slabBytes', 'orch_store_slab_bytes', 'Shared memory held by slabs.'],
   ['slabLiveBytes', 'orch_store_slab_live_bytes', 'Bytes of records current or in the history window.'],
   ['subscribers', 'orch_store_subscribers', 'Actors that follow the store.'],
+  ['writable', 'orch_store_writable', '1 while writes are stored, 0 since the disk refused one.'],
 ];
 
 const BATCH_SIZE_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];

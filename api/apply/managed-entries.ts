@@ -111,9 +111,19 @@ function withFields({ name, operation, apiVersion, time }: Manager, fields: Fiel
 
 /** What managers keep when others have taken some fields over. Managers with nothing left are gone. */
 export function withoutFields(managers: readonly Manager[], taken: FieldSet): Manager[] {
+  return withoutFieldsOfEach(managers, () => taken);
+}
+
+/** The same where each manager loses fields of its own. Those that `taken` is undefined for are gone as well. */
+export function withoutFieldsOfEach(
+  managers: readonly Manager[],
+  taken: (manager: Manager) => FieldSet | undefined,
+): Manager[] {
   const kept: Manager[] = [];
   for (const manager of managers) {
-    const fields = difference(manager.fields, taken);
+    const lost = taken(manager);
+    if (lost === undefined) continue;
+    const fields = difference(manager.fields, lost);
     if (isEmpty(fields)) continue;
     kept.push(fields === manager.fields ? manager : withFields(manager, fields));
   }

@@ -20,7 +20,6 @@ import {
   places,
   sameFields,
   union,
-  unionOf,
   within,
   without,
 } from './field-set.ts';
@@ -35,8 +34,10 @@ import {
   storedManagers,
   withinLimit,
   withoutFields,
+  withoutFieldsOfEach,
 } from './managed-entries.ts';
-import { mergeConfiguration, withoutGivenUp } from './merge.ts';
+import { mergeConfiguration } from './merge.ts';
+import { type DifferencesIn, differencesIn, type OtherVersions, withoutGivenUpIn } from './other-versions.ts';
 import type { OwnedType } from './owned-type.ts';
 
 /** Who writes, when, and under which version of the API. */
@@ -92,6 +93,7 @@ export function entriesOfCreate(object: JsonObject, type: OwnedType, writer: Wri
  * @param next the object to be stored, with the managedFields the client sent: they replace the stored ones if they
  *   can be read, and one empty entry ends the tracking.
  * @param mayEdit false for subresources, through which managedFields cannot be edited.
+ * @param versions the other versions that managers may have written in; absent: all are taken to be of the writer's.
  */
 export function entriesOfUpdate(
   next: JsonObject,
@@ -99,6 +101,7 @@ export function entriesOfUpdate(
   type: OwnedType,
   writer: Writer,
   mayEdit: boolean,
+  versions?: OtherVersions,
 ): Entries {
   const before = metadataOf(stored).managedFields;
   const given = metadataOf(next).managedFields;
@@ -120,9 +123,10 @@ export function entriesOfUpdate(
     fields: taken,
   };
   const former = managers.find((manager) => isSameManager(manager, self));
-  const others = withoutFields(
+  const differences = differencesIn(stored, next, writer.apiVersion, { changed: taken, removed }, versions);
+  const others = withoutLost(
     managers.filter((manager) => manager !== former),
-    union(taken, removed),
+    differences,
   );
   const fields = difference(union(former?.fields ?? NO_FIELDS, taken), removed);
   if (isEmpty(fields)) return entriesOf(others);
@@ -138,6 +142,8 @@ export interface Application {
   readonly force: boolean;
   /** Fields that the endpoint leaves as they are. */
   readonly reset: FieldSet;
+  /** The other versions that managers may have written in; absent: all are taken to be of the writer's. */
+  readonly versions?: OtherVersions;
 }
 
 /**
@@ -152,7 +158,7 @@ export function applyConfiguration(
   live: JsonObject | undefined,
   application: Application,
 ): JsonObject {
-  const { writer, type, reset } = application;
+  const { writer, type, reset, versions } = application;
   requireNoManagers(config);
   const asserted = assertedFields(config, type.rule);
   // A new object is made complete in place later on, which the shared empty one must not be.
@@ -167,18 +173,18 @@ export function applyConfiguration(
   };
   const former = managers.find((manager) => isSameManager(manager, self));
   const others = managers.filter((manager) => manager !== former);
-  const last = without(former?.fields ?? NO_FIELDS, reset);
-  const managed = unionOf([self.fields, ...others.map(({ fields }) => fields)]);
+  const last = { apiVersion: former?.apiVersion ?? '', fields: without(former?.fields ?? NO_FIELDS, reset) };
   const merged = canonical(mergeConfiguration(base, config, type.rule), type);
-  const kept = withoutGivenUp(merged, last, managed, type.rule);
+  const kept = withoutGivenUpIn(merged, last, [self, ...others], type, writer.apiVersion, versions);
   const pruned = kept === merged ? merged : canonical(kept, type);
   const { added, modified, removed } = excluding(compareObjects(base, pruned, type.rule), reset);
   // A zero that canonical form leaves out is asserted all the same. A map or list that became empty is not: what was taken
   // out of it was the applier's own.
   const changed = union(union(added, modified), intersection(lowest(removed), self.fields));
-  const conflicting = withFieldsIn(others, changed);
+  const differences = differencesIn(base, pruned, writer.apiVersion, { changed, removed }, versions);
+  const conflicting = withFieldsIn(others, differences);
   if (conflicting.length > 0 && !application.force) requireAllowed(conflicting, base, application);
-  const remaining = withoutFields(others, union(changed, removed));
+  const remaining = withoutLost(others, differences);
   // What this endpoint cannot set is still what the manager last said of it elsewhere.
   const fields = union(self.fields, within(former?.fields ?? NO_FIELDS, reset));
   const isSame =
@@ -228,11 +234,21 @@ function canonical(object: JsonObject, { schema }: OwnedType): JsonObject {
   return schema === undefined ? object : decode(object, schema).object;
 }
 
-/** Each manager with those of the fields that it has; managers without any are left out. */
-function withFieldsIn(managers: readonly Manager[], fields: FieldSet): Manager[] {
-  if (isEmpty(fields)) return [];
+/** What managers keep after a write. */
+function withoutLost(managers: readonly Manager[], differences: DifferencesIn): Manager[] {
+  return withoutFieldsOfEach(managers, ({ apiVersion }) => {
+    const found = differences(apiVersion);
+    return found === undefined ? undefined : union(found.changed, found.removed);
+  });
+}
+
+/** Each manager with those of the changed fields that it has; managers without any are left out. */
+function withFieldsIn(managers: readonly Manager[], differences: DifferencesIn): Manager[] {
   return managers
-    .map((manager) => ({ ...manager, fields: intersection(manager.fields, fields) }))
+    .map((manager) => {
+      const changed = differences(manager.apiVersion)?.changed ?? NO_FIELDS;
+      return { ...manager, fields: isEmpty(changed) ? NO_FIELDS : intersection(manager.fields, changed) };
+    })
     .filter((manager) => !isEmpty(manager.fields));
 }
 

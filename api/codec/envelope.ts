@@ -1,7 +1,7 @@
 // The frame around an object in Protobuf (SPEC.md "Protobuf envelope"): a prefix of four bytes, then the message
 // Unknown with apiVersion, kind and the encoded object. Knows no schema.
 import { DecodeError } from './decode-error.ts';
-import { BackwardWriter, tagOf, WIRE_BYTES, WireReader } from './wire.ts';
+import { BackwardWriter, putVarint, tagOf, varintBytes, WIRE_BYTES, WireReader } from './wire.ts';
 
 const PREFIX = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
 
@@ -96,6 +96,41 @@ export function sealEnvelope(apiVersion: string, kind: string, raw: Uint8Array):
   writeEnvelope(shared, apiVersion, kind, (writer) => writer.bytes(raw));
   return shared.take();
 }
+
+/**
+ * The envelope of one kind in pieces, for whoever has the encoded object and copies it only once: the opening, the length
+ * of the object as a varint, the object, the closing.
+ */
+export class EnvelopePieces {
+  readonly opening: Buffer;
+  readonly closing: Buffer;
+
+  constructor(apiVersion: string, kind: string) {
+    const whole = sealEnvelope(apiVersion, kind, NOTHING);
+    const rawLengthAt = whole.length - CLOSING_BYTES - 1;
+    this.opening = whole.subarray(0, rawLengthAt);
+    this.closing = whole.subarray(rawLengthAt + 1);
+  }
+
+  /** Bytes of the envelope around an object of `rawBytes`. */
+  bytesAround(rawBytes: number): number {
+    return this.opening.length + varintBytes(rawBytes) + rawBytes + this.closing.length;
+  }
+
+  /** Puts what comes before an object of `rawBytes`; returns where the object goes. */
+  open(target: Buffer, at: number, rawBytes: number): number {
+    return putVarint(target, at + this.opening.copy(target, at), rawBytes);
+  }
+
+  /** Puts what comes behind the object; returns where the envelope ends. */
+  close(target: Buffer, at: number): number {
+    return at + this.closing.copy(target, at);
+  }
+}
+
+const NOTHING = new Uint8Array();
+/** Two empty texts: contentEncoding and contentType. */
+const CLOSING_BYTES = 4;
 
 /**
  * The message WatchEvent, without the four bytes of length that go before it in a stream.

@@ -15,6 +15,20 @@ const KEPT_BYTES_MAX = 1024 * 1024;
 const TWO_32 = 2 ** 32;
 const SHORT_TEXT_MAX = 48;
 
+/** Bytes that a varint below 2^32 takes. */
+export function varintBytes(value: number): number {
+  return value < 0x80 ? 1 : value < 0x4000 ? 2 : value < 0x200000 ? 3 : value < 0x10000000 ? 4 : 5;
+}
+
+/** Puts a varint below 2^32 at a place in a buffer; returns where it ends. */
+export function putVarint(target: Uint8Array, at: number, value: number): number {
+  let end = at;
+  let rest = value >>> 0;
+  for (; rest >= 0x80; rest >>>= 7) target[end++] = (rest & 0x7f) | 0x80;
+  target[end++] = rest;
+  return end;
+}
+
 /** Writes from the end of a buffer towards its start. */
 export class BackwardWriter {
   #buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES);

@@ -2,6 +2,7 @@
 // them, and as what their objects are stored. Built once a thread; never changed afterwards.
 import type { Dialect } from '../../config/dialect.ts';
 import { API_GROUPS } from './api-groups.ts';
+import { API_MINOR_VERSION, isRemoved } from './deprecation.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf, resourceTable } from './resource-table.ts';
 import type { Subresource } from './resource-type.ts';
@@ -18,6 +19,10 @@ export interface ServedGroup {
 export interface RegistryOptions {
   /** `--runtime-config` pairs such as `api/beta=false` and `batch/v1=false`. */
   readonly runtimeConfig?: readonly string[];
+  /** `--storage-versions`: apiVersions to store objects in, the most wanted first. */
+  readonly storageVersions?: readonly string[];
+  /** `--emulated-release`: the minor release whose removals apply. */
+  readonly minorRelease?: number;
   /** Feature gates by name; one that is absent is off. Only subresources of alpha features ask. */
   readonly featureGates?: Readonly<Record<string, boolean>>;
 }
@@ -25,6 +30,8 @@ export interface RegistryOptions {
 /** Everything about which resource types there are. Only `known` and `storageType` see types that are not served. */
 export interface Registry {
   readonly dialect: Dialect;
+  /** The minor release whose removals apply. */
+  readonly minorRelease: number;
   /** The served type at `/apis/<group>/<version>/<plural>`; the core group is empty. */
   byPath(group: string, version: string, plural: string): KnownType | undefined;
   byKind(group: string, version: string, kind: string): KnownType | undefined;
@@ -46,10 +53,15 @@ export interface Registry {
   resourcesByPreferredVersion(): readonly KnownType[];
 }
 
-/** Builds the registry. Throws RuntimeConfigError when `runtimeConfig` names something that is not there. */
+/**
+ * Builds the registry. Throws RuntimeConfigError when `runtimeConfig` or `storageVersions` names something that is not
+ * there.
+ */
 export function createRegistry(dialect: Dialect, options: RegistryOptions = {}): Registry {
-  const known = inDiscoveryOrder(dialect, gated(resourceTable(dialect), options.featureGates ?? {}));
-  const served = servedTypes(known, options.runtimeConfig ?? []);
+  const { featureGates = {}, runtimeConfig = [], storageVersions = [], minorRelease = API_MINOR_VERSION } = options;
+  const known = inDiscoveryOrder(dialect, gated(resourceTable(dialect, storageVersions), featureGates));
+  requireStored(known, storageVersions);
+  const served = servedTypes(known, runtimeConfig, minorRelease);
   const groups = servedGroups(served);
   const byPath = indexed(served, (type) => type.plural);
   const byKind = indexed(served, (type) => type.kind);
@@ -60,6 +72,7 @@ export function createRegistry(dialect: Dialect, options: RegistryOptions = {}):
   const preferred = namespacedOnce(served);
   return {
     dialect,
+    minorRelease,
     byPath: (group, version, plural) => byPath.get(group)?.get(version)?.get(plural),
     byKind: (group, version, kind) => byKind.get(group)?.get(version)?.get(kind),
     all: () => served,
@@ -91,20 +104,41 @@ function inDiscoveryOrder(dialect: Dialect, types: readonly KnownType[]): readon
 }
 
 /**
- * What is switched on and can be served without conversion, which this release does not do: every type at its preferred
- * version, but for those that share another group's objects. Switching on by name what cannot be served is refused, for
- * the operator would otherwise wait for it in vain.
+ * What is switched on and has not been removed by the release. Switching on by name what is gone is refused, for the
+ * operator would otherwise wait for it in vain.
  */
-function servedTypes(known: readonly KnownType[], runtimeConfig: readonly string[]): readonly KnownType[] {
+function servedTypes(
+  known: readonly KnownType[],
+  runtimeConfig: readonly string[],
+  minorRelease: number,
+): readonly KnownType[] {
   const byDefault = new Map(known.map((type) => [type.apiVersion, type.servedByDefault]));
   const { enabled, enabledByName } = switchVersions(byDefault, runtimeConfig);
-  const served = known.filter((type) => enabled.has(type.apiVersion) && !type.needsConversion);
+  const served = known.filter((type) => enabled.has(type.apiVersion) && !isRemoved(type, minorRelease));
   for (const apiVersion of enabledByName) {
     if (!served.some((type) => type.apiVersion === apiVersion)) {
-      throw new RuntimeConfigError(`${apiVersion} cannot be served: its objects are stored in another version`);
+      throw new RuntimeConfigError(
+        `runtime-config: ${apiVersion} cannot be served: release 1.${minorRelease} has removed it`,
+      );
     }
   }
   return served;
+}
+
+/** Throws RuntimeConfigError for a storage version that nothing can be stored in. */
+function requireStored(known: readonly KnownType[], storageVersions: readonly string[]): void {
+  for (const apiVersion of storageVersions) {
+    if (!known.some((type) => canStore(type, apiVersion))) {
+      throw new RuntimeConfigError(`storage-versions: nothing can be stored in ${apiVersion}`);
+    }
+  }
+}
+
+/** True for a type in the version, unless its objects are another group's. */
+function canStore(type: KnownType, apiVersion: string): boolean {
+  return (
+    type.persisted && type.apiVersion === apiVersion && type.storageKey === `${type.group || 'core'}/${type.plural}`
+  );
 }
 
 function servedGroups(served: readonly KnownType[]): readonly ServedGroup[] {

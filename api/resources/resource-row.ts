@@ -21,10 +21,12 @@ export interface TypeRow extends VersionedTraits {
   readonly verbs?: readonly Verb[];
   /** The preferred version comes first. */
   readonly versions: Readonly<Record<string, VersionRow>>;
-  /** The version that the original stores the type in, where that is not the preferred one (see resource-table.ts). */
-  readonly storageVersion?: string;
-  /** Objects are those of the same plural in another group, stored as that group's version. */
-  readonly sharedWith?: { readonly group: string; readonly version: string };
+  /** Objects are those of the same plural in another group, where they are stored. */
+  readonly sharedWith?: {
+    readonly group: string;
+    /** Selectable fields that the other group names otherwise: own name to the other's. */
+    readonly fieldNames?: Readonly<Record<string, string>>;
+  };
 
   readonly putCreates?: true;
   /** PUT without resourceVersion is refused. */

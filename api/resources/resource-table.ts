@@ -15,8 +15,15 @@ export interface KnownType extends ResourceType {
   readonly preferredVersion: string;
   /** False for alpha versions, which have to be switched on. */
   readonly servedByDefault: boolean;
-  /** Objects in this version would have to be converted from the stored one. */
+  /** Objects are stored in another version than this one. */
   readonly needsConversion: boolean;
+  /**
+   * The fields whose values the store keeps beside an object, for selectors: the same list for every version that is
+   * stored under one key. Named as the stored version names them.
+   */
+  readonly storedFields: readonly string[];
+  /** Selectable fields that the stored version names otherwise: this version's name to that one. */
+  readonly storedFieldNames: Readonly<Record<string, string>>;
   readonly lifecycle: Lifecycle;
 }
 
@@ -30,13 +37,21 @@ export interface Lifecycle {
 
 const TABLE: readonly GroupTypes[] = [CORE_TYPES, ...WORKLOAD_TYPES, ...INFRASTRUCTURE_TYPES, ...CONTROL_TYPES];
 
-/** Every type of the table in every version, spelled in `dialect`, in the table's order. */
-export function resourceTable(dialect: Dialect): readonly KnownType[] {
+/**
+ * Every type of the table in every version, spelled in `dialect`, in the table's order.
+ *
+ * @param storageVersions apiVersions to store objects in, where their types have them, the most wanted first; what no
+ *   one of them fits is stored in its preferred version.
+ */
+export function resourceTable(dialect: Dialect, storageVersions: readonly string[] = []): readonly KnownType[] {
   const types: KnownType[] = [];
   for (const { group, types: rows } of TABLE) {
     for (const row of rows) {
+      const home = homeOf(group, row);
+      const storage = storageOf(dialect, home, row, storageVersions);
+      const storedFields = storedFieldsOf(home);
       for (const [version, traits] of Object.entries(row.versions)) {
-        types.push(expand(dialect, dialect.spell(group), row, version, traits));
+        types.push(expand(dialect, dialect.spell(group), row, version, traits, storage, storedFields));
       }
     }
   }
@@ -56,10 +71,17 @@ export function splitApiVersion(apiVersion: string): { readonly group: string; r
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
 
-function expand(dialect: Dialect, group: string, row: TypeRow, version: string, traits: VersionRow): KnownType {
+function expand(
+  dialect: Dialect,
+  group: string,
+  row: TypeRow,
+  version: string,
+  traits: VersionRow,
+  storage: Storage,
+  storedFields: readonly string[],
+): KnownType {
   const apiVersion = apiVersionOf(group, version);
   const preferredVersion = Object.keys(row.versions)[0]!;
-  const storage = storageOf(dialect, group, row, preferredVersion);
   const subresources = traits.subresources ?? row.subresources ?? [];
   return {
     group,
@@ -81,29 +103,62 @@ function expand(dialect: Dialect, group: string, row: TypeRow, version: string, 
     strategy: strategyOf(row, traits, subresources),
     preferredVersion,
     servedByDefault: !version.includes('alpha'),
-    needsConversion: row.virtual === true ? version !== preferredVersion : apiVersion !== storage.apiVersion,
+    needsConversion: row.virtual !== true && apiVersion !== storage.apiVersion,
+    storedFields,
+    storedFieldNames: row.sharedWith?.fieldNames ?? NO_NAMES,
     lifecycle: lifecycleOf(dialect, group, row.kind, traits),
   };
 }
 
+const NO_NAMES: Readonly<Record<string, string>> = {};
+
+/** Where objects are kept and as what. */
+interface Storage {
+  readonly key: string;
+  /** Empty for types that are not stored. */
+  readonly apiVersion: string;
+}
+
+/** The row whose objects a row's are, and its group: itself, or the one it shares with. */
+interface Home {
+  readonly group: string;
+  readonly row: TypeRow;
+}
+
+function homeOf(group: string, row: TypeRow): Home {
+  if (row.sharedWith === undefined) return { group, row };
+  const home = row.sharedWith.group;
+  const shared = TABLE.find(({ group: name }) => name === home)?.types.find(({ plural }) => plural === row.plural);
+  if (shared === undefined) throw new RangeError(`${group} shares ${row.plural} with ${home}, which has none`);
+  return { group: home, row: shared };
+}
+
 /**
- * Where objects are kept and as what. The row's `storageVersion` is left aside for now: with nothing to convert between
- * versions, every type is stored as the version it is served in, the preferred one. A type that shares another group's
- * objects still names that group's version, and so needs conversion in all of its own.
+ * The original stores a few types in an older version than the preferred one, for the release before it to read. Nothing
+ * is before this one, and what is stored in the preferred version is sent as it lies.
  */
-function storageOf(
-  dialect: Dialect,
-  group: string,
-  row: TypeRow,
-  preferredVersion: string,
-): { readonly key: string; readonly apiVersion: string } {
-  const home = row.sharedWith
-    ? { group: dialect.spell(row.sharedWith.group), version: row.sharedWith.version }
-    : { group, version: preferredVersion };
+function storageOf(dialect: Dialect, home: Home, row: TypeRow, storageVersions: readonly string[]): Storage {
+  const group = dialect.spell(home.group);
+  const versions = Object.keys(home.row.versions);
+  const wanted = storageVersions
+    .map(splitApiVersion)
+    .find((other) => other.group === group && versions.includes(other.version));
   return {
-    key: `${home.group === '' ? 'core' : home.group}/${row.plural}`,
-    apiVersion: row.virtual ? '' : apiVersionOf(home.group, home.version),
+    key: `${group === '' ? 'core' : group}/${row.plural}`,
+    apiVersion: row.virtual ? '' : apiVersionOf(group, wanted?.version ?? versions[0]!),
   };
+}
+
+const fieldsByHome = new Map<TypeRow, readonly string[]>();
+
+/** The fields of the preferred version, then what only others of its group can be asked for. One list a row. */
+function storedFieldsOf({ row }: Home): readonly string[] {
+  let fields = fieldsByHome.get(row);
+  if (fields === undefined) {
+    fields = [...new Set(Object.values(row.versions).flatMap((traits) => selectableFields(row, traits)))];
+    fieldsByHome.set(row, fields);
+  }
+  return fields;
 }
 
 function subresource(dialect: Dialect, group: string, kind: string, version: string, row: SubresourceRow): Subresource {

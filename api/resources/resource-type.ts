@@ -65,7 +65,7 @@ export interface ResourceType {
    * and for types that share storage (`events` of two groups).
    */
   readonly storageKey: string;
-  /** Paths a fieldSelector may name, in the order in which the store keeps their values. */
+  /** Paths a fieldSelector may name. The store keeps the values of `KnownType.storedFields`. */
   readonly selectableFields: readonly string[];
   readonly strategy: Strategy;
 }

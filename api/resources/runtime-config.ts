@@ -1,10 +1,10 @@
 // Which group versions an operator switches on and off (`--runtime-config`). Decides on group versions only; whether
 // this release can serve what is switched on is the registry's question.
 
-/** A `--runtime-config` that names something unknown or says something senseless. The message is for the operator. */
+/** A setting of versions that names something unknown or says something senseless. The message is for the operator. */
 export class RuntimeConfigError extends Error {
   constructor(message: string) {
-    super(`runtime-config: ${message}`);
+    super(message);
     this.name = 'RuntimeConfigError';
   }
 }
@@ -44,7 +44,7 @@ const FALSE_WORDS = new Set(['0', 'f', 'F', 'false', 'FALSE', 'False']);
 export function switchVersions(byDefault: ReadonlyMap<string, boolean>, pairs: readonly string[]): VersionSwitches {
   const wanted = parsePairs(pairs);
   if (wanted.size === 1 && wanted.get('api/all') === false) {
-    throw new RuntimeConfigError('api/all=false alone would leave nothing to serve');
+    throw new RuntimeConfigError('runtime-config: api/all=false alone would leave nothing to serve');
   }
   const state = new Map(byDefault);
   for (const { key, matches } of VERSION_CLASSES) {
@@ -58,7 +58,7 @@ export function switchVersions(byDefault: ReadonlyMap<string, boolean>, pairs: r
   const enabledByName = new Set<string>();
   for (const [key, on] of wanted) {
     const apiVersion = key === LEGACY_KEY ? 'v1' : key;
-    if (!state.has(apiVersion)) throw new RuntimeConfigError(unknownKey(key, state));
+    if (!state.has(apiVersion)) throw new RuntimeConfigError(`runtime-config: ${unknownKey(key, state)}`);
     state.set(apiVersion, on);
     if (on) enabledByName.add(apiVersion);
   }
@@ -73,7 +73,7 @@ function parsePairs(pairs: readonly string[]): Map<string, boolean> {
     const word = equals < 0 ? '' : pair.slice(equals + 1).trim();
     const on = TRUE_WORDS.has(word);
     if (!on && !FALSE_WORDS.has(word)) {
-      throw new RuntimeConfigError(`the value of ${JSON.stringify(pair)} is neither true nor false`);
+      throw new RuntimeConfigError(`runtime-config: the value of ${JSON.stringify(pair)} is neither true nor false`);
     }
     wanted.set(key, on);
   }

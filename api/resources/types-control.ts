@@ -32,7 +32,6 @@ const APIEXTENSIONS: GroupTypes = {
       categories: ['api-extensions'],
       clusterScoped: true,
       subresources: [STATUS],
-      storageVersion: 'v1beta1',
       putNeedsResourceVersion: true,
       generationParts: ['spec'],
       versions: {

@@ -10,9 +10,20 @@ const EVENTS: GroupTypes = {
       plural: 'events',
       kind: 'Event',
       shortNames: ['ev'],
-      // One object under two spellings: core's `source` and timestamps are `deprecated…` here. Not served as long as
-      // nothing converts between them.
-      sharedWith: { group: '', version: 'v1' },
+      // One object under two spellings: core's `source` and timestamps are `deprecated…` here.
+      sharedWith: {
+        group: '',
+        fieldNames: {
+          reportingController: 'reportingComponent',
+          'regarding.kind': 'involvedObject.kind',
+          'regarding.namespace': 'involvedObject.namespace',
+          'regarding.name': 'involvedObject.name',
+          'regarding.uid': 'involvedObject.uid',
+          'regarding.apiVersion': 'involvedObject.apiVersion',
+          'regarding.resourceVersion': 'involvedObject.resourceVersion',
+          'regarding.fieldPath': 'involvedObject.fieldPath',
+        },
+      },
       selectableFields: [
         'metadata.name',
         'metadata.namespace',
@@ -75,8 +86,8 @@ const EXTENSIONS: GroupTypes = {
       plural: 'ingresses',
       kind: 'Ingress',
       shortNames: ['ing'],
-      // The networking group's object in an older form. Not served as long as nothing converts between them.
-      sharedWith: { group: 'networking.@group', version: 'v1' },
+      // The networking group's object in an older form.
+      sharedWith: { group: 'networking.@group' },
       subresources: [STATUS],
       generationParts: ['spec'],
       versions: {
@@ -97,7 +108,6 @@ const DISCOVERY: GroupTypes = {
     {
       plural: 'endpointslices',
       kind: 'EndpointSlice',
-      storageVersion: 'v1beta1',
       generationParts: ['content', 'metadata.labels'],
       versions: {
         v1: {},

@@ -54,7 +54,6 @@ const BATCH: GroupTypes = {
       shortNames: ['cj'],
       categories: ['all'],
       subresources: [STATUS],
-      storageVersion: 'v1beta1',
       versions: {
         v1: {},
         v1beta1: {
@@ -106,7 +105,6 @@ const POLICY: GroupTypes = {
       kind: 'PodDisruptionBudget',
       shortNames: ['pdb'],
       subresources: [STATUS],
-      storageVersion: 'v1beta1',
       putNeedsResourceVersion: true,
       generationParts: ['spec'],
       nameFormat: 'pathSegment',

@@ -1,5 +1,5 @@
 // Field selectors, compiled against the fields a type offers: `metadata.name=a,spec.nodeName!=b`. They are matched
-// against an object's values in the order of ResourceType.selectableFields (selectable-values.ts makes those).
+// against an object's values in the order of those fields (selectable-values.ts makes them).
 import { badRequest, quote } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
 
@@ -64,6 +64,24 @@ export function compileFieldSelector(text: string, selectableFields: readonly st
       return true;
     },
   };
+}
+
+/** What a type offers, and what the store calls the fields that it calls otherwise. */
+interface SelectableType {
+  readonly selectableFields: readonly string[];
+  readonly storedFieldNames: Readonly<Record<string, string>>;
+}
+
+/** A `fieldSelector` parameter over the fields as the store names them. Throws StatusError 400 as above. */
+export function storedFieldSelector(text: string, type: SelectableType): string {
+  const { requirements } = compileFieldSelector(text, type.selectableFields);
+  const names = type.storedFieldNames;
+  return requirements
+    .map(({ field, equals, value }) => {
+      const stored = Object.hasOwn(names, field) ? names[field]! : field;
+      return `${stored}${equals ? '=' : '!='}${escapeFieldValue(value)}`;
+    })
+    .join(',');
 }
 
 /** A value as it is written in a field selector. */

@@ -1,4 +1,4 @@
-// The values of an object that field selectors can ask for, as texts, in the order of ResourceType.selectableFields.
+// The values of a stored object that field selectors can ask for, as texts, in the order of KnownType.storedFields.
 // Computed once, when the object is written.
 import { isJsonObject, type JsonObject, memberOf } from '../json-value.ts';
 

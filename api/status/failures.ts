@@ -199,7 +199,7 @@ export function disruptionBudgetExceeded(detail: string, retryAfter: number): St
     causes: [{ reason: 'DisruptionBudget', message: detail }],
     ...retry(retryAfter),
   };
-  return failure(429, 'TooManyRequests', "the eviction would violate the pod's disruption budget", details);
+  return failure(429, 'TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", details);
 }
 
 /** 500: something unexpected. `detail` is shown to the client: no secrets, no stack. */
@@ -221,6 +221,11 @@ export function serverTimeout(operation: string, type: NamedType, retryAfter: nu
 /** 503: a part of the server, or a server behind it, cannot answer. */
 export function serviceUnavailable(detail: string): Status {
   return failure(503, 'ServiceUnavailable', detail);
+}
+
+/** 507: what was sent cannot be stored now; nothing of it is. */
+export function insufficientStorage(detail: string): Status {
+  return failure(507, 'InsufficientStorage', detail);
 }
 
 /** 504: the request's deadline has passed. */

@@ -10,6 +10,7 @@ export type StatusReason =
   | 'Expired'
   | 'Forbidden'
   | 'Gone'
+  | 'InsufficientStorage'
   | 'InternalError'
   | 'Invalid'
   | 'MethodNotAllowed'

@@ -11,13 +11,18 @@ export function endpointsText(endpoints: JsonObject): string {
   const subsets = partsAt(endpoints, 'subsets');
   if (subsets.length === 0) return '<none>';
   const texts: string[] = [];
+  let count = 0;
   for (const subset of subsets) {
-    const ips = partsAt(subset, 'addresses').map((address) => textAt(address, 'ip'));
+    const addresses = partsAt(subset, 'addresses');
     const ports = partsAt(subset, 'ports');
+    count += addresses.length * Math.max(1, ports.length);
+    // Only what is shown is made: of thousands of addresses at thousands of ports there are millions.
+    const ips = addresses.slice(0, SHOWN_MAX).map((address) => textAt(address, 'ip'));
     if (ports.length === 0) texts.push(...ips);
-    for (const port of ports) for (const ip of ips) texts.push(hostPort(ip, numberAt(port, 'port')));
+    for (const port of ports.slice(0, SHOWN_MAX))
+      for (const ip of ips) texts.push(hostPort(ip, numberAt(port, 'port')));
   }
-  return firstFew(texts, SHOWN_MAX);
+  return firstFew(texts, SHOWN_MAX, ',', count);
 }
 
 function hostPort(ip: string, port: number): string {

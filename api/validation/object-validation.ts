@@ -36,7 +36,7 @@ interface KindChecks {
   readonly change: ChangeCheck | undefined;
   /** The change rules stand for those of a create. */
   readonly onlyChange: boolean;
-  /** By the subresource that writes the status. */
+  /** By the subresource that has change rules of its own. */
   readonly statusChanges: ReadonlyMap<string, ChangeCheck | undefined>;
 }
 

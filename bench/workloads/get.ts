@@ -12,7 +12,7 @@ export const get: Workload = {
   name: 'get',
   summary: 'Reads of one config map of 1,000',
   async run(bench, report) {
-    const { connections } = bench;
+    const { accept, connections } = bench;
     const objects = bench.options.objects ?? OBJECTS;
     const bytes = bench.options.bytes ?? BYTES;
     const result = await bench.withTarget(async (target) => {
@@ -22,7 +22,11 @@ export const get: Workload = {
         type: 'requests',
         endpoint,
         connections,
-        request: { method: 'GET', path: `${PATHS.configMaps}/${prefix}-{object}` },
+        request: {
+          method: 'GET',
+          path: `${PATHS.configMaps}/${prefix}-{object}`,
+          ...(accept === undefined ? {} : { accept }),
+        },
         objects,
         objectChoice: 'shared',
         capturesVersion: false,
@@ -32,7 +36,7 @@ export const get: Workload = {
     });
     const bodyBytes = result.bodyBytes / Math.max(1, result.operations);
     const floor = bench.wantsFloor ? await readFloor(bench, bodyBytes, connections) : undefined;
-    const parameters = { connections, objects };
+    const parameters = { connections, objects, protobuf: accept !== undefined };
     report(figuresOf({ workload: 'get', parameters, unit: 'requests', result, floor, details: { bodyBytes } }));
   },
 };

@@ -1,6 +1,7 @@
 // Whole lists of a large collection.
-import type { Workload } from '../bench.ts';
+import type { Bench, Target, Workload } from '../bench.ts';
 import { readFloor } from '../floors.ts';
+import type { LoadResult } from '../load-protocol.ts';
 import { createRequest, PATHS, pod } from '../objects.ts';
 import { figuresOf } from '../report.ts';
 import { repeat } from './populate.ts';
@@ -18,32 +19,47 @@ export const list: Workload = {
     const connections = bench.options.connections ?? CONNECTIONS;
     const pods = bench.options.objects ?? PODS;
     const bytes = bench.options.bytes ?? BYTES;
-    const result = await bench.withTarget(async (target) => {
-      const { endpoint, pid, prefix } = target;
-      const body = pod(`${prefix}-{seq}`, bytes, { scheduled: false });
+    const accepts = bench.accept === undefined ? [undefined] : [undefined, bench.accept];
+    const results = await bench.withTarget(async (target) => {
+      const body = pod(`${target.prefix}-{seq}`, bytes, { scheduled: false });
       await repeat(bench, target, createRequest(PATHS.pods, body), pods);
-      return await bench.load({
-        type: 'requests',
-        endpoint,
-        connections,
-        request: { method: 'GET', path: PATHS.pods },
-        objects: 1,
-        objectChoice: 'shared',
-        capturesVersion: false,
-        bounds: bench.bounds(),
-        ...(pid === undefined ? {} : { serverPid: pid }),
-      });
+      const measured: LoadResult[] = [];
+      for (const accept of accepts) measured.push(await lists(bench, target, connections, accept));
+      return measured;
     });
-    const lists = Math.max(1, result.operations);
-    const bodyBytes = result.bodyBytes / lists;
-    const floor = bench.wantsFloor ? await readFloor(bench, bodyBytes, connections) : undefined;
-    const details = {
-      megabytes: bodyBytes / 1e6,
-      itemBytes: bodyBytes / pods,
-      megabytesPerSecond: result.bodyBytes / 1e6 / result.seconds,
-      ...(result.serverCpuSeconds === undefined ? {} : { cpuSecondsEach: result.serverCpuSeconds / lists }),
-    };
-    const parameters = { connections, pods };
-    report(figuresOf({ workload: 'list', parameters, unit: 'lists', result, floor, details }));
+    for (const [i, result] of results.entries()) {
+      const count = Math.max(1, result.operations);
+      const bodyBytes = result.bodyBytes / count;
+      const floor = bench.wantsFloor ? await readFloor(bench, bodyBytes, connections) : undefined;
+      const cpuSecondsEach = cpuEach(result);
+      const details = {
+        megabytes: bodyBytes / 1e6,
+        itemBytes: bodyBytes / pods,
+        megabytesPerSecond: result.bodyBytes / 1e6 / result.seconds,
+        ...(Number.isNaN(cpuSecondsEach) ? {} : { cpuSecondsEach }),
+        ...(i === 0 || Number.isNaN(cpuSecondsEach) ? {} : { cpuToJson: cpuSecondsEach / cpuEach(results[0]!) }),
+      };
+      const parameters = { connections, pods, protobuf: accepts[i] !== undefined };
+      report(figuresOf({ workload: 'list', parameters, unit: 'lists', result, floor, details }));
+    }
   },
 };
+
+function lists(bench: Bench, { endpoint, pid }: Target, connections: number, accept?: string): Promise<LoadResult> {
+  return bench.load({
+    type: 'requests',
+    endpoint,
+    connections,
+    request: { method: 'GET', path: PATHS.pods, ...(accept === undefined ? {} : { accept }) },
+    objects: 1,
+    objectChoice: 'shared',
+    capturesVersion: false,
+    bounds: bench.bounds(),
+    ...(pid === undefined ? {} : { serverPid: pid }),
+  });
+}
+
+/** CPU seconds of the server for one list; not a number where they are not known. */
+function cpuEach({ serverCpuSeconds, operations }: LoadResult): number {
+  return serverCpuSeconds === undefined ? Number.NaN : serverCpuSeconds / Math.max(1, operations);
+}

@@ -31,6 +31,14 @@ export const featureOptions = optionGroup('Features', SERVER, [
     description: 'API versions switched on or off: v1, group/version, api/all, api/ga, api/beta, api/alpha.',
     inForce: true,
   },
+  {
+    name: 'emulated-release',
+    type: 'string',
+    default: '1.21',
+    values: ['1.16', '1.17', '1.18', '1.19', '1.20', '1.21', '1.22', '1.23', '1.24', '1.25'],
+    description: 'Release whose removals of API versions apply, and whose deprecations clients are warned of.',
+    inForce: true,
+  },
   { name: 'profiling', type: 'bool', default: 'true', description: 'Serve profiles under /debug/pprof/.' },
   {
     name: 'contention-profiling',

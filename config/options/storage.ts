@@ -22,6 +22,16 @@ export const storageOptions = optionGroup('Store', SERVER, [
     inForce: true,
   },
   {
+    name: 'encoding-cache-bytes',
+    type: 'int',
+    unit: 'bytes',
+    default: '67108864',
+    bounds: [0, 2 ** 36],
+    description:
+      'Memory of each front thread for objects encoded as Protobuf; those asked for least recently go first.',
+    inForce: true,
+  },
+  {
     name: 'storage-backend',
     type: 'string',
     default: 'store3',
@@ -35,6 +45,13 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: 'application/vnd.@brand.protobuf',
     values: ['application/vnd.@brand.protobuf', 'application/json'],
     description: 'Encoding of objects in the store.',
+    inForce: true,
+  },
+  {
+    name: 'storage-versions',
+    type: 'list',
+    form: { pattern: /^(?:[a-z0-9.-]+\/)?v\d+[a-z0-9]*$/, says: 'v1 or group/version' },
+    description: 'API versions to store objects in, the most wanted first; others are stored in the preferred one.',
     inForce: true,
   },
   {
@@ -64,13 +81,17 @@ export const storageOptions = optionGroup('Store', SERVER, [
     name: 'store-count-metric-poll-period',
     type: 'duration',
     default: '1m0s',
+    bounds: [0, TIMER_MS_MAX],
     description: 'Time between counts of the objects of each resource, for the metrics; 0 for never.',
+    inForce: true,
   },
   {
     name: 'store-db-metric-poll-interval',
     type: 'duration',
     default: '30s',
+    bounds: [0, TIMER_MS_MAX],
     description: 'Time between measurements of the store, for the metrics; 0 for never.',
+    inForce: true,
   },
   {
     name: 'lease-reuse-duration-seconds',
@@ -103,8 +124,8 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
   {
     name: 'encryption-provider-config',
     type: 'path',
-    description: 'Settings of the encryption of secrets in the store.',
-    refuseUntilInForce: true,
+    description: 'File that says which resources are encrypted in the store, and how (EncryptionConfiguration).',
+    inForce: true,
   },
   { name: 'store-cafile', type: 'path', description: 'Authorities of the certificate of a store outside.' },
   { name: 'store-certfile', type: 'path', description: 'Client certificate shown to a store outside.' },

@@ -68,6 +68,16 @@ test('files with secrets can be read by their owner alone', async (t) => {
   }
 });
 
+test('a second signal ends a server at once, by that signal and not by an abort', async (t) => {
+  const server = await startServer(t, { args: ['--shutdown-delay-duration', '1h'] });
+  const ended = server.exited();
+  // Until one has come after another was handled: two at once are one.
+  const again = setInterval(() => process.kill(server.pid, 'SIGTERM'), 50);
+  await ended;
+  clearInterval(again);
+  t.is(server.endedBy, 'SIGTERM');
+});
+
 test('SIGINT ends a server with code 0, with watches open', async (t) => {
   const server = await startServer(t, { args: ['--placement', 'default'] });
   const watch = await server.client.watch('/api/v1/namespaces?watch=1');

@@ -2,8 +2,10 @@
 // every acknowledged write is there, and a watch that is resumed misses nothing and repeats nothing.
 import type { ExecutionContext } from 'ava';
 import type { HttpsClient } from '../server/https-client.ts';
+import type { Scope } from '../server/server-process.ts';
 import type { Namespace } from './objects.ts';
 import { eventually } from './objects.ts';
+import { RecordedReader } from './recorded-reader.ts';
 import { type Known, RecordedWriter } from './recorded-writer.ts';
 import { ResumedWatch } from './resumed-watch.ts';
 
@@ -14,12 +16,20 @@ export class Clients {
   readonly #client: HttpsClient;
   readonly #collection: string;
   readonly #writers: readonly RecordedWriter[];
+  readonly #readers: readonly RecordedReader[];
 
-  constructor(client: HttpsClient, collection: string, version: string) {
+  constructor(client: HttpsClient, collection: string, version: string, mayBeOverloaded: boolean) {
     this.#client = client;
     this.#collection = collection;
     this.watch = new ResumedWatch(client, collection, version);
-    this.#writers = Array.from({ length: WRITERS }, (_, i) => new RecordedWriter(client, collection, `w${i}`));
+    const names = Array.from({ length: WRITERS }, (_, i) => `w${i}`);
+    this.#writers = names.map((name) => new RecordedWriter(client, collection, name, mayBeOverloaded));
+    this.#readers = this.#writers.map(({ known }) => new RecordedReader(client, collection, known, mayBeOverloaded));
+  }
+
+  /** How often the server was too busy for a request. */
+  get overloads(): number {
+    return [...this.#writers, ...this.#readers].reduce((sum, { overloads }) => sum + overloads, 0);
   }
 
   /** Resolves when that many more writes have been acknowledged to every writer. Rejects when one was refused. */
@@ -29,12 +39,18 @@ export class Clients {
       () => Promise.resolve(this.#writers.every((writer, i) => writer.acknowledged >= goals[i]!)),
       (done) => done,
     );
-    await Promise.race([reached, ...this.#writers.map((writer) => writer.failed), this.watch.failed]);
+    const failures = [...this.#writers, ...this.#readers, this.watch].map(({ failed }) => failed);
+    await Promise.race([reached, ...failures]);
   }
 
-  /** Stops the writers, waits until the watch has seen the end, and checks what must hold. */
+  /** Ends all clients, whatever they have seen. */
+  async stop(): Promise<void> {
+    await Promise.allSettled([...this.#writers, ...this.#readers, this.watch].map((one) => one.stop()));
+  }
+
+  /** Stops the clients, waits until the watch has seen the end, and checks what must hold. */
   async finish(t: ExecutionContext): Promise<void> {
-    await Promise.all(this.#writers.map((writer) => writer.stop()));
+    await Promise.all([...this.#writers, ...this.#readers].map((one) => one.stop()));
     const list = await eventually(
       () => this.#client.get(this.#collection),
       ({ status }) => status === 200,
@@ -57,10 +73,22 @@ export class Clients {
   }
 }
 
-/** Clients at work in a namespace. */
-export async function startClients(client: HttpsClient, namespace: Namespace): Promise<Clients> {
-  const { json } = await client.get(namespace.configMaps);
-  return new Clients(client, namespace.configMaps, json.metadata.resourceVersion ?? '');
+/**
+ * Clients at work in a namespace, until the test is over. `mayBeOverloaded`: the server may answer 429, and is asked again.
+ */
+export async function startClients(
+  scope: Scope,
+  client: HttpsClient,
+  namespace: Namespace,
+  mayBeOverloaded = false,
+): Promise<Clients> {
+  const { json } = await eventually(
+    () => client.get(namespace.configMaps),
+    ({ status }) => status === 200,
+  );
+  const clients = new Clients(client, namespace.configMaps, json.metadata.resourceVersion ?? '', mayBeOverloaded);
+  scope.teardown(() => clients.stop());
+  return clients;
 }
 
 function assertStored(

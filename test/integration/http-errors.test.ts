@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     406,
     'NotAcceptable',
     /application\/json/,
-    { headers: { accept: 'application/yaml' } },
+    { headers: { accept: 'text/csv' } },
   ),
   row('a body of an unknown type', 'POST', CONFIG_MAPS, 415, 'UnsupportedMediaType', /application\/json/, {
     body: 'a=b',

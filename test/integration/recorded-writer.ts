@@ -6,6 +6,8 @@ import { configMap } from './objects.ts';
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 /** A part of the server is away, or did not answer in time. */
 const CANNOT_SAY: ReadonlySet<number> = new Set([503, 504]);
+/** Nothing was done; to be sent again. */
+const TOO_MANY = 429;
 /** Between tries while the server is away. */
 const RETRY_MS = 10;
 
@@ -25,16 +27,21 @@ export class RecordedWriter {
   readonly #client: HttpsClient;
   readonly #collection: string;
   readonly #prefix: string;
+  readonly #mayBeOverloaded: boolean;
   #stopping = false;
   #acknowledged = 0;
+  /** How often the server was too busy. */
+  overloads = 0;
   /** Rejects when a write was refused; never resolves. */
   readonly failed: Promise<never>;
   readonly #running: Promise<void>;
 
-  constructor(client: HttpsClient, collection: string, prefix: string) {
+  /** `mayBeOverloaded`: the server may answer that it is too busy; without it, that is a refusal like any other. */
+  constructor(client: HttpsClient, collection: string, prefix: string, mayBeOverloaded = false) {
     this.#client = client;
     this.#collection = collection;
     this.#prefix = prefix;
+    this.#mayBeOverloaded = mayBeOverloaded;
     this.#running = this.#run();
     this.failed = new Promise((_, reject) => {
       this.#running.catch(reject);
@@ -100,7 +107,9 @@ export class RecordedWriter {
     } catch {
       // Refused, reset, or cut off: it may have been done or not.
     }
-    if (answer !== undefined && !CANNOT_SAY.has(answer.status)) return answer;
+    if (answer?.status === TOO_MANY && this.#mayBeOverloaded && answer.headers['retry-after'] !== undefined) {
+      this.overloads++;
+    } else if (answer !== undefined && !CANNOT_SAY.has(answer.status)) return answer;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     return undefined;
   }

@@ -10,14 +10,10 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { recover } from '../../actors/store/recovery.ts';
-import { RevisionLog } from '../../actors/store/revision-log.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import { LevelEngine } from '../../storage/level-engine.ts';
-import { SharedState } from '../../storage/shared-state.ts';
-import { SlabPool } from '../../storage/slab-pool.ts';
-import { DELETED, NO_SLAB } from '../../storage/slab-record.ts';
+import { DELETED } from '../../storage/slab-record.ts';
 import { type Version, versionAt } from '../unit/store/store-model.ts';
+import { type RecoveredStore, recoveredStore } from './recovered-store.ts';
 import { writtenValue } from './written-value.ts';
 
 const WRITER = fileURLToPath(new URL('./store-writer.js', import.meta.url));
@@ -73,30 +69,9 @@ async function killedAfter(
   return found;
 }
 
-interface Recovered {
-  readonly revision: number;
-  readonly compactedRevision: number;
-  readonly current: ReadonlyMap<string, Version>;
-  readonly events: readonly { readonly version: Version; readonly previous: Version | undefined }[];
-}
+type Recovered = RecoveredStore<Version>;
 
-async function recovered(directory: string): Promise<Recovered> {
-  const pool = new SlabPool(1024 * 1024, new SharedState());
-  const log = new RevisionLog(pool, 'protobuf');
-  const engine = new LevelEngine({ directory, prefix: '/registry', dialect: 'orch' });
-  await recover(log, pool, engine, await engine.open());
-  await engine.close();
-  const read = (slab: number, offset: number) => versionAt(pool.slab(slab), offset);
-  return {
-    revision: log.revision,
-    compactedRevision: log.compactedRevision,
-    current: new Map([...log.current].map(([key, { slab, offset }]) => [key, read(slab, offset)])),
-    events: log.window.events.map(({ slab, offset, previousSlab, previousOffset }) => ({
-      version: read(slab, offset),
-      previous: previousSlab === NO_SLAB ? undefined : read(previousSlab, previousOffset),
-    })),
-  };
-}
+const recovered = (directory: string): Promise<Recovered> => recoveredStore(directory, versionAt);
 
 /** Every event's predecessor is the event before it of the same key, and the last one is what is current. */
 function checkHistory(t: ExecutionContext, { revision, compactedRevision, current, events }: Recovered): void {

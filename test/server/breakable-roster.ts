@@ -1,20 +1,28 @@
-// The real actors, each of which breaks in the middle of a message when the test says so: by a file in the data directory
-// named after the kind. Threads import this module in place of the real roster.
-import { rmSync } from 'node:fs';
+// The real actors, each of which goes wrong when the test says so (faults.ts). Threads import this module in place of the real
+// roster.
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { roster as realRoster } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
-import { breakFile } from './break-file.ts';
+import { CrashError } from '../../runtime/errors.ts';
+import { type Fault, faultFile, MAILBOXES_VARIABLE } from './faults.ts';
 
 const CHECK_MS = 5;
 const SILENCE_MS = 100;
+
+interface Held {
+  readonly message: MessageOf<Protocol>;
+  readonly reply: Reply;
+}
 
 class Breakable implements Actor<Protocol> {
   readonly #actor: Actor<Protocol>;
   readonly #context: ActorContext;
   readonly #file: string;
   #broken = false;
+  /** What is not to arrive yet. */
+  #held: Held[] | undefined;
 
   constructor(actor: Actor<Protocol>, context: ActorContext, file: string) {
     this.#actor = actor;
@@ -29,10 +37,12 @@ class Breakable implements Actor<Protocol> {
 
   onMessage(message: MessageOf<Protocol>, reply: Reply): void {
     if (this.#broken) this.#context.crash(new Error('told to break'));
-    this.#actor.onMessage(message, reply);
+    if (this.#held === undefined) this.#actor.onMessage(message, reply);
+    else this.#held.push({ message, reply });
   }
 
   async stop(): Promise<void> {
+    this.#release();
     await this.#actor.stop?.();
   }
 
@@ -44,24 +54,57 @@ class Breakable implements Actor<Protocol> {
     this.#actor.peerRestarted?.(name);
   }
 
-  /** Whoever removes the file first is meant: there may be several of a kind. */
   #check(): void {
     if (this.#broken) return;
-    try {
-      rmSync(this.#file);
-    } catch {
-      return;
+    const fault = this.#takeFault();
+    if (fault === undefined) return;
+    const { timers } = this.#context;
+    if (fault.type === 'stall') {
+      // Nothing on this thread goes on, its timers and sockets included.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, fault.forMs);
+    } else if (fault.type === 'hold') {
+      this.#held ??= [];
+      timers.after(fault.forMs, () => this.#release());
+    } else {
+      this.#broken = true;
+      // Some actors hear nothing for a long time.
+      timers.after(SILENCE_MS, () => this.#context.crash(new Error('told to break')));
     }
-    this.#broken = true;
-    // Some actors hear nothing for a long time.
-    this.#context.timers.after(SILENCE_MS, () => this.#context.crash(new Error('told to break')));
+  }
+
+  #takeFault(): Fault | undefined {
+    try {
+      const text = readFileSync(this.#file, 'utf8');
+      rmSync(this.#file);
+      return JSON.parse(text) as Fault;
+    } catch {
+      return undefined; // Not there, or another one's.
+    }
+  }
+
+  #release(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const { message, reply } of held) {
+      try {
+        this.#actor.onMessage(message, reply);
+      } catch (error) {
+        if (error instanceof CrashError) throw error;
+        reply.fail(error);
+      }
+    }
   }
 }
 
+const mailboxes = new Map(
+  (process.env[MAILBOXES_VARIABLE] ?? '').split(',').map((setting) => setting.split('=') as [string, string]),
+);
+
 export const roster: readonly ActorKind<ServerSettings>[] = realRoster.map((kind) => ({
   ...kind,
+  mailboxMax: Number(mailboxes.get(kind.kind) ?? kind.mailboxMax),
   create: async (context, settings) => {
     const actor = await kind.create(context, settings);
-    return new Breakable(actor, context, join(settings.dataDirectory, breakFile(kind.kind)));
+    return new Breakable(actor, context, join(settings.dataDirectory, faultFile(kind.kind)));
   },
 }));

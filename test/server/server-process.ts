@@ -27,6 +27,8 @@ export interface ServerSettings {
   /** A program that takes the same arguments, in place of orch. */
   readonly program?: string;
   readonly command?: 'up' | 'apiserver';
+  /** Beside this process's own. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** How a process that was to be a server ended without becoming one. */
@@ -73,6 +75,11 @@ export class ServerProcess {
     return this.#child?.pid ?? 0;
   }
 
+  /** The signal that ended the process, if one did. */
+  get endedBy(): NodeJS.Signals | null {
+    return this.#child?.signalCode ?? null;
+  }
+
   /** What the last start has printed. */
   get stdout(): string {
     return this.#stdout;
@@ -88,12 +95,15 @@ export class ServerProcess {
     return this.#client;
   }
 
-  /** Starts the process. Undefined when it is ready, else how it ended. */
-  async start(): Promise<FailedStart | undefined> {
-    const { program = ORCH, command = 'up', args = [] } = this.#settings;
+  /** Starts the process, with arguments besides its own. Undefined when it is ready, else how it ended. */
+  async start(more: readonly string[] = []): Promise<FailedStart | undefined> {
+    const { program = ORCH, command = 'up', args = [], env = {} } = this.#settings;
     const { dataDirectory, port } = this;
     const own = ['--data-dir', dataDirectory, '--secure-port', String(port)];
-    const child = spawn(process.execPath, [program, command, ...own, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...env },
+    });
     this.#child = child;
     this.#stdout = '';
     this.#stderr = '';
@@ -121,9 +131,12 @@ export class ServerProcess {
     await this.#end('SIGKILL');
   }
 
-  /** Starts again on the same data and port, after `stop` or `kill9`. Throws when it does not become ready. */
-  async restart(): Promise<void> {
-    requireStarted(await this.start());
+  /**
+   * Starts again on the same data and port, after `stop` or `kill9`, with arguments besides its own. Throws when it does
+   * not become ready.
+   */
+  async restart(more: readonly string[] = []): Promise<void> {
+    requireStarted(await this.start(more));
   }
 
   /** Resolves when the process has ended by itself. */

@@ -1,10 +1,12 @@
 // A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/auth.ts';
+import { encryptionFor } from '../../actors/encryption-at-rest.ts';
 import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
 import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
+import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
@@ -19,6 +21,14 @@ import { type FaultPlan, Faults } from './faults.ts';
 import { drawLayout, type Layout, planOf } from './layouts.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
 
+/** One run in so many keeps its Secrets and ConfigMaps encrypted. */
+const SEEDS_WITH_ENCRYPTION = 4;
+const ENCRYPTION: readonly ResourceEncryption[] = [
+  {
+    resources: ['secrets', 'configmaps'],
+    providers: [{ kind: 'aesgcm', keys: [{ name: 'simulated', secret: new Uint8Array(32).fill(7) }] }],
+  },
+];
 const RESTART_MS = 300;
 const LIMIT_MS = 600_000;
 
@@ -41,7 +51,7 @@ export interface WorldOptions {
 
 export class World {
   readonly time = new VirtualTime();
-  readonly committed = new Committed();
+  readonly committed: Committed;
   readonly sockets = new SimulatedSockets();
   readonly faults: Faults;
   readonly disk: SimulatedDisk;
@@ -54,7 +64,7 @@ export class World {
   threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
-  readonly #settings: ServerSettings;
+  #settings: ServerSettings;
   readonly #layout: Layout;
   #moment = 0;
   #lives = 0;
@@ -65,6 +75,11 @@ export class World {
     this.#random = new SeededRandom(seed ^ 0x0c70);
     const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
     this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
+    if (seed % SEEDS_WITH_ENCRYPTION === 0) this.#settings = { ...this.#settings, encryption: ENCRYPTION };
+    // What is checked is what lies on the disk, with keys of its own to read it.
+    const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
+    const encryption = encryptionFor(this.#settings.encryption ?? [], REGISTRY, environment);
+    this.committed = new Committed((key, bytes) => encryption.open(key, bytes) as Uint8Array);
     this.#layout = drawLayout(this.#random, options.hasControllers);
     this.faults = new Faults(
       options.faults,
@@ -209,12 +224,8 @@ export class World {
   }
 }
 
-const EXPECTED_ENDS: ReadonlySet<string> = new Set([
-  'injected',
-  'the process was killed',
-  'the disk reports an error',
-  'the disk is full',
-]);
+/** A full disk is none: writes are refused and everything goes on. */
+const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
 
 function settings(): ServerSettings {
   const parsed = parseArguments('up', []);

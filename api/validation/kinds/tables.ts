@@ -12,6 +12,7 @@ import { configurationStatusUpdates, configurationTypes, configurationUpdates } 
 import { containerTypes } from './container.ts';
 import { customResourceStatusUpdates, customResourceTypes, customResourceUpdates } from './custom-resources.ts';
 import { endpointTypes, endpointUpdates } from './endpoints.ts';
+import { ephemeralContainerUpdates } from './ephemeral-containers.ts';
 import { eventTypes, eventUpdates } from './events.ts';
 import { flowControlTypes } from './flow-control.ts';
 import { jobTypes, jobUpdates } from './jobs.ts';
@@ -88,7 +89,7 @@ export const CHANGE_RULES: ChangeTable = merged([
   workloadUpdates,
 ]);
 
-/** What updates by a subresource that writes the status are held to. */
+/** What updates by a subresource are held to: of the object's own rules, only those of its status are applied again. */
 export const STATUS_CHANGE_RULES: Readonly<Record<string, ChangeTable>> = {
   status: merged([
     certificateStatusUpdates,
@@ -98,6 +99,7 @@ export const STATUS_CHANGE_RULES: Readonly<Record<string, ChangeTable>> = {
     workloadStatusUpdates,
   ]),
   approval: certificateApprovals,
+  ephemeralcontainers: ephemeralContainerUpdates,
 };
 
 function merged<T>(tables: readonly Readonly<Record<string, T>>[]): Readonly<Record<string, T>> {

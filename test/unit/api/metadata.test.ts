@@ -137,7 +137,7 @@ const REFUSALS: readonly Refusal[] = [
   {
     does: 'a create with a resourceVersion',
     act: () => prepareCreate({ metadata: { name: 'a', resourceVersion: '1' } }, deployment, creation),
-    code: 500,
+    code: 400,
   },
   {
     does: 'a create in another namespace than the path says',

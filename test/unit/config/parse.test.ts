@@ -155,7 +155,6 @@ for (const [program, argv, message] of refused) {
 
 const refusedUntilBuilt: readonly string[] = [
   '--client-ca-file=ca.pem',
-  '--encryption-provider-config=e.yaml',
   '--audit-policy-file=p.yaml',
   '--audit-log-path=-',
   '--audit-webhook-config-file=w',

@@ -5,6 +5,7 @@ import { frameEvents } from '../../../actors/hub/frames.ts';
 import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { renderingOf } from '../representations.ts';
 import { Records, type SampleObject } from './records.ts';
 
 const FIELDS = ['metadata.name', 'metadata.namespace', 'spec.nodeName', 'status.phase'];
@@ -19,9 +20,8 @@ function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Coho
     cache: new ResourceCache('core/samples'),
     selection: compileSelection({ storageKey: 'core/samples', namespace, fieldSelector, labelSelector }, FIELDS),
     bookmarks: false,
-    apiVersion: 'v1',
-    kind: 'Sample',
-    shape: undefined,
+    rendering: renderingOf({ group: '', version: 'v1', kind: 'Sample' }),
+    renderingText: '',
     columnsDue: new Set(),
     live: new Set(),
     members: 1,

@@ -36,6 +36,10 @@ export class FakeResponse implements HttpResponse {
     this.headers = headers;
   }
 
+  startWebSocket(): void {
+    this.start(101, []);
+  }
+
   write(bytes: Uint8Array): boolean {
     if (this.aborted) return false;
     if (this.status === 0) throw new Error('a chunk was written before the answer was begun');

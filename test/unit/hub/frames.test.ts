@@ -1,5 +1,8 @@
 import test from 'ava';
-import { bookmarkObject, frameBookmark, frameBytes, frameEvents, frameExpired } from '../../../actors/hub/frames.ts';
+import { bookmarkObject, expiredStatus, frameBytes, frameEvents } from '../../../actors/hub/frames.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { watchEventFrame } from '../../../transport/watch-event.ts';
 import { Records } from './records.ts';
 
 test('each event is one line of JSON with the object as it is stored', (t) => {
@@ -76,25 +79,25 @@ test('no events make no bytes', (t) => {
   t.is(frameEvents([], new Records().slabs).length, 0);
 });
 
+const frame = (type: string, object: object): string =>
+  watchEventFrame(type, object, 'json', () => schemaOf(DIALECTS.orch)).toString();
+
 test('a bookmark has the revision, and the annotation only where initial events end', (t) => {
-  const bookmark = frameBookmark(bookmarkObject('v1', 'Sample', 42, undefined)).toString();
+  const bookmark = frame('BOOKMARK', bookmarkObject('v1', 'Sample', 42, undefined));
   t.true(bookmark.endsWith('}\n'));
   t.deepEqual(JSON.parse(bookmark), {
     type: 'BOOKMARK',
     object: { kind: 'Sample', apiVersion: 'v1', metadata: { resourceVersion: '42', creationTimestamp: null } },
   });
-  t.deepEqual(
-    JSON.parse(frameBookmark(bookmarkObject('v1', 'Sample', 42, 'initial-events-end')).toString()).object.metadata,
-    {
-      resourceVersion: '42',
-      creationTimestamp: null,
-      annotations: { 'initial-events-end': 'true' },
-    },
-  );
+  t.deepEqual(JSON.parse(frame('BOOKMARK', bookmarkObject('v1', 'Sample', 42, 'initial-events-end'))).object.metadata, {
+    resourceVersion: '42',
+    creationTimestamp: null,
+    annotations: { 'initial-events-end': 'true' },
+  });
 });
 
 test('an expired watch ends with an ERROR event that holds a Status of 410', (t) => {
-  const { type, object } = JSON.parse(frameExpired('too old resource version: 3 (7)').toString());
+  const { type, object } = JSON.parse(frame('ERROR', expiredStatus('too old resource version: 3 (7)')));
   t.is(type, 'ERROR');
   t.deepEqual(
     [object.kind, object.apiVersion, object.status, object.reason, object.code, object.message],

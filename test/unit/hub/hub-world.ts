@@ -1,7 +1,9 @@
 // A store on the memory engine, a hub, and the ingress's own watches on fake sockets, in one thread under virtual time.
 // The store can be lost and restarted, mailboxes can be held back, and every commit is noted for comparison.
+
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
+import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { NOBODY } from '../../../actors/ingress/exchange.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
@@ -14,6 +16,7 @@ import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { isStatusError, type Status } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
@@ -35,8 +38,10 @@ import { createSimulation, type Simulation, whileTimePasses } from '../../../run
 import { packAttributes } from '../../../storage/attributes.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
+import { renderingOf, representationOf } from '../representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
 
@@ -198,6 +203,9 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
+      schema: () => schemaOf(DIALECTS.orch),
+      bearerPrefix: 'bearer.',
+      throttle: new ConnectionThrottle(0, context.clock),
     });
   }
 
@@ -354,13 +362,18 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const exchange = { response: watch.response, query: parameters, info, verb: 'watch', user: NOBODY, code: 0 };
+    const request = { isWebSocket: false, connection: {} };
+    const exchange = {
+      request,
+      response: watch.response,
+      query: parameters,
+      info,
+      verb: 'watch',
+      user: NOBODY,
+      code: 0,
+    };
     this.ingress.watches
-      .serve(exchange as unknown as Exchange, info, configMaps(), {
-        format: 'json',
-        contentType: 'application/json',
-        pretty: false,
-      } as Parameters<Watches['serve']>[3])
+      .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
       .then(
         () => {
           watch.finished = true;
@@ -486,6 +499,7 @@ class Parts {
           this.hub = hubKind.create(context, {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
+            records: new ProtobufRecords(DIALECTS.orch),
           }) as Hub;
           const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;
           return hub as Actor<Protocol>;

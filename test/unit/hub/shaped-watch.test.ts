@@ -13,11 +13,14 @@ import { storeKind } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Shape } from '../../../api/table/shape.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext, ActorKind, MessageOf } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
+import { renderingOf } from '../representations.ts';
 
 const DEADLINE = { deadlineMs: 60_000 };
 const TABLE: Shape = {
@@ -27,6 +30,9 @@ const TABLE: Shape = {
   includeObject: 'Metadata',
   dialect: 'orch',
 };
+
+const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace' };
+const TABLES = renderingOf(NAMESPACE, { shape: TABLE });
 
 /** One event as a watcher got it. */
 interface Event {
@@ -83,6 +89,7 @@ class World {
           hubKind.create(context, {
             selectableFields: () => ['metadata.name', 'metadata.namespace'],
             initialEventsEndAnnotation: 'orch.io/initial-events-end',
+            records: new ProtobufRecords(DIALECTS.orch),
           }),
       },
       {
@@ -121,8 +128,7 @@ class World {
       bookmarks: false,
       timeoutMs: 3_600_000,
       sendInitialEventsEnd: false,
-      apiVersion: 'v1',
-      kind: 'Namespace',
+      rendering: renderingOf(NAMESPACE),
       ...query,
     } as const;
     await this.during(this.#run!.ref<HubProtocol>('hub').ask<'watch'>(message, DEADLINE));
@@ -192,7 +198,7 @@ test('a watch of Tables is told the columns once, in its first event', async (t)
   const world = await World.start();
   await world.put('a', 'Active');
   await world.put('b', 'Active');
-  const watcher = await world.watch({ shape: TABLE });
+  const watcher = await world.watch({ rendering: TABLES });
   await world.put('c', 'Active');
   await world.put('a', 'Terminating');
   await world.remove('a');
@@ -216,10 +222,10 @@ test('a watch of Tables is told the columns once, in its first event', async (t)
 test('watchers that share an event are told the columns each in their own first one', async (t) => {
   const world = await World.start();
   const revision = await world.put('a', 'Active');
-  const early = await world.watch({ shape: TABLE, afterRevision: revision });
+  const early = await world.watch({ rendering: TABLES, afterRevision: revision });
   await world.put('b', 'Active');
-  const late = await world.watch({ shape: TABLE, afterRevision: revision + 1 });
-  const behind = await world.watch({ shape: TABLE, afterRevision: revision });
+  const late = await world.watch({ rendering: TABLES, afterRevision: revision + 1 });
+  const behind = await world.watch({ rendering: TABLES, afterRevision: revision });
   await world.put('c', 'Active');
   await world.put('d', 'Active');
   t.deepEqual(world.tables(early), ['ADDED b Active 2 +columns', 'ADDED c Active 3', 'ADDED d Active 4']);
@@ -231,7 +237,7 @@ test('watchers that share an event are told the columns each in their own first 
 test('a plain watcher beside them gets the bytes as they are stored', async (t) => {
   const world = await World.start();
   const plain = await world.watch();
-  const table = await world.watch({ shape: TABLE });
+  const table = await world.watch({ rendering: TABLES });
   await world.put('a', 'Active');
   t.true(world.text(plain).startsWith('{"type":"ADDED","object":{"kind":"Namespace","apiVersion":"v1","metadata":{'));
   // The blanks behind the version are the store's: nothing was encoded again.
@@ -243,7 +249,7 @@ test('a plain watcher beside them gets the bytes as they are stored', async (t) 
 test('an object that leaves the selection is shown with the revision at which it left', async (t) => {
   const world = await World.start();
   await world.put('a', 'Active', { app: 'web' });
-  const watcher = await world.watch({ shape: TABLE, labelSelector: 'app=web' });
+  const watcher = await world.watch({ rendering: TABLES, labelSelector: 'app=web' });
   await world.put('a', 'Terminating', { app: 'db' });
   t.deepEqual(world.tables(watcher), ['ADDED a Active 1 +columns', 'DELETED a Active 2']);
   const { rows } = world.events(watcher)[1]!.object;
@@ -255,7 +261,7 @@ test('a watch of partial metadata leaves the rest of each object out', async (t)
   const world = await World.start();
   const shape: Shape = { ...TABLE, kind: 'PartialObjectMetadata', version: 'v1beta1' };
   await world.put('a', 'Active', { app: 'web' });
-  const watcher = await world.watch({ shape });
+  const watcher = await world.watch({ rendering: renderingOf(NAMESPACE, { shape }) });
   await world.put('a', 'Terminating');
   t.deepEqual(
     world.events(watcher).map(({ type, object }) => [type, object]),
@@ -273,7 +279,7 @@ test('a watch of partial metadata leaves the rest of each object out', async (t)
 test('bookmarks come in the shape of the watch, and can be what says the columns', async (t) => {
   const world = await World.start();
   const revision = await world.put('a', 'Active');
-  const quiet = { shape: TABLE, bookmarks: true, timeoutMs: 5000 };
+  const quiet = { rendering: TABLES, bookmarks: true, timeoutMs: 5000 };
   const ending = await world.watch({ ...quiet, afterRevision: revision });
   const marked = await world.watch({ ...quiet, labelSelector: 'app=web', sendInitialEventsEnd: true });
   await world.simulation.time.advance(6000);

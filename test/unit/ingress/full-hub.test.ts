@@ -1,15 +1,19 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
+import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { Reads } from '../../../actors/ingress/reads.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
 import { parseQuery } from '../../../api/query.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import type { SlabView } from '../../../storage/slab-view.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 
@@ -27,9 +31,17 @@ test('a watch that is ready for more says so again when the hub had no room for 
   } as unknown as Ref<HubProtocol>;
   const context = { timers: time, random: new SeededRandom(1) } as unknown as ActorContext;
   const limits = { requestTimeoutMs: 1000, minRequestTimeoutMs: 1000, metaGroup: 'meta' };
-  const watches = new Watches({ context, hub, ...limits });
+  const watches = new Watches({
+    context,
+    hub,
+    schema: () => schemaOf(DIALECTS.orch),
+    bearerPrefix: 'bearer.',
+    throttle: new ConnectionThrottle(0, time),
+    ...limits,
+  });
   const response = new FakeResponse();
-  const exchange = { response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
+  const request = { isWebSocket: false, connection: {} };
+  const exchange = { request, response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
   const representation = { contentType: 'application/json' } as Parameters<Watches['serve']>[3];
@@ -54,6 +66,7 @@ for (const [why, ask] of LATE_CASES) {
     const reads = new Reads({
       hub: { ask } as unknown as Ref<HubProtocol>,
       slabs: { holds: () => false } as unknown as SlabView,
+      records: new ProtobufRecords(DIALECTS.orch),
       requestTimeoutMs: 1000,
       metaGroup: 'meta',
       timers: new VirtualTime(),

@@ -19,9 +19,9 @@ function exchangeWith(accept: string, query: string): Exchange {
 /** The shape chosen, `plain` for none, or the code of the refusal. */
 function outcome(answer: AnswerClass, accept: string, query = ''): string | number {
   try {
-    const { shaping }: Representation = REPRESENTATIONS.of(exchangeWith(accept, query), answer, POD);
-    if (shaping === undefined) return 'plain';
-    const { kind, metaGroup, version, includeObject } = shaping.shape;
+    const { rendering }: Representation = REPRESENTATIONS.of(exchangeWith(accept, query), answer, POD);
+    if (rendering.shape === undefined) return rendering.encoding === 'json' ? 'plain' : rendering.encoding;
+    const { kind, metaGroup, version, includeObject } = rendering.shape;
     return `${kind} ${metaGroup}/${version} ${includeObject}`;
   } catch (error) {
     if (isStatusError(error)) return error.status.code ?? 0;

@@ -3,13 +3,15 @@
 import test from 'ava';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { decodedList, type ListEnvelope, type ListItems } from '../../../actors/ingress/list-body.ts';
-import type { Representation } from '../../../actors/ingress/representation.ts';
 import { sendShapedList } from '../../../actors/ingress/shaped-list.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { type Shape, Shaping } from '../../../api/table/shape.ts';
+import { Renderer } from '../../../api/render/renderer.ts';
+import type { Rendering } from '../../../api/render/rendering.ts';
+import type { Shape } from '../../../api/table/shape.ts';
 import { CREATED, mapSlab, recordBytes, stampRevision, writeRecordHead } from '../../../storage/slab-record.ts';
 import type { HttpResponse } from '../../../transport/exchange.ts';
+import { renderingOf, representationOf } from '../representations.ts';
 
 const ENVELOPE: ListEnvelope = {
   apiVersion: 'v1',
@@ -111,22 +113,15 @@ interface Sending {
   readonly count: number;
   readonly shape?: Partial<Shape>;
   readonly type?: { readonly group: string; readonly version: string; readonly kind: string };
-  readonly representation?: Partial<Representation>;
+  readonly rendering?: Partial<Rendering>;
   readonly client?: Client;
   readonly pause?: () => Promise<void>;
 }
 
-async function send({ count, shape, type = NAMESPACE, representation, client = new Client(), pause }: Sending) {
-  const shaping = new Shaping({ ...SHAPE, ...shape }, type, 0);
-  const chosen: Representation = {
-    format: 'json',
-    contentType: 'application/json',
-    pretty: false,
-    shaping,
-    ...representation,
-  };
+async function send({ count, shape, type = NAMESPACE, rendering, client = new Client(), pause }: Sending) {
+  const chosen = representationOf(renderingOf(type, { shape: { ...SHAPE, ...shape }, ...rendering }));
   const never = (): Promise<void> => Promise.resolve();
-  await sendShapedList(client.exchange, ENVELOPE, namespaces(count), chosen, shaping, pause ?? never);
+  await sendShapedList(client.exchange, ENVELOPE, namespaces(count), chosen, pause ?? never);
   return client;
 }
 
@@ -214,9 +209,9 @@ test('a client that goes away costs nothing more', async (t) => {
 
 test('other formats hold the same Table', async (t) => {
   const plain = await send({ count: 70 });
-  const pretty = await send({ count: 70, representation: { pretty: true } });
+  const pretty = await send({ count: 70, rendering: { pretty: true } });
   t.deepEqual(JSON.parse(pretty.text), JSON.parse(plain.text));
-  const yaml = await send({ count: 70, representation: { format: 'yaml', contentType: 'application/yaml' } });
+  const yaml = await send({ count: 70, rendering: { encoding: 'yaml' } });
   t.is(yaml.contentType, 'application/yaml');
   t.regex(yaml.text, /^kind: Table$/m);
   t.is(yaml.text.match(/^ {2}object: null$/gm)?.length, 70);
@@ -229,7 +224,7 @@ test('a kind with an order of its own is put in it over the whole list', async (
 });
 
 test('the plain list in another format has the same metadata as its bytes', (t) => {
-  const list = decodedList(ENVELOPE, namespaces(2)) as {
+  const list = decodedList(ENVELOPE, namespaces(2), new Renderer(renderingOf(NAMESPACE), 0)) as {
     readonly metadata: unknown;
     readonly items: readonly unknown[];
   };

@@ -42,6 +42,28 @@ test('JSON: brackets in texts are not nesting, and __proto__ in a value is a val
   t.deepEqual(decodeJson(bytes(JSON.stringify(value))), value);
 });
 
+test('JSON: escaped halves of characters become the replacement character, in names as well', (t) => {
+  const text = '{"a":"\\udc00x\\uD83d","\\ud800":1,"pair":"\\ud83d\\ude00","kept":"\\\\udc00 \\\\\\udc00"}';
+  t.deepEqual(decodeJson(bytes(text)), {
+    a: '\ufffdx\ufffd',
+    '\ufffd': 1,
+    pair: '\u{1f600}',
+    kept: '\\udc00 \\\ufffd',
+  });
+});
+
+test('JSON: a long list beside an escape is looked through without a deep stack', (t) => {
+  const list = new Array<number>(1_000_000).fill(0);
+  const value = decodeJson(bytes(`{"a\\u0062":${JSON.stringify(list)}}`)) as { ab: number[] };
+  t.is(value.ab.length, list.length);
+  t.throws(() => decodeJson(bytes(`{"\\u005f_proto__":1,"a":${JSON.stringify(list)}}`)), { message: /__proto__/ });
+});
+
+test('YAML: half a character is no escape', (t) => {
+  t.throws(() => decodeYaml(bytes('a: "\\ud800"')), { instanceOf: BodyError, message: /ud800 is no character/ });
+  t.throws(() => decodeYaml(bytes('a: "\\U0000dfff"')), { instanceOf: BodyError });
+});
+
 test('JSON: the deepest allowed nesting is read', (t) => {
   t.notThrows(() => decodeJson(bytes('['.repeat(DEPTH_MAX) + ']'.repeat(DEPTH_MAX))));
 });

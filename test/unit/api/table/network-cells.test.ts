@@ -143,6 +143,21 @@ const ENDPOINTS: readonly CellsCase[] = [
     },
   },
   {
+    type: 'v1 Endpoints',
+    title: 'more addresses at more ports than could be written out',
+    object: {
+      metadata: META,
+      subsets: [
+        {
+          addresses: new Array<object>(150_000).fill({ ip: '10.0.0.1' }),
+          ports: new Array<object>(50_000).fill({ port: 80 }),
+        },
+        { addresses: new Array<object>(150_000).fill({ ip: '10.0.0.2' }) },
+      ],
+    },
+    shows: { Endpoints: '10.0.0.1:80,10.0.0.1:80,10.0.0.1:80 + 7500149997 more...' },
+  },
+  {
     type: SLICE,
     title: 'more ports than fit',
     object: { metadata: META, ports: [{ port: 1 }, { port: 2 }, { port: 3 }, { port: 4 }, { port: 5 }] },

@@ -1,23 +1,23 @@
-// Watch events whose objects are brought into another shape (Table, partial metadata): the only frames for which objects
-// are decoded, once per event and cohort. Plain frames are frames.ts.
+// Watch events whose objects are not the bytes they are stored as (another version, Table, partial metadata): the only
+// frames for which objects are decoded, once per event and cohort. Plain frames are frames.ts.
 import type { JsonObject } from '../../api/json-value.ts';
-import type { Shaping } from '../../api/table/shape.ts';
+import type { Renderer } from '../../api/render/renderer.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { FramedEvent } from './frames.ts';
 
 /** One chunk with all the events, one per line. `withColumns`: the first Table says what its columns are. */
-export function frameShapedEvents(
+export function frameRenderedEvents(
   events: readonly FramedEvent[],
   slabs: SlabView,
-  shaping: Shaping,
+  renderer: Renderer,
   withColumns: boolean,
 ): Buffer {
   let text = '';
   for (let i = 0; i < events.length; i++) {
     const event = events[i]!;
-    const object = shaping.object(decoded(event, slabs), withColumns && i === 0);
+    const object = renderer.stored(decoded(event, slabs), withColumns && i === 0);
     text += `{"type":"${event.type}","object":${JSON.stringify(object)}}\n`;
   }
   return Buffer.from(text);

@@ -1,0 +1,129 @@
+// Questions put to the server as objects that are not stored: token and access reviews (SPEC.md "Resource paths", virtual
+// resources). The auth actor knows the answers; here they meet the body that asks.
+import type { JsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { badRequest } from '../../api/status/failures.ts';
+import { invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { AccessAttributes, User } from '../auth/protocol.ts';
+import { asAnswer } from './answer.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
+import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** Answers with the status of a review. Throws StatusError for one that cannot be answered. */
+type Answerer = (write: WriteContext, review: JsonObject, request: WriteRequest) => Promise<object>;
+
+const ANSWERERS: Readonly<Record<string, Answerer>> = {
+  TokenReview: tokenStatus,
+  SubjectAccessReview: (write, review) => accessStatus(write, specOf(review), subjectOf(specOf(review))),
+  LocalSubjectAccessReview: (write, review) => accessStatus(write, specOf(review), subjectOf(specOf(review))),
+  SelfSubjectAccessReview: (write, review, { user }) => accessStatus(write, specOf(review), user),
+  SelfSubjectRulesReview: rulesStatus,
+};
+
+/** The answer to a POST of the type; undefined where the type is no review. */
+export function reviewer(
+  type: KnownType,
+): ((write: WriteContext, request: WriteRequest) => Promise<WriteReply>) | undefined {
+  const answerer = Object.hasOwn(ANSWERERS, type.kind) ? ANSWERERS[type.kind] : undefined;
+  return answerer && ((write, request) => review(write, request, type, answerer));
+}
+
+async function review(
+  write: WriteContext,
+  request: WriteRequest,
+  type: KnownType,
+  answerer: Answerer,
+): Promise<WriteReply> {
+  writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
+  const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
+  const placed = type.namespaced ? inNamespace(object, request.target.namespace) : object;
+  const errors = write.validation.create(placed, type);
+  if (errors.length > 0)
+    throw new StatusError(invalidFrom(type.kind, type.group, metadataOf(placed).name ?? '', errors));
+  const status = await answerer(write, placed, request);
+  return { code: 201, body: asAnswer(type, { ...placed, status }), warnings };
+}
+
+function inNamespace(object: JsonObject, namespace: string): JsonObject {
+  const metadata = metadataOf(object);
+  const { namespace: given = '' } = metadata;
+  if (given !== '' && given !== namespace)
+    throw new StatusError(badRequest(`the namespace of the review (${given}) differs from the path's (${namespace})`));
+  return { ...object, metadata: { ...metadata, namespace } };
+}
+
+/** The members of the specs of all reviews, of every version. */
+interface ReviewSpec {
+  readonly token?: string;
+  readonly audiences?: readonly string[] | null;
+  readonly namespace?: string;
+  readonly user?: string;
+  readonly uid?: string;
+  readonly groups?: readonly string[] | null;
+  /** As v1beta1 calls the groups. */
+  readonly group?: readonly string[] | null;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | null;
+  readonly resourceAttributes?: Partial<Omit<AccessAttributes, 'isResource' | 'path'>>;
+  readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
+}
+
+function specOf(review: JsonObject): ReviewSpec {
+  return (review.spec ?? {}) as ReviewSpec;
+}
+
+async function tokenStatus(write: WriteContext, review: JsonObject): Promise<object> {
+  const { token = '', audiences } = specOf(review);
+  if (token === '') throw new StatusError(badRequest('a TokenReview needs spec.token'));
+  const answer = await write
+    .auth()
+    .ask({ type: 'reviewToken', token, audiences: audiences ?? [] }, { deadlineMs: write.requestTimeoutMs });
+  const { user, error } = answer;
+  if (user === null) return { user: {}, ...(error === '' ? undefined : { error }) };
+  const { name, uid, groups, extra } = user;
+  return {
+    authenticated: true,
+    user: {
+      username: name,
+      ...(uid === '' ? undefined : { uid }),
+      groups,
+      ...(Object.keys(extra).length === 0 ? undefined : { extra }),
+    },
+    ...(answer.audiences.length === 0 ? undefined : { audiences: answer.audiences }),
+  };
+}
+
+async function accessStatus(write: WriteContext, spec: ReviewSpec, user: User): Promise<object> {
+  const { allowed, reason } = await write
+    .auth()
+    .ask({ type: 'authorize', user, access: accessOf(spec) }, { deadlineMs: write.requestTimeoutMs });
+  return { allowed, ...(reason === '' ? undefined : { reason }) };
+}
+
+function subjectOf({ user = '', uid = '', groups, group, extra }: ReviewSpec): User {
+  return { name: user, uid, groups: groups ?? group ?? [], extra: extra ?? {} };
+}
+
+function accessOf({ resourceAttributes: resource, nonResourceAttributes: path }: ReviewSpec): AccessAttributes {
+  return {
+    verb: resource?.verb ?? path?.verb ?? '',
+    isResource: Boolean(resource),
+    group: resource?.group ?? '',
+    version: resource?.version ?? '',
+    resource: resource?.resource ?? '',
+    subresource: resource?.subresource ?? '',
+    namespace: resource?.namespace ?? '',
+    name: resource?.name ?? '',
+    path: path?.path ?? '',
+  };
+}
+
+async function rulesStatus(write: WriteContext, review: JsonObject, { user }: WriteRequest): Promise<object> {
+  const { namespace = '' } = specOf(review);
+  if (namespace === '') throw new StatusError(badRequest('a SelfSubjectRulesReview needs spec.namespace'));
+  const answer = await write.auth().ask({ type: 'rules', user, namespace }, { deadlineMs: write.requestTimeoutMs });
+  const { resourceRules, nonResourceRules, incomplete, evaluationError } = answer;
+  return { resourceRules, nonResourceRules, incomplete, ...(evaluationError === '' ? undefined : { evaluationError }) };
+}

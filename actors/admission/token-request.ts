@@ -1,0 +1,114 @@
+// The token subresource of service accounts (SPEC.md "Service-account tokens"): checks whom the token is for and what it is
+// bound to; the auth actor signs it. Nothing is stored, so that a dry run differs in nothing.
+
+import { applyDefaults } from '../../api/codec/defaults.ts';
+import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import { badRequest, conflict, notFound, serviceUnavailable } from '../../api/status/failures.ts';
+import { invalidFrom } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { BoundObject } from '../../api/tokens/service-account-claims.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
+import { decodeObject, schemaTypeOf, writeOptions } from './request-body.ts';
+import { readCurrent, type WriteContext } from './write-context.ts';
+
+interface BoundReference {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly name?: string;
+  readonly uid?: string;
+}
+
+interface TokenSpec {
+  readonly audiences?: readonly string[] | null;
+  readonly expirationSeconds?: number | null;
+  readonly boundObjectRef?: BoundReference | null;
+}
+
+/** What a token can be bound to, and where it is kept. */
+const BINDABLE: Readonly<Record<string, { readonly kind: BoundObject['kind']; readonly storageKey: string }>> = {
+  Pod: { kind: 'pod', storageKey: 'core/pods' },
+  Secret: { kind: 'secret', storageKey: 'core/secrets' },
+};
+
+/** POST serviceaccounts/<name>/token. Throws 400, 404, 409, 422, and 503 without a key to sign with. */
+export async function requestToken(
+  write: WriteContext,
+  request: WriteRequest,
+  accounts: KnownType,
+): Promise<WriteReply> {
+  writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
+  const { kind, group, version } = accounts.subresources.get('token')!;
+  const expected = { apiVersion: `${group}/${version}`, kind };
+  const { object, warnings } = decodeObject(write.schema, request, expected);
+  const { namespace, name } = request.target;
+  requireNameOfPath(object, name, namespace);
+  const stored = await readCurrent(write, accounts, namespace, name);
+  if (stored === null) throw new StatusError(notFound(accounts, name));
+  applyDefaults(object as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
+  const errors = write.validation.create(object, { group, version, kind });
+  if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, '', errors));
+  const spec = (object.spec ?? {}) as TokenSpec;
+  const audiences = spec.audiences ?? [];
+  const expirationSeconds = spec.expirationSeconds ?? 0;
+  const { boundObjectRef } = spec;
+  const bound = boundObjectRef ? await boundObject(write, boundObjectRef, namespace, name) : undefined;
+  const { uid = '' } = metadataOf(stored.object);
+  const issued = await write.auth().ask(
+    {
+      type: 'issueToken',
+      subject: { namespace, serviceAccount: { name, uid }, bound },
+      audiences,
+      expirationSeconds,
+    },
+    { deadlineMs: write.requestTimeoutMs },
+  );
+  if (issued.refused !== undefined)
+    throw new StatusError(serviceUnavailable('this server has no key to sign tokens with'));
+  const shortened = issued.expirationSeconds < expirationSeconds;
+  const body = {
+    ...expected,
+    metadata: { ...metadataOf(object), name, namespace },
+    spec: { ...(object.spec as JsonObject), audiences: issued.audiences, expirationSeconds: issued.expirationSeconds },
+    status: { token: issued.token, expirationTimestamp: timestampOf(issued.expiresMs) },
+  };
+  if (!shortened) return { code: 201, body, warnings };
+  const warning = `requested expiration of ${expirationSeconds} seconds shortened to ${issued.expirationSeconds} seconds`;
+  return { code: 201, body, warnings: [...warnings, warning] };
+}
+
+function requireNameOfPath(object: JsonObject, name: string, namespace: string): void {
+  const given = metadataOf(object);
+  const isNamed = [name, '', undefined].includes(given.name) && [namespace, '', undefined].includes(given.namespace);
+  if (!isNamed) throw new StatusError(badRequest('the name or namespace of the token request differs from the path'));
+}
+
+/** The object that a reference names, with its own uid. */
+async function boundObject(
+  write: WriteContext,
+  { kind = '', apiVersion = '', name = '', uid = '' }: BoundReference,
+  namespace: string,
+  account: string,
+): Promise<BoundObject> {
+  const { group } = splitApiVersion(apiVersion);
+  const bindable = group === '' && Object.hasOwn(BINDABLE, kind) ? BINDABLE[kind] : undefined;
+  const type = bindable && write.registry.storageType(bindable.storageKey);
+  if (bindable === undefined || type === undefined)
+    throw new StatusError(badRequest(`a token cannot be bound to an object of kind ${kind} in version ${apiVersion}`));
+  const stored = await readCurrent(write, type, namespace, name);
+  if (stored === null) throw new StatusError(notFound(type, name));
+  if (bindable.kind === 'pod' && accountOf(stored.object) !== account)
+    throw new StatusError(badRequest(`pod ${name} runs under another service account than ${account}`));
+  const { uid: actual = '' } = metadataOf(stored.object);
+  if (uid !== '' && uid !== actual)
+    throw new StatusError(
+      conflict({ group: '', plural: kind }, name, `its uid is ${actual}, not ${uid} as the reference says`),
+    );
+  return { kind: bindable.kind, name, uid: actual };
+}
+
+function accountOf({ spec }: JsonObject): unknown {
+  return isJsonObject(spec) ? spec.serviceAccountName : undefined;
+}

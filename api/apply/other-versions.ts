@@ -1,0 +1,115 @@
+// Managers who wrote in another version of the API than the one being written in: what a write changes, and what an
+// applier gives up, in the words of their versions. An object is compared in each version that it has managers of.
+import type { JsonObject } from '../json-value.ts';
+import { compareObjects } from './compare.ts';
+import { type FieldSet, intersection, isEmpty, NO_FIELDS, union, unionOf, without } from './field-set.ts';
+import type { Manager } from './managed-entries.ts';
+import { withoutGivenUp } from './merge.ts';
+import type { OwnedType } from './owned-type.ts';
+
+/** A version of the written type, and the way to it from the version being written in, and back. */
+export interface OtherVersion {
+  readonly type: OwnedType;
+  /** Fields that the endpoint leaves as they are. */
+  readonly reset: FieldSet;
+  readonly to: (object: JsonObject) => JsonObject;
+  readonly back: (object: JsonObject) => JsonObject;
+}
+
+/** Finds the other versions of a type; undefined for those that are not served (any more). */
+export type OtherVersions = (apiVersion: string) => OtherVersion | undefined;
+
+/** What differs between two objects, in one version. */
+export interface Differences {
+  /** Added or modified. */
+  readonly changed: FieldSet;
+  readonly removed: FieldSet;
+}
+
+/** The same in every version: undefined for one that is not served, whose managers are forgotten. */
+export type DifferencesIn = (apiVersion: string) => Differences | undefined;
+
+/**
+ * The differences between two objects of the version being written in.
+ *
+ * @param own what they are in that version.
+ * @param versions undefined: every manager is taken to have written in that version.
+ */
+export function differencesIn(
+  before: JsonObject,
+  after: JsonObject,
+  apiVersion: string,
+  own: Differences,
+  versions: OtherVersions | undefined,
+): DifferencesIn {
+  const known = new Map<string, Differences | undefined>([
+    [apiVersion, own],
+    // Entries that name no version were written by those who knew of one only.
+    ['', own],
+  ]);
+  return (version) => {
+    if (versions === undefined) return own;
+    if (!known.has(version)) {
+      const other = versions(version);
+      known.set(version, other === undefined ? undefined : between(other.to(before), other.to(after), other));
+    }
+    return known.get(version);
+  };
+}
+
+function between(before: JsonObject, after: JsonObject, { type, reset }: OtherVersion): Differences {
+  const { added, modified, removed } = compareObjects(before, after, type.rule);
+  return { changed: without(union(added, modified), reset), removed: without(removed, reset) };
+}
+
+/** An applier's last word, in the version it was given in. */
+export interface LastApplied {
+  readonly apiVersion: string;
+  readonly fields: FieldSet;
+}
+
+/**
+ * An object of the version being written in without what its applier has given up since (`withoutGivenUp`): what it
+ * applied last and neither it nor anyone else manages now, whatever version they say so in.
+ *
+ * @param managers all there are now, the applier included.
+ */
+export function withoutGivenUpIn(
+  object: JsonObject,
+  last: LastApplied,
+  managers: readonly Manager[],
+  type: OwnedType,
+  apiVersion: string,
+  versions: OtherVersions | undefined,
+): JsonObject {
+  if (isEmpty(last.fields)) return object;
+  const own: OtherVersion = { type, reset: NO_FIELDS, to: (same) => same, back: (same) => same };
+  const find = (version: string): OtherVersion | undefined =>
+    versions === undefined || version === apiVersion || version === '' ? own : versions(version);
+  const home = find(last.apiVersion);
+  if (home === undefined) return object;
+  const whole = home.to(object);
+  const managedIn = (other: OtherVersion): FieldSet =>
+    unionOf(managers.filter((manager) => find(manager.apiVersion)?.type === other.type).map(({ fields }) => fields));
+  const first = withoutGivenUp(whole, last.fields, managedIn(home), home.type.rule);
+  if (first === whole) return object;
+  let pruned = home.back(first);
+  for (const version of new Set(managers.map((manager) => manager.apiVersion))) {
+    const other = find(version);
+    if (other !== undefined && other.type !== home.type) pruned = restored(other, object, pruned, managedIn(other));
+  }
+  return pruned;
+}
+
+/** The pruned object, with what was taken of it and is managed in another version put back. */
+function restored(
+  { type, to, back }: OtherVersion,
+  whole: JsonObject,
+  pruned: JsonObject,
+  managed: FieldSet,
+): JsonObject {
+  const before = to(whole);
+  const taken = compareObjects(before, to(pruned), type.rule).removed;
+  if (isEmpty(intersection(taken, managed))) return pruned;
+  return back(withoutGivenUp(before, taken, managed, type.rule));
+}

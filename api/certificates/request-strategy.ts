@@ -1,0 +1,72 @@
+// What the server itself does to certificate signing requests: who asks is written down on create, and each way of updating
+// changes its own part only. Pure; the rules of what may be said are in validation/kinds/certificates.ts.
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+/** The identity of whoever creates a request. */
+export interface Requester {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Condition {
+  readonly type?: string;
+  readonly status?: string;
+  readonly lastUpdateTime?: string | null;
+  readonly lastTransitionTime?: string | null;
+}
+
+/** The request with its creator's identity in place of whatever the body says of it. */
+export function withRequester(object: JsonObject, { name, uid, groups, extra }: Requester): JsonObject {
+  const { username: _, uid: __, groups: ___, extra: ____, ...spec } = isJsonObject(object.spec) ? object.spec : {};
+  return {
+    ...object,
+    spec: {
+      ...spec,
+      username: name,
+      ...(uid === '' ? undefined : { uid }),
+      ...(groups.length === 0 ? undefined : { groups }),
+      ...(Object.keys(extra).length === 0 ? undefined : { extra }),
+    },
+  };
+}
+
+/** Decided by the approval subresource alone. */
+const DECISIONS: ReadonlySet<unknown> = new Set(['Approved', 'Denied']);
+
+/** What an update makes of a request: the spec never changes, approval writes the conditions, status the rest. */
+export function updatedRequest(
+  next: JsonObject,
+  stored: JsonObject,
+  { subresource, nowIso }: { readonly subresource: string; readonly nowIso: string },
+): JsonObject {
+  const { spec: _, ...rest } = next;
+  const kept = stored.spec === undefined ? rest : { ...rest, spec: stored.spec };
+  if (subresource === '') return kept;
+  const before = isJsonObject(stored.status) ? stored.status : {};
+  const after = isJsonObject(next.status) ? next.status : {};
+  const conditionsBefore = conditionsOf(before);
+  const given = conditionsOf(after).map((condition) => {
+    // Who signs passes on the decision as it was made.
+    const decided = subresource === 'status' && DECISIONS.has(condition.type);
+    const made = decided ? conditionsBefore.find(({ type }) => type === condition.type) : undefined;
+    return made ?? dated(condition, conditionsBefore, nowIso);
+  });
+  const { conditions: __, ...others } = subresource === 'approval' ? before : after;
+  return { ...kept, status: given.length === 0 ? others : { ...others, conditions: given } };
+}
+
+function conditionsOf({ conditions }: JsonObject): readonly Condition[] {
+  return Array.isArray(conditions) ? (conditions as readonly Condition[]) : [];
+}
+
+/** A condition with its times; one that has not turned keeps the time at which it did. */
+function dated(condition: Condition, before: readonly Condition[], nowIso: string): Condition {
+  const same = before.find(({ type, status }) => type === condition.type && status === condition.status);
+  return {
+    ...condition,
+    lastUpdateTime: condition.lastUpdateTime || nowIso,
+    lastTransitionTime: condition.lastTransitionTime || same?.lastTransitionTime || nowIso,
+  };
+}

@@ -1,0 +1,74 @@
+// The two forms an object has in a request: as its client speaks of it, and as it is stored. Where the two versions are one,
+// nothing is done. Reviews are not stored: the server thinks of them in their preferred version.
+import type { JsonObject } from '../json-value.ts';
+import type { Registry } from '../resources/registry.ts';
+import { type KnownType, splitApiVersion } from '../resources/resource-table.ts';
+import type { Schema } from '../schema/schema.ts';
+import { type Conversions, conversionsOf, type VersionedKind } from './conversion.ts';
+
+type Convert = (object: JsonObject) => JsonObject;
+
+const asItIs: Convert = (object) => object;
+
+/** The version that a type's objects are stored in; of types that are not stored, the preferred one. */
+export function storedKind({ persisted, storageApiVersion, group, preferredVersion, kind }: KnownType): VersionedKind {
+  return persisted ? { ...splitApiVersion(storageApiVersion), kind } : { group, version: preferredVersion, kind };
+}
+
+function isStored(type: KnownType): boolean {
+  const { group, version } = storedKind(type);
+  return type.group === group && type.version === version;
+}
+
+export class StoredForm {
+  readonly #registry: Registry;
+  readonly #conversions: Conversions;
+  readonly #schema: Schema;
+  readonly #toStored = new WeakMap<KnownType, Convert>();
+  readonly #toAsked = new WeakMap<KnownType, Convert>();
+
+  constructor(registry: Registry, schema: Schema) {
+    this.#registry = registry;
+    this.#schema = schema;
+    this.#conversions = conversionsOf(schema);
+  }
+
+  /** A canonical object of the type as it is to be stored. Itself, or a new object. */
+  stored(type: KnownType, object: JsonObject): JsonObject {
+    let convert = this.#toStored.get(type);
+    if (convert === undefined) {
+      convert = this.#storing(type);
+      this.#toStored.set(type, convert);
+    }
+    return convert(object);
+  }
+
+  /** A stored object as an object of the type. Itself, or a new object. */
+  asked(type: KnownType, stored: JsonObject): JsonObject {
+    let convert = this.#toAsked.get(type);
+    if (convert === undefined) {
+      convert = isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
+      this.#toAsked.set(type, convert);
+    }
+    return convert(stored);
+  }
+
+  /** The type in another version that is served, as what one version calls the objects of another; undefined for none. */
+  inVersion(type: KnownType, apiVersion: string): KnownType | undefined {
+    const { group, version } = splitApiVersion(apiVersion);
+    const other = this.#registry.byKind(group, version, type.kind);
+    return other?.storageKey === type.storageKey ? other : undefined;
+  }
+
+  /** Converts between two versions of a type. */
+  between(from: KnownType, to: KnownType): Convert {
+    return this.#conversions.between(from, to).convert;
+  }
+
+  /** Even in the stored version an object may say something in two ways, of which one is stored. */
+  #storing(type: KnownType): Convert {
+    if (this.#schema.kind(type.group, type.version, type.kind) === undefined) return asItIs;
+    const { convert, isRelabeling } = this.#conversions.between(type, storedKind(type));
+    return isRelabeling && isStored(type) ? asItIs : convert;
+  }
+}

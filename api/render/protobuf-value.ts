@@ -1,0 +1,30 @@
+// Any value that names its kind, written as Protobuf: objects and lists of built-in types, Status, partial metadata,
+// discovery documents. Finds the type; how a message is written is api/codec's business.
+import { META_GROUPS } from '../../config/dialect.ts';
+import { encodeEnveloped } from '../codec/protobuf.ts';
+import type { JsonObject } from '../json-value.ts';
+import { splitApiVersion } from '../resources/resource-table.ts';
+import type { Schema, TypeSchema } from '../schema/schema.ts';
+import type { RowType } from '../table/table.ts';
+
+/** The message of a kind; undefined for kinds that only JSON has (Tables, custom kinds). */
+export function protobufTypeOf(schema: Schema, { group, version, kind }: RowType): TypeSchema | undefined {
+  // The meta group of either dialect is spoken, the schema has that of its own.
+  const home = META_GROUPS.includes(group) ? schema.dialect.metaGroup : group;
+  const type = schema.kind(home, version, kind);
+  return type === undefined || type.jsonOnly ? undefined : type;
+}
+
+/**
+ * The value in its envelope, under the kind and apiVersion that it names. Discovery documents that name no apiVersion are
+ * of `v1`, and their envelope names none either.
+ *
+ * @throws RangeError for a kind that has no Protobuf form.
+ */
+export function protobufValue(value: object, schema: Schema): Buffer {
+  const object = value as JsonObject;
+  const kind = String(object.kind ?? '');
+  const type = protobufTypeOf(schema, { ...splitApiVersion(String(object.apiVersion ?? 'v1')), kind });
+  if (type === undefined) throw new RangeError(`${String(object.apiVersion)} ${kind} has no Protobuf form`);
+  return encodeEnveloped(object, type);
+}

@@ -1,0 +1,119 @@
+// What a service-account token says (SPEC.md "Service-account tokens"): the claims it is made of, and the user that claims
+// with a good signature stand for. Pure; whether the account still exists is for others to find out.
+import type { Dialect } from '../../config/dialect.ts';
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+/** A clock that is behind the issuer's, or ahead of it, is off by no more. */
+const LEEWAY_SECONDS = 60;
+
+/** An object named with its identity. */
+export interface NamedUid {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** What a token is bound to: it dies with the object. */
+export type BoundObject = NamedUid & { readonly kind: 'pod' | 'secret' };
+
+/** Whom a token speaks for. */
+export interface TokenSubject {
+  readonly namespace: string;
+  readonly serviceAccount: NamedUid;
+  readonly bound: BoundObject | undefined;
+}
+
+export interface TokenTerms {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly issuedSeconds: number;
+  readonly expirySeconds: number;
+  /** From when on its use should be reported; undefined: never. */
+  readonly warnAfterSeconds: number | undefined;
+}
+
+const USER_PREFIX = 'system:serviceaccount:';
+
+export function serviceAccountUser(namespace: string, name: string): string {
+  return `${USER_PREFIX}${namespace}:${name}`;
+}
+
+/** The claims of a token. */
+export function claimsOf(subject: TokenSubject, terms: TokenTerms, { labelDomain }: Dialect): JsonObject {
+  const { namespace, serviceAccount, bound } = subject;
+  const { issuer, audiences, issuedSeconds, expirySeconds, warnAfterSeconds } = terms;
+  return {
+    aud: [...audiences],
+    exp: expirySeconds,
+    iat: issuedSeconds,
+    iss: issuer,
+    [labelDomain]: {
+      namespace,
+      ...(bound === undefined ? undefined : { [bound.kind]: { name: bound.name, uid: bound.uid } }),
+      serviceaccount: { name: serviceAccount.name, uid: serviceAccount.uid },
+      ...(warnAfterSeconds === undefined ? undefined : { warnafter: warnAfterSeconds }),
+    },
+    nbf: issuedSeconds,
+    sub: serviceAccountUser(namespace, serviceAccount.name),
+  };
+}
+
+/** Claims as they are read back. */
+export interface ReadClaims {
+  readonly subject: TokenSubject;
+  readonly audiences: readonly string[];
+  readonly notBeforeSeconds: number;
+  readonly expirySeconds: number;
+}
+
+/** The claims of a token with a good signature, or why they are of no use. */
+export function readClaims(claims: JsonObject, { labelDomain }: Dialect): ReadClaims | string {
+  const { aud, exp, nbf = 0, sub } = claims;
+  const own = claims[labelDomain];
+  if (!isJsonObject(own) || typeof own.namespace !== 'string') return 'the token names no service account';
+  const serviceAccount = namedUid(own.serviceaccount);
+  if (serviceAccount === undefined) return 'the token names no service account';
+  const { namespace } = own;
+  if (sub !== serviceAccountUser(namespace, serviceAccount.name))
+    return 'the token contradicts itself about its subject';
+  if (typeof exp !== 'number' || typeof nbf !== 'number') return 'the token does not say how long it is valid';
+  const audiences =
+    typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.filter((one) => typeof one === 'string') : [];
+  const bound = boundObject(own);
+  return { subject: { namespace, serviceAccount, bound }, audiences, notBeforeSeconds: nbf, expirySeconds: exp };
+}
+
+/** Why a token is not valid at a moment; undefined when it is. */
+export function timeProblem({ notBeforeSeconds, expirySeconds }: ReadClaims, nowMs: number): string | undefined {
+  const nowSeconds = nowMs / 1000;
+  if (nowSeconds > expirySeconds + LEEWAY_SECONDS) return 'the token has expired';
+  return nowSeconds < notBeforeSeconds - LEEWAY_SECONDS ? 'the token is not valid yet' : undefined;
+}
+
+/** The user, without the groups that every user is in. */
+export function userOfSubject({ namespace, serviceAccount, bound }: TokenSubject, { labelDomain }: Dialect) {
+  const extra: Record<string, readonly string[]> = {};
+  if (bound?.kind === 'pod') {
+    extra[`authentication.${labelDomain}/pod-name`] = [bound.name];
+    extra[`authentication.${labelDomain}/pod-uid`] = [bound.uid];
+  }
+  return {
+    name: serviceAccountUser(namespace, serviceAccount.name),
+    uid: serviceAccount.uid,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`],
+    extra,
+  };
+}
+
+function boundObject(own: JsonObject): BoundObject | undefined {
+  for (const kind of ['pod', 'secret'] as const) {
+    const named = namedUid(own[kind]);
+    if (named !== undefined) return { kind, ...named };
+  }
+  return undefined;
+}
+
+function namedUid(value: unknown): NamedUid | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { name, uid } = value;
+  return typeof name === 'string' && name !== '' && typeof uid === 'string' && uid !== '' ? { name, uid } : undefined;
+}

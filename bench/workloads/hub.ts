@@ -1,0 +1,273 @@
+// The watch hub alone, without sockets or disk: one thread applies the store's stream to 100,000 pods and frames it for ten
+// cohorts. The hub is the server's own; the store and the ingress beside it only send and count.
+import { setImmediate } from 'node:timers/promises';
+import { type HubOptions, hubKind } from '../../actors/hub/hub.ts';
+import type { HubProtocol, WatchDeliveryProtocol, WatchQuery } from '../../actors/hub/protocol.ts';
+import type { StoreProtocol } from '../../actors/store/protocol.ts';
+import { encodeStored } from '../../api/codec/stored-object.ts';
+import { createRegistry } from '../../api/resources/registry.ts';
+import { DIALECTS } from '../../config/dialect.ts';
+import type { Actor, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { startInProcess } from '../../runtime/in-process.ts';
+import { planOfOneThread } from '../../runtime/plan.ts';
+import { realEnvironment } from '../../runtime/real-environment.ts';
+import { packAttributes } from '../../storage/attributes.ts';
+import { ProtobufRecords } from '../../storage/protobuf-records.ts';
+import type { PublishedSnapshot } from '../../storage/publication.ts';
+import { SharedState } from '../../storage/shared-state.ts';
+import { SlabPool } from '../../storage/slab-pool.ts';
+import { CREATED, recordBytes, stampRevision, UPDATED, writeRecordHead } from '../../storage/slab-record.ts';
+import type { Workload } from '../bench.ts';
+import type { LoadResult } from '../load-protocol.ts';
+import { fillerText } from '../objects.ts';
+import { figuresOf } from '../report.ts';
+
+const OBJECTS = 100_000;
+const EVENTS = 100_000;
+const COHORTS = 10;
+const BYTES = 800;
+/** Events of one publication: what the store gathers under load. */
+const BATCH = 64;
+/** Publications sent before the hub is waited for. */
+const AHEAD = 32;
+const SLAB_BYTES = 8 * 1024 * 1024;
+const WATCH_MS = 3_600_000;
+const DEADLINE_MS = 60_000;
+const STORAGE_KEY = 'core/pods';
+/** Of the store, which never restarts here. */
+const INCARNATION = 1;
+
+export const hub: Workload = {
+  name: 'hub',
+  summary: 'The hub alone, in this process: the stream applied to 100,000 pods and framed for ten cohorts',
+  async run(bench, report) {
+    const objects = bench.options.objects ?? OBJECTS;
+    const events = bench.options.count ?? EVENTS;
+    const result = await measure(objects, events, bench.options.bytes ?? BYTES);
+    const details = { eventsPerSecond: events / result.seconds, framedBytes: result.bodyBytes };
+    report(
+      figuresOf({
+        workload: 'hub',
+        parameters: { objects, cohorts: COHORTS },
+        unit: 'events framed',
+        result,
+        floor: undefined,
+        details,
+      }),
+    );
+  },
+};
+
+async function measure(objects: number, events: number, bytes: number): Promise<LoadResult> {
+  const stream = new WrittenStream(objects, bytes);
+  const batches = stream.batches(events);
+  const ingress = new CountingIngress();
+  const dialect = DIALECTS.orch;
+  const registry = createRegistry(dialect);
+  const options: HubOptions = {
+    selectableFields: (storageKey) => registry.storageType(storageKey)?.selectableFields ?? [],
+    initialEventsEndAnnotation: 'end',
+    records: new ProtobufRecords(dialect),
+  };
+  const kinds: readonly ActorKind<undefined>[] = [
+    { ...standIn('store'), create: () => new StandInStore(stream.snapshot()) },
+    { ...standIn('ingress'), create: () => ingress },
+    { ...hubKind, create: (context) => hubKind.create(context, options) },
+  ];
+  const run = await startInProcess({
+    kinds,
+    plan: planOfOneThread(kinds),
+    options: undefined,
+    environment: realEnvironment,
+  });
+  try {
+    const ref = run.ref<HubProtocol>('hub');
+    for (let cohort = 0; cohort < COHORTS; cohort++) {
+      await ref.ask({ type: 'watch', ...watchQuery(cohort, stream.revisionAtStart) }, { deadlineMs: DEADLINE_MS });
+    }
+    const beforeCpu = process.cpuUsage();
+    const beginMs = performance.now();
+    for (const [index, batch] of batches.entries()) {
+      stream.commit(batch.lastRevision);
+      ref.tell<'storeBatch'>({ type: 'storeBatch', ...batch });
+      if (index % AHEAD !== AHEAD - 1 && index !== batches.length - 1) continue;
+      await ref.ask({ type: 'reach', revision: batch.lastRevision }, { deadlineMs: DEADLINE_MS });
+    }
+    // The last chunks are on their way to the ingress.
+    await setImmediate();
+    const seconds = (performance.now() - beginMs) / 1000;
+    const { user, system } = process.cpuUsage(beforeCpu);
+    return {
+      operations: events * COHORTS,
+      writes: events,
+      seconds,
+      latency: { p50Ms: 0, p99Ms: 0, maxMs: 0 },
+      bodyBytes: ingress.bytes,
+      errors: batches.length * COHORTS - ingress.chunks,
+      serverCpuSeconds: (user + system) / 1e6,
+    };
+  } finally {
+    await run.stop();
+  }
+}
+
+/** Ten selections that all see every event, and none of which is another's. */
+function watchQuery(cohort: number, afterRevision: number): WatchQuery {
+  return {
+    storageKey: STORAGE_KEY,
+    namespace: '',
+    labelSelector: `cohort-${cohort}!=x`,
+    fieldSelector: '',
+    watcher: cohort + 1,
+    afterRevision,
+    freshness: { kind: 'any' },
+    bookmarks: false,
+    timeoutMs: WATCH_MS,
+    sendInitialEventsEnd: false,
+    rendering: {
+      target: { group: '', version: 'v1', kind: 'Pod' },
+      shape: undefined,
+      encoding: 'json',
+      pretty: false,
+    },
+  };
+}
+
+function standIn(kind: string) {
+  return { kind, nature: 'decider', mailboxMax: 100_000, stopOrder: 1 } as const;
+}
+
+class StandInStore implements Actor<StoreProtocol> {
+  readonly #snapshot: PublishedSnapshot;
+
+  constructor(snapshot: PublishedSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
+    if (message.type === 'subscribe') reply.send(this.#snapshot);
+  }
+}
+
+class CountingIngress implements Actor<WatchDeliveryProtocol> {
+  chunks = 0;
+  bytes = 0;
+
+  onMessage(message: MessageOf<WatchDeliveryProtocol>): void {
+    if (message.type !== 'watchFrames' || message.chunk.byteLength === 0) return;
+    this.chunks++;
+    this.bytes += message.chunk.byteLength;
+  }
+}
+
+interface WrittenBatch {
+  readonly incarnation: number;
+  readonly sequence: number;
+  readonly lastRevision: number;
+  readonly compactedRevision: number;
+  readonly runs: readonly number[];
+  readonly movedRuns: readonly number[];
+  readonly newSlabs: readonly (readonly [number, SharedArrayBuffer])[];
+}
+
+/** Records as the store writes them: the objects at the start, then updates of them in turn. */
+class WrittenStream {
+  readonly revisionAtStart: number;
+  readonly #shared = new SharedState();
+  readonly #pool = new SlabPool(SLAB_BYTES, this.#shared);
+  readonly #objects: number;
+  readonly #bytes: number;
+  readonly #live: number[] = [];
+  readonly #slabsAtStart: number;
+  #revision = 0;
+
+  constructor(objects: number, bytes: number) {
+    this.#objects = objects;
+    this.#bytes = bytes;
+    for (let index = 0; index < objects; index++) {
+      const { slab, offset } = this.#write(index, true);
+      this.#live.push(slab, offset);
+    }
+    this.revisionAtStart = this.#revision;
+    this.#slabsAtStart = this.#pool.count;
+    this.commit(this.#revision);
+  }
+
+  snapshot(): PublishedSnapshot {
+    return {
+      incarnation: INCARNATION,
+      sequence: 0,
+      revision: this.revisionAtStart,
+      compactedRevision: this.revisionAtStart,
+      sharedState: this.#shared.memory,
+      readerSlot: this.#shared.claimReader(0)!,
+      slabs: this.#pool.memories().slice(0, this.#slabsAtStart),
+      live: Uint32Array.from(this.#live),
+      history: new Uint32Array(),
+      tokenKey: new Uint8Array(32),
+    };
+  }
+
+  batches(events: number): readonly WrittenBatch[] {
+    const batches: WrittenBatch[] = [];
+    let known = this.#slabsAtStart;
+    for (let done = 0; done < events; done += BATCH) {
+      const runs: number[] = [];
+      for (let i = done; i < Math.min(events, done + BATCH); i++) {
+        const { slab, offset } = this.#write((i * 7919) % this.#objects, false);
+        if (runs.at(-3) === slab) runs[runs.length - 1]! += 1;
+        else runs.push(slab, offset, 1);
+      }
+      const newSlabs = this.#pool.memories(known);
+      known = this.#pool.count;
+      batches.push({
+        incarnation: INCARNATION,
+        sequence: batches.length + 1,
+        lastRevision: this.#revision,
+        compactedRevision: this.revisionAtStart,
+        runs,
+        movedRuns: [],
+        newSlabs,
+      });
+    }
+    return batches;
+  }
+
+  commit(revision: number): void {
+    this.#shared.committedRevision = revision;
+  }
+
+  #write(index: number, isNew: boolean): { readonly slab: number; readonly offset: number } {
+    this.#revision += 1;
+    const revision = this.#revision;
+    const name = `pod-${String(index).padStart(6, '0')}`;
+    const labels = { app: 'bench' };
+    const metadata = { name, namespace: 'bench', labels };
+    const filler = fillerText(Math.max(0, this.#bytes - 200));
+    const encoded = encodeStored({ metadata, spec: { nodeName: 'node-1', filler } }, 'v1', 'Pod');
+    const value = Buffer.from(encoded.text);
+    const key = `${STORAGE_KEY}/bench/${name}`;
+    const attributes = packAttributes(labels, [name, 'bench', 'node-1']);
+    const [keyBytes, attributesBytes] = [Buffer.byteLength(key), Buffer.byteLength(attributes)];
+    const length = recordBytes(keyBytes, attributesBytes, value.length);
+    const room = this.#pool.allocate(length);
+    const slab = this.#pool.slab(room.slab);
+    const { revisionOffset, itemOffset } = encoded;
+    const type = isNew ? CREATED : UPDATED;
+    const head = { revision, bornRevision: index + 1, type, schemaGeneration: 1, revisionOffset, itemOffset };
+    const at = writeRecordHead(
+      slab,
+      room.offset,
+      length,
+      head,
+      key,
+      keyBytes,
+      attributes,
+      attributesBytes,
+      value.length,
+    );
+    slab.bytes.set(value, at);
+    stampRevision(slab.bytes, at + revisionOffset, revision);
+    return room;
+  }
+}

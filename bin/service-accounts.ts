@@ -1,0 +1,87 @@
+// How service-account tokens are issued and verified: what the options say, and for what they leave open a key of this
+// server's own, made once and kept in the data directory. Reads the operator's key files, so that a bad one stops the start.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { ServiceAccountIssuer } from '../actors/auth/service-account-tokens.ts';
+import { tokenKey } from '../api/tokens/jwt.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { keptSecret } from './data-directory.ts';
+
+const KEY_FILE = 'service-account.key';
+
+/** The issuer that the options describe. `serverAddress` is `host:port`. Throws BadConfiguration for a file of no use. */
+export async function serviceAccountIssuer(
+  options: ServerOptions,
+  directory: string,
+  serverAddress: string,
+): Promise<ServiceAccountIssuer> {
+  const {
+    serviceAccountIssuer: named,
+    serviceAccountKeyFile: keyFiles,
+    serviceAccountSigningKeyFile: signingFile,
+  } = options;
+  const issuer = named || `https://${DIALECTS[options.apiDialect].brand}.default.svc`;
+  const isOwn = signingFile === '' && keyFiles.length === 0;
+  const fallbacks = keyFiles.length === 0 && options.tlsPrivateKeyFile !== '' ? [options.tlsPrivateKeyFile] : keyFiles;
+  return {
+    issuer,
+    audiences: options.apiAudiences.length === 0 ? [issuer] : options.apiAudiences,
+    signingKeyPem: isOwn
+      ? await keptSecret(directory, KEY_FILE, newKey)
+      : signingFile === ''
+        ? ''
+        : signingKey(signingFile),
+    verificationKeyPems: fallbacks.flatMap(verificationKeys),
+    keySetUri: options.serviceAccountJwksUri || `https://${serverAddress}/openid/v1/jwks`,
+    expirationSecondsMax: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
+    extendsExpiration: options.serviceAccountExtendTokenExpiration,
+  };
+}
+
+/** Elliptic, because such a key is made in no time. */
+function newKey(): string {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}
+
+function signingKey(path: string): string {
+  const pem = textOf(path);
+  requireKey(path, () => createPrivateKey(pem));
+  return pem;
+}
+
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
+
+/** The public halves of all keys and certificates in a file. */
+function verificationKeys(path: string): string[] {
+  const blocks = [...textOf(path).matchAll(BLOCK)].filter(([, label]) => label !== 'EC PARAMETERS');
+  if (blocks.length === 0) throw unusable(path, 'it holds no PEM block');
+  return blocks.map(([pem]) => {
+    const key = requireKey(path, () => createPublicKey(pem));
+    return key.export({ type: 'spki', format: 'pem' }).toString();
+  });
+}
+
+function requireKey(path: string, read: () => KeyObject): KeyObject {
+  try {
+    const key = read();
+    tokenKey(key);
+    return key;
+  } catch (error) {
+    throw unusable(path, error instanceof Error ? error.message : String(error));
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unusable(path, (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+}
+
+function unusable(path: string, problem: string): OrchError {
+  return new OrchError('BadConfiguration', `the service-account key file ${path} cannot be used (${problem})`);
+}

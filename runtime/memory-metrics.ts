@@ -1,0 +1,21 @@
+// The memory of a real thread's heap, as series of its own. What the process holds beside the heaps (shared slabs, sockets,
+// native libraries) is the operating system's to tell.
+import { getHeapStatistics } from 'node:v8';
+import type { Metrics } from './metrics.ts';
+
+/** Declares the series and fills them before each snapshot. */
+export function publishMemoryMetrics(metrics: Metrics, thread: string): void {
+  const used = metrics.gauge('orch_thread_heap_bytes', 'Bytes of objects on the heap of a thread.', { thread });
+  const external = metrics.gauge(
+    'orch_thread_external_bytes',
+    'Bytes that objects of a thread hold outside its heap.',
+    {
+      thread,
+    },
+  );
+  metrics.beforeSnapshot(() => {
+    const statistics = getHeapStatistics();
+    used.set(statistics.used_heap_size);
+    external.set(statistics.external_memory);
+  });
+}

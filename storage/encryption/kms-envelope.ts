@@ -1,0 +1,162 @@
+// Envelope encryption: values under data keys, data keys under a key that never leaves a key management service. The
+// service is asked once for many values: one data key serves for a bounded number of writes and a bounded time, and the
+// next is asked for before they are over, so that a write waits for the service only when it has been away for long.
+//
+// A payload: u16 (big-endian) length of the wrapped data key, the wrapped data key, AES-CBC under the data key.
+import type { KmsProvider } from '../../config/encryption-configuration.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import { KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
+
+/** A key management service: wraps and unwraps data keys. */
+export interface KeyService {
+  encrypt(plain: Uint8Array): Promise<Uint8Array>;
+  decrypt(wrapped: Uint8Array): Promise<Uint8Array>;
+  close(): void;
+}
+
+const DATA_KEY_BYTES = 32;
+const LENGTH_BYTES = 2;
+const WRAPPED_BYTES_MAX = 0xffff;
+/** One data key encrypts about so many values, for at most so long. */
+const DATA_KEY_USES_MAX = 1000;
+const DATA_KEY_LIFETIME_MS = 3_600_000;
+/** From this share of either on, the next is asked for. */
+const RENEWAL_SHARE = 0.5;
+const RENEWAL_RETRY_MS = 1000;
+const PING = Buffer.from('ping');
+
+interface DataKey {
+  /** Length and wrapped key, as payloads begin. */
+  readonly head: Buffer;
+  readonly cipher: Omit<ValueCipher, 'prefix'>;
+  readonly madeMs: number;
+  uses: number;
+}
+
+export interface EnvelopeParts {
+  readonly provider: KmsProvider;
+  readonly prefix: string;
+  readonly service: KeyService;
+  readonly freshBytes: RandomBytes;
+  readonly monotonicMs: () => number;
+}
+
+export class KmsEnvelope implements ValueCipher {
+  readonly prefix: string;
+  readonly #parts: EnvelopeParts;
+  /** Ciphers of data keys by their wrapped form, the least recently used first. */
+  readonly #opened = new Map<string, Omit<ValueCipher, 'prefix'>>();
+  #current: DataKey | undefined;
+  #renewal: Promise<void> | undefined;
+  #retryMs = 0;
+
+  constructor(parts: EnvelopeParts) {
+    this.prefix = parts.prefix;
+    this.#parts = parts;
+  }
+
+  /** Undefined when `seal` can be called now; else resolves when it can. Rejects with OrchError StorageFailed. */
+  ready(): Promise<void> | undefined {
+    return this.#spent(1) ? this.#renew() : undefined;
+  }
+
+  /** Throws when it was not `ready` before. A few values more than were counted on do not matter. */
+  seal(plain: Uint8Array, context: string): Uint8Array {
+    const key = this.#current;
+    if (key === undefined) throw new OrchError('StorageFailed', `there is no data key of ${this.#name} yet`);
+    key.uses++;
+    if (this.#spent(RENEWAL_SHARE) && this.#parts.monotonicMs() >= this.#retryMs) {
+      // Told to whoever finds the present key spent.
+      this.#renew().catch(() => {});
+    }
+    return Buffer.concat([key.head, key.cipher.seal(plain, context)]);
+  }
+
+  open(payload: Uint8Array, context: string): Uint8Array | Promise<Uint8Array> {
+    const source = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+    const end = source.length < LENGTH_BYTES ? 0 : LENGTH_BYTES + source.readUInt16BE(0);
+    if (end <= LENGTH_BYTES || end > source.length) throw new Error('the payload is too short');
+    const wrapped = source.subarray(LENGTH_BYTES, end);
+    const known = this.#remembered(wrapped.toString('latin1'));
+    if (known !== undefined) return known.open(source.subarray(end), context);
+    return this.#unwrap(wrapped).then((cipher) => cipher.open(source.subarray(end), context));
+  }
+
+  /** What keeps the service from wrapping and unwrapping now; empty when nothing does. Never rejects. */
+  async problem(): Promise<string> {
+    try {
+      const { service } = this.#parts;
+      const echo = await service.decrypt(await service.encrypt(PING));
+      return PING.equals(echo) ? '' : `${this.#name} does not decrypt what it encrypted`;
+    } catch (error) {
+      return textOf(error);
+    }
+  }
+
+  close(): void {
+    this.#parts.service.close();
+  }
+
+  get #name(): string {
+    return `the key management service ${this.#parts.provider.name}`;
+  }
+
+  /** Whether the present data key has served for a share of its uses or its time. */
+  #spent(share: number): boolean {
+    const key = this.#current;
+    if (key === undefined || key.uses >= DATA_KEY_USES_MAX * share) return true;
+    return this.#parts.monotonicMs() - key.madeMs >= DATA_KEY_LIFETIME_MS * share;
+  }
+
+  #renew(): Promise<void> {
+    this.#renewal ??= this.#makeDataKey().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #makeDataKey(): Promise<void> {
+    const { service, freshBytes, monotonicMs } = this.#parts;
+    const secret = freshBytes(DATA_KEY_BYTES);
+    const wrapped = await service.encrypt(secret).catch((error: unknown) => {
+      this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
+      throw new OrchError('StorageFailed', textOf(error));
+    });
+    if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
+      throw new OrchError('StorageFailed', `${this.#name} wraps keys in ${wrapped.length} bytes`);
+    }
+    const cipher = KEYED_CIPHERS.aescbc(secret, freshBytes);
+    const length = Buffer.alloc(LENGTH_BYTES);
+    length.writeUInt16BE(wrapped.length);
+    this.#remember(Buffer.from(wrapped).toString('latin1'), cipher);
+    this.#current = { head: Buffer.concat([length, wrapped]), cipher, madeMs: monotonicMs(), uses: 0 };
+  }
+
+  async #unwrap(wrapped: Buffer): Promise<Omit<ValueCipher, 'prefix'>> {
+    const secret = await this.#parts.service.decrypt(wrapped);
+    if (secret.length !== DATA_KEY_BYTES) throw new Error(`${this.#name} unwraps to a key of ${secret.length} bytes`);
+    const cipher = KEYED_CIPHERS.aescbc(secret, this.#parts.freshBytes);
+    this.#remember(wrapped.toString('latin1'), cipher);
+    return cipher;
+  }
+
+  #remembered(wrapped: string): Omit<ValueCipher, 'prefix'> | undefined {
+    const cipher = this.#opened.get(wrapped);
+    if (cipher !== undefined) this.#remember(wrapped, cipher);
+    return cipher;
+  }
+
+  #remember(wrapped: string, cipher: Omit<ValueCipher, 'prefix'>): void {
+    this.#opened.delete(wrapped);
+    this.#opened.set(wrapped, cipher);
+    if (this.#opened.size <= this.#parts.provider.cacheSize) return;
+    for (const oldest of this.#opened.keys()) {
+      this.#opened.delete(oldest);
+      return;
+    }
+  }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,152 @@
+// Which resources are encrypted on disk, by which providers: the first writes, all of them read what begins with their
+// prefix. Turns stored forms into what goes to disk and back. Memory holds values as they are.
+import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
+import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from '../sealed-value.ts';
+import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
+import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
+
+/** What encryption needs of the world. */
+export interface EncryptionParts {
+  readonly freshBytes: RandomBytes;
+  readonly monotonicMs: () => number;
+  readonly keyService: (provider: KmsProvider) => KeyService;
+  /** `orch:enc:`, what every prefix begins with. */
+  readonly prefix: string;
+  /** `<group>/<plural>` of a resource as the configuration names it. */
+  readonly storageKeyOf: (resource: string) => string;
+}
+
+/** One cipher and its prefix as bytes. */
+interface Reader {
+  readonly cipher: ValueCipher;
+  readonly prefixBytes: Buffer;
+}
+
+/** The providers of one resource, in their order. */
+interface KeyRing {
+  readonly resource: string;
+  readonly readers: Reader[];
+}
+
+const KMS_FORM = 'kms:v1:';
+
+export class StoredEncryption {
+  readonly #rings = new Map<string, KeyRing>();
+  readonly #envelopes: KmsEnvelope[] = [];
+
+  constructor(entries: readonly ResourceEncryption[], parts: EncryptionParts) {
+    for (const { resources, providers } of entries) {
+      const ciphers = providers.flatMap((provider) => this.#ciphersOf(provider, parts));
+      const readers = ciphers.map((cipher) => ({ cipher, prefixBytes: Buffer.from(cipher.prefix) }));
+      for (const resource of new Set(resources)) {
+        const key = parts.storageKeyOf(resource);
+        const ring = this.#rings.get(key);
+        if (ring === undefined) this.#rings.set(key, { resource, readers: [...readers] });
+        else ring.readers.push(...readers);
+      }
+    }
+  }
+
+  /** The services asked for data keys, in the order of the configuration. */
+  get envelopes(): readonly KmsEnvelope[] {
+    return this.#envelopes;
+  }
+
+  /** What goes to disk in the place of a stored form: the form itself where its resource is not encrypted. */
+  seal(key: string, stored: Buffer): Buffer {
+    const writer = this.#ringOf(key)?.readers[0];
+    if (writer === undefined || writer.cipher === IDENTITY) return stored;
+    return writeSealedValue(key, stored, writer.prefixBytes, writer.cipher.seal(stored, key));
+  }
+
+  /** Undefined when everything transactions write can be sealed now; else resolves when more can, or rejects StorageFailed. */
+  readyFor(
+    transactions: readonly { readonly operations: readonly { readonly key: string }[] }[],
+  ): Promise<void> | undefined {
+    if (this.#envelopes.length === 0) return undefined;
+    for (const { operations } of transactions) {
+      for (const { key } of operations) {
+        const writer = this.#ringOf(key)?.readers[0]?.cipher;
+        const readiness = writer instanceof KmsEnvelope ? writer.ready() : undefined;
+        if (readiness !== undefined) return readiness;
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether the first provider would write other than what is on disk. */
+  isStale(key: string, bytes: Uint8Array): boolean {
+    const ring = this.#ringOf(key);
+    if (ring === undefined) return false;
+    return readerOf(ring, key, bytes) !== ring.readers[0];
+  }
+
+  /**
+   * The stored form behind what is on disk. Throws, or rejects with, OrchError StoreUnusable where no provider of the
+   * resource can read it; the message names resource and prefix, never data.
+   */
+  open(key: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const ring = this.#ringOf(key);
+    if (ring === undefined && !isSealedValue(bytes)) return bytes;
+    const reader = ring === undefined ? undefined : readerOf(ring, key, bytes);
+    if (reader === undefined) throw noReader(ring, key, bytes);
+    if (reader.cipher === IDENTITY) return bytes;
+    const payload = sealedBody(key, bytes)!.subarray(reader.prefixBytes.length);
+    const failed = (error: unknown): never => {
+      throw unreadable(key, `${reader.cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+    };
+    try {
+      const plain = reader.cipher.open(payload, key);
+      return plain instanceof Promise ? plain.catch(failed) : plain;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  close(): void {
+    for (const envelope of this.#envelopes) envelope.close();
+  }
+
+  #ciphersOf(provider: EncryptionProvider, parts: EncryptionParts): ValueCipher[] {
+    const { prefix, freshBytes, monotonicMs, keyService } = parts;
+    if (provider.kind === 'identity') return [IDENTITY];
+    if (provider.kind === 'kms') {
+      const own = `${prefix}${KMS_FORM}${provider.name}:`;
+      const service = keyService(provider);
+      const envelope = new KmsEnvelope({ provider, prefix: own, service, freshBytes, monotonicMs });
+      this.#envelopes.push(envelope);
+      return [envelope];
+    }
+    const { kind, keys } = provider;
+    return keys.map(({ name, secret }) => ({
+      prefix: `${prefix}${kind}:v1:${name}:`,
+      ...KEYED_CIPHERS[kind](secret, freshBytes),
+    }));
+  }
+
+  #ringOf(key: string): KeyRing | undefined {
+    if (this.#rings.size === 0) return undefined;
+    return this.#rings.get(key.slice(0, key.indexOf('/', key.indexOf('/') + 1)));
+  }
+}
+
+/** The provider that reads what is on disk; undefined when none of the ring does. */
+function readerOf(ring: KeyRing, key: string, bytes: Uint8Array): Reader | undefined {
+  if (!isSealedValue(bytes)) return ring.readers.find(({ cipher }) => cipher === IDENTITY);
+  const body = sealedBody(key, bytes);
+  if (body === undefined) return undefined;
+  return ring.readers.find(
+    ({ cipher, prefixBytes }) => cipher !== IDENTITY && body.subarray(0, prefixBytes.length).equals(prefixBytes),
+  );
+}
+
+function noReader(ring: KeyRing | undefined, key: string, bytes: Uint8Array): Error {
+  if (isSealedValue(bytes)) return noProvider(key, bytes, ring?.resource);
+  return unreadable(key, `it is not encrypted, and the providers of ${ring?.resource} do not include identity`);
+}
+
+/** Node says of a wrong key only what its library calls it. */
+function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  return /bad decrypt|unable to authenticate|wrong final block/i.test(text) ? 'wrong key, or changed bytes' : text;
+}

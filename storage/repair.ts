@@ -1,0 +1,84 @@
+// Makes a sound store of what is whole in a damaged one. The damaged files are kept beside it, and nothing is taken away
+// before the new store is complete on the disk.
+import { randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { HeadMarker } from './head-marker.ts';
+import { type Inspection, inspectStore } from './inspection.ts';
+import { DATABASE_DIRECTORY, HEAD_FILE, TOKEN_KEY_BYTES } from './level-layout.ts';
+import { LevelStoreWriter } from './level-store-writer.ts';
+import { syncDirectory } from './sync-directory.ts';
+
+/**
+ * Revisions skipped after the last one that can be told: the head marker may lag behind what was acknowledged by what the
+ * system had not written when the machine lost power, at most half a minute of commits.
+ */
+const REVISIONS_SKIPPED = 1_000_000;
+const UNFINISHED = `${DATABASE_DIRECTORY}.repaired`;
+
+export interface Repair {
+  /** Where the damaged files are kept. */
+  readonly keptIn: string;
+  /** The revision the repaired store begins at. */
+  readonly revision: number;
+}
+
+/** What the files of a data directory are the best evidence of: as LevelDB sees them, or all that lie there. */
+export function inspectForRepair(directory: string): Inspection {
+  const named = inspectStore(directory, 'manifest');
+  if (named.problems.length === 0) return named;
+  const all = inspectStore(directory, 'all');
+  return completeness(all) > completeness(named) ? all : named;
+}
+
+/**
+ * Repairs the store in a data directory that no process uses. `dialect` and `prefix`: what is not told by the store itself.
+ * Throws the file system's errors; the store is then as it was.
+ */
+export async function repairStore(
+  directory: string,
+  found: Inspection,
+  identity: { readonly dialect: string; readonly prefix: string },
+  wallMs: number,
+): Promise<Repair> {
+  const database = join(directory, DATABASE_DIRECTORY);
+  const head = join(directory, HEAD_FILE);
+  const unfinished = join(directory, UNFINISHED);
+  rmSync(unfinished, { recursive: true, force: true });
+  const writer = await LevelStoreWriter.create(unfinished, {
+    ...identity,
+    tokenKey: found.tokenKey ?? randomBytes(TOKEN_KEY_BYTES),
+    compactedRevision: found.reachedRevision + REVISIONS_SKIPPED,
+    wallMs,
+  });
+  try {
+    for (const [key, bytes] of found.objects) await writer.add(key, bytes);
+  } catch (error) {
+    await writer.close();
+    throw error;
+  }
+  const revision = await writer.finish();
+  const keptIn = freshDirectory(directory);
+  if (existsSync(head)) copyFileSync(head, join(keptIn, HEAD_FILE));
+  if (existsSync(database)) renameSync(database, join(keptIn, DATABASE_DIRECTORY));
+  renameSync(unfinished, database);
+  const marker = new HeadMarker(head);
+  marker.advance(revision);
+  marker.close();
+  syncDirectory(keptIn);
+  syncDirectory(directory);
+  return { keptIn, revision };
+}
+
+function completeness(inspection: Inspection): number {
+  return inspection.isComplete ? Number.POSITIVE_INFINITY : inspection.objects.size;
+}
+
+function freshDirectory(directory: string): string {
+  for (let number = 1; ; number++) {
+    const path = join(directory, `damaged-${number}`);
+    if (existsSync(path)) continue;
+    mkdirSync(path, { mode: 0o700 });
+    return path;
+  }
+}

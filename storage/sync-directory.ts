@@ -1,0 +1,11 @@
+// Makes names durable: that of a file just made or renamed is the directory's content, not the file's.
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+
+export function syncDirectory(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

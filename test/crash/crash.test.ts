@@ -1,0 +1,64 @@
+// kill -9 of a real server at moments of chance, also with a disk that loses what was not synced: nothing that was acknowledged
+// is lost, nothing is there in part, and watches go on.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ava from 'ava';
+import { newServer, ServerProcess, startServer } from '../server/server-process.ts';
+import { runCrashRounds } from './crash-run.ts';
+import { UnsyncedDisk } from './unsynced-disk.ts';
+
+// One after the other: each keeps a server and its clients busy.
+const test = ava.serial;
+const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
+const HASTY_ROUNDS_MAX = 5;
+
+for (const [rounds, dropUnsynced, what] of [
+  [6, false, 'of the process'],
+  [4, true, 'and a disk that loses what was not synced'],
+] as const) {
+  test(`${rounds} rounds with kill -9 ${what} lose nothing`, async (t) => {
+    const seed = process.pid;
+    const reports = await runCrashRounds({ seed, rounds, dropUnsynced });
+    const problems = reports.flatMap((report) => report.problems);
+    t.deepEqual(problems, [], `seed ${seed}`);
+    t.is(reports.length, rounds);
+    t.true(reports.every(({ acknowledged, events }) => acknowledged > 0 && events > 0));
+  });
+}
+
+test('a server that acknowledges before it has synced is found out', async (t) => {
+  const rounds = HASTY_ROUNDS_MAX;
+  const reports = await runCrashRounds({ seed: 1, rounds, dropUnsynced: true, program: HASTY });
+  const problems = reports.flatMap((report) => report.problems);
+  t.true(
+    problems.some((problem) => /was acknowledged/.test(problem)),
+    problems.join('\n'),
+  );
+  t.log(`in round ${reports.length}`);
+});
+
+test('a server that lost power as soon as it was ready keeps its certificate and its token', async (t) => {
+  const { dataDirectory, port } = await newServer(t);
+  const disk = new UnsyncedDisk(dataDirectory, 0);
+  t.teardown(() => disk.dispose());
+  const server = new ServerProcess(dataDirectory, port, { env: disk.arm() });
+  t.is(await server.start(), undefined);
+  const { token, caPem } = server;
+  await server.kill9();
+  disk.cut('none');
+  await server.restart();
+  t.is(server.token, token);
+  t.is(server.caPem, caPem);
+  await server.kill9();
+});
+
+test('an empty token file is no token', async (t) => {
+  const server = await startServer(t);
+  const { token } = server;
+  await server.stop();
+  writeFileSync(join(server.dataDirectory, 'admin.token'), '');
+  await server.restart();
+  t.not(server.token, '');
+  t.not(server.token, token);
+});

@@ -1,0 +1,171 @@
+// Store, hub, auth and admission as a server has them, on one thread and without a listener, with objects of every kind to write
+// to. Everything the write targets send goes through the server's own path.
+import type { AdmissionProtocol, WriteReply, WriteRequest, WriteTarget } from '../../actors/admission/protocol.ts';
+import type { HubProtocol } from '../../actors/hub/protocol.ts';
+import { roster } from '../../actors/roster.ts';
+import type { ServerSettings } from '../../actors/server-settings.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { TypeSchema } from '../../api/schema/schema.ts';
+import { parseArguments } from '../../config/parse.ts';
+import type { Ref } from '../../runtime/actor.ts';
+import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
+import { planOfOneThread } from '../../runtime/plan.ts';
+import { realEnvironment } from '../../runtime/real-environment.ts';
+import { valueView } from '../../storage/slab-record.ts';
+import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
+import { diceOf } from './generate/dice.ts';
+import { DOCUMENTS, SCHEMA } from './generate/documents.ts';
+import { NO_BYTES } from './input.ts';
+import { Violation } from './target.ts';
+import { REGISTRY } from './targets/requests.ts';
+
+const DEADLINE_MS = 60_000;
+const ACTORS = ['store', 'hub', 'auth', 'admission'];
+const NAMESPACES = ['default', 'shop', 'fuzz', 'orch-system'];
+/** Tries at a valid object of a kind that the fixtures have none of. */
+const TRIES_MAX = 60;
+
+/** An object that is stored. */
+export interface LiveObject {
+  readonly type: KnownType;
+  readonly schema: TypeSchema;
+  readonly target: WriteTarget;
+  /** As it is stored. */
+  readonly text: string;
+}
+
+export type Write = Pick<WriteRequest, 'verb' | 'target' | 'parameters' | 'contentType' | 'payload'>;
+
+class WriteWorld {
+  #run: InProcess | undefined;
+  #admission: Ref<AdmissionProtocol> | undefined;
+  #slabs: SlabView | undefined;
+  #live: LiveObject[] = [];
+  #users = 0;
+
+  get live(): readonly LiveObject[] {
+    return this.#live;
+  }
+
+  /** Starts with the first target that asks. */
+  async start(): Promise<void> {
+    if (this.#users++ > 0) return;
+    const kinds = roster
+      .filter(({ kind }) => ACTORS.includes(kind))
+      .map((kind) => ({
+        ...kind,
+        create: (context: Parameters<typeof kind.create>[0], settings: ServerSettings) => {
+          this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+          return kind.create(context, settings);
+        },
+      }));
+    const plan = planOfOneThread(kinds);
+    this.#run = await startInProcess({ kinds, plan, options: settings(), environment: realEnvironment });
+    this.#admission = this.#run.ref<AdmissionProtocol>('admission');
+    await this.#populate();
+  }
+
+  async stop(): Promise<void> {
+    if (--this.#users > 0) return;
+    await this.#run?.stop();
+    this.#run = undefined;
+    this.#live = [];
+  }
+
+  /** Rejects with what would be answered 500. Refusals that are to be expected are replies. */
+  async write(write: Write): Promise<WriteReply> {
+    const reply = await this.#admission!.ask<'write'>(
+      { type: 'write', user: { name: 'fuzz', uid: '', groups: [], extra: {} }, userAgent: 'fuzz/1', ...write },
+      { deadlineMs: DEADLINE_MS },
+    );
+    // What is not built yet answers 503.
+    if (reply.code >= 500 && reply.code !== 503)
+      throw new Violation(`answered ${reply.code}: ${'body' in reply ? JSON.stringify(reply.body) : ''}`);
+    return reply;
+  }
+
+  /** What a reply holds, as text. */
+  answerText(reply: WriteReply): string {
+    if ('body' in reply) return JSON.stringify(reply.body);
+    return valueView(this.#slabs!.slab(reply.place.slab), reply.place.offset).toString('utf8');
+  }
+
+  async #populate(): Promise<void> {
+    for (const name of NAMESPACES) await this.#create(typeOf('namespaces'), JSON.stringify({ metadata: { name } }));
+    for (const type of REGISTRY.all()) {
+      if (!type.persisted || !type.verbs.has('create') || type.plural === 'namespaces') continue;
+      await this.#makeSome(type);
+    }
+  }
+
+  async #makeSome(type: KnownType): Promise<void> {
+    const schema = SCHEMA.kind(type.group, type.version, type.kind);
+    if (schema === undefined) return;
+    const dice = diceOf(1, type.plural, 0);
+    for (let tries = 0, made = 0; tries < TRIES_MAX && made < 3; tries++) {
+      const object = DOCUMENTS.plausible(schema, dice) as { metadata?: Record<string, unknown> };
+      const { resourceVersion: _, ...metadata } = object.metadata ?? {};
+      const body = {
+        ...object,
+        metadata: { ...metadata, name: tries < 4 ? metadata.name : 'a', namespace: undefined },
+      };
+      if (await this.#create(type, JSON.stringify(body))) made++;
+    }
+  }
+
+  async #create(type: KnownType, text: string): Promise<boolean> {
+    const { group, version, plural: resource, namespaced } = type;
+    const namespace = namespaced ? 'fuzz' : '';
+    const target = { group, version, resource, subresource: '', namespace, name: '' };
+    const contentType = 'application/json';
+    const reply = await this.write({ verb: 'create', target, parameters: {}, contentType, payload: Buffer.from(text) });
+    if (!('place' in reply)) return false;
+    const hub = this.#run!.ref<HubProtocol>('hub');
+    await hub.ask({ type: 'reach', revision: reply.place.revision }, { deadlineMs: DEADLINE_MS });
+    const view = valueView(this.#slabs!.slab(reply.place.slab), reply.place.offset);
+    const object = decodeStored(view) as { metadata: { name: string } } & JsonObject;
+    const schema = SCHEMA.kind(group, version, type.kind)!;
+    const { name } = object.metadata;
+    this.#live.push({ type, schema, target: { ...target, name }, text: JSON.stringify(object) });
+    return true;
+  }
+}
+
+function typeOf(plural: string): KnownType {
+  return REGISTRY.byPath('', 'v1', plural)!;
+}
+
+function settings(): ServerSettings {
+  const parsed = parseArguments('apiserver', []);
+  if (parsed.action !== 'run') throw new Error('no options');
+  return {
+    dialect: 'orch',
+    options: parsed.options,
+    dataDirectory: '/nowhere',
+    storeEngine: 'memory',
+    tls: undefined,
+    caPem: '',
+    tokens: [],
+    advertiseAddress: '10.0.0.1',
+    build: { major: '1', minor: '21', gitVersion: '', gitCommit: '', gitTreeState: '', buildDate: '' } as never,
+    startedWallMs: 0,
+    schedulerName: 'none',
+  };
+}
+
+/** One for all targets of a thread. */
+export const WRITE_WORLD = new WriteWorld();
+
+/** The write of an input of a write target. */
+export function writeOf(text: Readonly<Record<string, string>>, payload: Uint8Array = NO_BYTES): Write {
+  const { verb, contentType = '', target = '{}', parameters = '{}' } = text;
+  return {
+    verb: verb as Write['verb'],
+    contentType,
+    target: JSON.parse(target) as WriteTarget,
+    parameters: JSON.parse(parameters) as Write['parameters'],
+    payload,
+  };
+}

@@ -1,0 +1,120 @@
+// A disk that takes no more bytes, under a real server: writes are refused and nothing else stops, writes go on when there
+// is room again, and a restart finds what was acknowledged and nothing that was refused. The disk is a limit on the size of
+// files, which needs no privileges: the system refuses a write at the same place as a full file system does.
+import ava from 'ava';
+import { largestFileBytes, limitFileBytes } from '../server/data-folder.ts';
+import type { HttpsClient } from '../server/https-client.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
+
+const test = ava.serial;
+const COLLECTION = '/api/v1/namespaces/default/configmaps';
+const CLIENTS = 8;
+const VALUE = 'x'.repeat(5000);
+/** Room left when the limit is set. */
+const ROOM_BYTES = 60_000;
+
+interface Outcomes {
+  readonly acknowledged: Set<string>;
+  readonly refused: Set<string>;
+}
+
+function body(name: string): object {
+  return { metadata: { name }, data: { value: VALUE } };
+}
+
+/** Creates objects from several clients at once until each has been refused a few times. */
+async function fill(client: HttpsClient, outcomes: Outcomes, round: string): Promise<void> {
+  const write = async (writer: number): Promise<void> => {
+    for (let n = 0, refusals = 0; refusals < 3; n++) {
+      const name = `${round}-${writer}-${n}`;
+      const { status, json, text } = await client.request('POST', COLLECTION, { body: body(name) });
+      if (status === 201) outcomes.acknowledged.add(name);
+      else if (status === 507) {
+        refusals++;
+        outcomes.refused.add(name);
+        if (json.reason !== 'InsufficientStorage' || json.code !== 507) throw new Error(text);
+      } else throw new Error(`${status} ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, (_, writer) => write(writer)));
+}
+
+/** Not the server's own. */
+function isOurs(name: string): boolean {
+  return !name.endsWith('.crt');
+}
+
+async function names(client: HttpsClient): Promise<string[]> {
+  const { json } = await client.get(COLLECTION);
+  return (json.items ?? [])
+    .map(({ metadata }) => metadata.name ?? '')
+    .filter((name) => isOurs(name))
+    .sort();
+}
+
+function limit(server: ServerProcess): void {
+  limitFileBytes(server.pid, largestFileBytes(`${server.dataDirectory}/store`) + ROOM_BYTES);
+}
+
+for (const placement of ['single', 'default']) {
+  test(`on a full disk writes are refused with 507 and the rest goes on, until there is room (${placement})`, async (t) => {
+    const server = await startServer(t, { args: ['--placement', placement] });
+    const { client } = server;
+    const outcomes: Outcomes = { acknowledged: new Set(), refused: new Set() };
+    const watch = await client.watch(`${COLLECTION}?watch=1`);
+
+    for (const round of ['first', 'second', 'third']) {
+      limit(server);
+      await fill(client, outcomes, round);
+      const refusal = await client.request('POST', COLLECTION, { body: body('refused-too') });
+      t.is(refusal.status, 507);
+      t.true(refusal.json.message?.includes(server.dataDirectory), refusal.text);
+      t.regex(refusal.json.message ?? '', /full/);
+
+      const [known = ''] = outcomes.acknowledged;
+      t.is((await client.get(`${COLLECTION}/${known}`)).json.data?.value, VALUE);
+      t.is(
+        (await client.request('PUT', `${COLLECTION}/${known}`, { body: body(known) })).status,
+        200,
+        'nothing changes',
+      );
+      t.is((await client.request('DELETE', `${COLLECTION}/${known}`)).status, 507);
+      t.deepEqual(await names(client), [...outcomes.acknowledged].sort());
+      t.is((await client.get('/readyz')).status, 200);
+      t.regex((await client.get('/metrics')).text, /^orch_store_writable\S* 0$/m);
+
+      limitFileBytes(server.pid, undefined);
+      const name = `after-${round}`;
+      await eventually(
+        () => client.request('POST', COLLECTION, { body: body(name) }),
+        ({ status }) => status === 201,
+      );
+      outcomes.acknowledged.add(name);
+      t.regex((await client.get('/metrics')).text, /^orch_store_writable\S* 1$/m);
+      for (let event = await watch.next(); event?.object.metadata.name !== name; event = await watch.next()) {
+        const seen = event?.object.metadata.name ?? '';
+        if (isOurs(seen)) t.true(outcomes.acknowledged.has(seen), `${seen} was refused and is watched`);
+      }
+    }
+
+    for (const end of ['SIGTERM', 'SIGKILL']) {
+      if (end === 'SIGTERM') t.is(await server.stop('SIGTERM'), 0);
+      else await server.kill9();
+      await server.restart();
+      t.deepEqual(await names(client), [...outcomes.acknowledged].sort(), end);
+    }
+    t.true(outcomes.refused.size >= CLIENTS);
+  });
+}
+
+test('a server killed while its disk is full has kept what it acknowledged and nothing else', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'single'] });
+  const outcomes: Outcomes = { acknowledged: new Set(), refused: new Set() };
+  limit(server);
+  await fill(server.client, outcomes, 'round');
+  await server.kill9();
+  await server.restart();
+  t.deepEqual(await names(server.client), [...outcomes.acknowledged].sort());
+  t.is((await server.client.request('POST', COLLECTION, { body: body('goes-on') })).status, 201);
+});

@@ -1,0 +1,64 @@
+// A thread cannot end while a native socket is open on it: a listener that opens after its ingress was stopped is closed.
+import test from 'ava';
+import { rosterFor } from '../../../actors/roster.ts';
+import type { ServerSettings } from '../../../actors/server-settings.ts';
+import { parseArguments } from '../../../config/parse.ts';
+import type { ActorKind } from '../../../runtime/actor.ts';
+import { startInProcess } from '../../../runtime/in-process.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import type { Listener } from '../../../transport/exchange.ts';
+import type { OpenedListener } from '../../../transport/open-listener.ts';
+
+const parsed = parseArguments('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);
+if (parsed.action !== 'run') throw new Error('these are arguments to run with');
+const SETTINGS: ServerSettings = {
+  dialect: 'orch',
+  options: parsed.options,
+  dataDirectory: '/nowhere',
+  storeEngine: 'memory',
+  tls: undefined,
+  caPem: '',
+  tokens: [],
+  advertiseAddress: '192.0.2.7',
+  build: {} as never,
+  startedWallMs: 0,
+  schedulerName: 'none',
+};
+
+test('a listener that opens after its ingress was stopped is closed again', async (t) => {
+  let open: (opened: OpenedListener) => void = () => {};
+  const opening = new Promise<OpenedListener>((resolve) => {
+    open = resolve;
+  });
+  const engine = (): never => t.fail('no engine is needed') as never;
+  const ingress = rosterFor({ engine, openListener: () => () => opening }).filter(({ kind }) => kind === 'ingress');
+  const failing: ActorKind<ServerSettings> = {
+    kind: 'failing',
+    nature: 'decider',
+    mailboxMax: 1,
+    stopOrder: 1,
+    create: () => ({ onMessage() {}, start: () => Promise.reject(new Error('on purpose')) }),
+  };
+  const kinds = [...ingress, failing];
+  // Everything is stopped because one actor could not start, while the ingress still does.
+  await t.throwsAsync(startInProcess({ kinds, options: SETTINGS, environment: realEnvironment }), {
+    message: 'on purpose',
+  });
+  let accepting = true;
+  const closed = new Promise<void>((resolve) => {
+    const listener: Listener = {
+      kind: 'uws',
+      port: 1,
+      openConnections: 0,
+      stopAccepting() {
+        accepting = false;
+      },
+      async close() {
+        resolve();
+      },
+    };
+    open({ listener });
+  });
+  await closed;
+  t.false(accepting);
+});

@@ -1,0 +1,182 @@
+// Every way in which the files of a small store can lose or change a byte, by the real engine on real files. A start gives
+// everything or refuses; what the files say without the engine agrees with it; a repair saves what is whole.
+// ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, not one of them, and repairs more often: some minutes.
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { inspectStore } from '../../../storage/inspection.ts';
+import { inspectForRepair, repairStore } from '../../../storage/repair.ts';
+import {
+  type Files,
+  IDENTITY,
+  oftenOpenedStore,
+  readFiles,
+  type SmallStore,
+  scratchDirectory,
+  smallStore,
+  startOn,
+  storeIn,
+  writeFiles,
+} from './store-on-disk.ts';
+
+const EVERY_BIT = process.env.ORCH_EVERY_BIT === '1';
+/** A repair writes and syncs a new store: some cases of many. */
+const REPAIR_EACH = EVERY_BIT ? 5 : 23;
+const PATIENCE_MS = 1_200_000;
+/** LevelDB's own notes: nothing reads them. */
+const NOT_DATA = /(?:^|\/)LO(?:G|G\.old|CK)$/;
+
+interface Damage {
+  readonly what: string;
+  readonly file: string;
+  readonly at: number;
+  readonly files: Files;
+}
+
+function* damagesOf(files: Files, only: RegExp = /./): Generator<Damage> {
+  for (const [file, bytes] of files) {
+    if (NOT_DATA.test(file) || !only.test(file)) continue;
+    const damage = (what: string, at: number, changed: Buffer | undefined): Damage => {
+      const copy = new Map(files);
+      if (changed === undefined) copy.delete(file);
+      else copy.set(file, changed);
+      return { what: `${file}: ${what} ${at}`, file, at, files: copy };
+    };
+    yield damage('deleted', 0, undefined);
+    for (let at = 0; at < bytes.length; at++) {
+      for (const bit of EVERY_BIT ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]) {
+        const flipped = Buffer.from(bytes);
+        flipped[at]! ^= 1 << bit;
+        yield damage(`bit ${bit} flipped at`, at, flipped);
+      }
+      yield damage('cut at', at, bytes.subarray(0, at));
+    }
+  }
+}
+
+function dataFiles(directory: string): Files {
+  return new Map([...readFiles(directory)].filter(([name]) => !NOT_DATA.test(name)));
+}
+
+function differ(a: Files, b: Files): boolean {
+  return a.size !== b.size || [...a].some(([name, bytes]) => b.get(name)?.equals(bytes) !== true);
+}
+
+/** What is wrong with how a start and an inspection take a damage; empty when nothing is. */
+async function faults(directory: string, { what, files }: Damage, { model }: SmallStore): Promise<string[]> {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  writeFiles(directory, files);
+  const found: string[] = [];
+  const before = dataFiles(directory);
+  const { problems, objects } = inspectStore(directory);
+  if (problems.length === 0 && objects.size !== model.current.size) found.push(`${what}: sound with ${objects.size}`);
+  if (differ(before, dataFiles(directory))) found.push(`${what}: the inspection changed the files`);
+  const outcome = await startOn(directory, model);
+  if (outcome.kind === 'wrong') found.push(`${what}: ${outcome.what}`);
+  if (outcome.kind === 'refused') {
+    if (!/ is damaged: /.test(outcome.message)) found.push(`${what}: refused with "${outcome.message}"`);
+    if (problems.length === 0) found.push(`${what}: refused (${outcome.message}) and sound`);
+    if (differ(before, dataFiles(directory))) found.push(`${what}: the refused start changed the files`);
+  }
+  return found;
+}
+
+/** What is wrong with a repair after a damage; empty when nothing is. */
+async function repairFaults(
+  directory: string,
+  { what, files, file, at }: Damage,
+  store: SmallStore,
+): Promise<string[]> {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory);
+  writeFiles(directory, files);
+  const { model } = store;
+  const found = inspectForRepair(directory);
+  if (found.problems.length === 0) return [];
+  const { revision, keptIn } = await repairStore(directory, found, IDENTITY, 5000);
+  const wrong: string[] = [];
+  const expect = (holds: boolean, says: string): void => {
+    if (!holds) wrong.push(`${what}: ${says}`);
+  };
+  expect(revision > model.revision, `goes on from ${revision}`);
+  const { problems } = inspectStore(directory);
+  expect(problems.length === 0, `the repaired store is not sound: ${problems.join('; ')}`);
+  const again = await storeIn(directory);
+  expect(typeof again !== 'string', `the repaired store is refused: ${String(again)}`);
+  if (typeof again === 'string') return wrong;
+  expect(again.revision === revision && again.compactedRevision === revision - 1, `is at ${again.revision}`);
+  const listed = new Map(found.findings.map((finding) => [finding.key, finding]));
+  const hit = file.endsWith('.log') ? store.logParts.find(({ end }) => at < end) : undefined;
+  for (const [key, version] of model.current) {
+    const kept = again.objects.get(key);
+    if (kept?.revision === version.revision) {
+      expect(kept.data === version.data, `${key} says ${kept.data}`);
+      continue;
+    }
+    // Only what was hit may be missing or older; what is named as lost is named with what was kept of it.
+    const isHit = file.endsWith('.ldb') || what.includes('cut') || what.includes('deleted') || hit?.keys.includes(key);
+    expect(isHit === true, `${key} is lost`);
+    expect(!found.isComplete, `${key} is lost, and nothing is said to be`);
+    const finding = listed.get(key);
+    if (finding !== undefined) expect(finding.keptRevision === kept?.revision, `${key} is kept at ${kept?.revision}`);
+  }
+  for (const [name, bytes] of files) {
+    if (NOT_DATA.test(name)) continue;
+    expect(readFiles(keptIn).get(name)?.equals(bytes) === true, `${name} is not kept`);
+  }
+  return wrong;
+}
+
+const STORES: readonly (readonly [name: string, make: typeof smallStore, only: RegExp])[] = [
+  ['a small store', smallStore, /./],
+  ['a store whose tables were merged', oftenOpenedStore, EVERY_BIT ? /./ : /MANIFEST|CURRENT/],
+];
+
+for (const [name, make, only] of STORES) {
+  test(`any damage to ${name} is refused, or the store is read whole`, async (t) => {
+    t.timeout(PATIENCE_MS);
+    const directory = scratchDirectory(t);
+    const store = await make(join(directory, 'made'));
+    const copy = join(directory, 'copy');
+    const wrong: string[] = [];
+    let cases = 0;
+    for (const damage of damagesOf(store.files, only)) {
+      wrong.push(...(await faults(copy, damage, store)));
+      cases++;
+    }
+    t.log(`${cases} damages`);
+    t.deepEqual(wrong, []);
+    t.true(cases > 200);
+  });
+
+  test(`a repair of ${name} saves what is whole, says what is lost, and keeps what it found`, async (t) => {
+    t.timeout(PATIENCE_MS);
+    const directory = scratchDirectory(t);
+    const store = await make(join(directory, 'made'));
+    const copy = join(directory, 'copy');
+    const wrong: string[] = [];
+    let number = 0;
+    let repairs = 0;
+    for (const damage of damagesOf(store.files)) {
+      const isChosen = number++ % REPAIR_EACH === 0 || damage.what.includes('deleted');
+      if (!isChosen) continue;
+      wrong.push(...(await repairFaults(copy, damage, store)));
+      repairs++;
+    }
+    t.log(`${repairs} repairs`);
+    t.deepEqual(wrong, []);
+    t.true(repairs > 50);
+  });
+}
+
+for (const deleted of ['store/', 'head'] as const) {
+  test(`without ${deleted} a store is not taken for a new one, unless nothing is missing`, async (t) => {
+    const directory = scratchDirectory(t);
+    const { files, model } = await smallStore(join(directory, 'made'));
+    const copy = join(directory, 'copy');
+    writeFiles(copy, new Map([...files].filter(([name]) => !name.startsWith(deleted))));
+    const outcome = await startOn(copy, model);
+    t.is(outcome.kind, deleted === 'head' ? 'whole' : 'refused');
+  });
+}
