@@ -7,6 +7,7 @@ import type { EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
 import type { Backup, StoreProtocol } from './protocol.ts';
 import type { RevisionLog } from './revision-log.ts';
+import type { SettledSteps } from './settled-steps.ts';
 
 const OPEN_MAX = 2;
 const SLICE_BYTES = 256 * 1024;
@@ -33,11 +34,11 @@ export class Backups {
     this.#timers = timers;
   }
 
-  /** `answerSettled` answers an ask at once or after the batch being written. */
-  onMessage(message: BackupMessage, reply: Reply, answerSettled: (answer: () => unknown) => void): void {
+  /** A view is opened when no batch is being written, which `settled` knows. */
+  onMessage(message: BackupMessage, reply: Reply, settled: SettledSteps): void {
     switch (message.type) {
       case 'openBackup':
-        answerSettled(() => this.#openNext());
+        settled.answer(reply, () => this.#openNext());
         return;
       case 'readBackup':
         this.#read(message.id).then(

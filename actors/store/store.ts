@@ -18,6 +18,7 @@ import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
+import { SettledSteps } from './settled-steps.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
 import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';
@@ -46,8 +47,7 @@ export class Store implements Actor<StoreProtocol> {
   #tokenKey: Uint8Array = new Uint8Array();
   readonly #pending: PendingCommits;
   #running = false;
-  #commitStartedMs: number | undefined;
-  #settledSteps: (() => void)[] = [];
+  readonly #settled = new SettledSteps();
   #sliceDue = false;
   #learnedSlabs = 0;
   #stopped = false;
@@ -111,7 +111,7 @@ export class Store implements Actor<StoreProtocol> {
     const { compactionIntervalMs } = this.#options;
     if (compactionIntervalMs > 0) {
       this.#context.timers.every(Math.max(100, compactionIntervalMs / COMPACTION_CHECKS_PER_INTERVAL), () =>
-        this.#whenSettled(this.#compactByAge),
+        this.#settled.run(this.#compactByAge),
       );
     }
     const { measures } = this.#options;
@@ -131,13 +131,13 @@ export class Store implements Actor<StoreProtocol> {
         this.#accept({ message, reply });
         return;
       case 'subscribe':
-        this.#answerSettled(reply, () => this.#subscribe(message.subscriber));
+        this.#settled.answer(reply, () => this.#subscribe(message.subscriber));
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
         return;
       case 'digests':
-        this.#answerSettled(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
+        this.#settled.answer(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
         return;
       case 'health':
         this.#health(reply);
@@ -146,7 +146,7 @@ export class Store implements Actor<StoreProtocol> {
         void keyServiceProblem(this.#encryption, message.number).then((problem) => reply.send({ problem }));
         return;
       case 'compact':
-        this.#answerSettled(reply, () => {
+        this.#settled.answer(reply, () => {
           this.#compactor.upTo(message.upToRevision);
           while (this.#compactor.isBehind) this.#compactor.next();
           this.#wake();
@@ -154,7 +154,7 @@ export class Store implements Actor<StoreProtocol> {
         });
         return;
       default:
-        this.#backups.onMessage(message, reply, (answer) => this.#answerSettled(reply, answer));
+        this.#backups.onMessage(message, reply, this.#settled);
     }
   }
 
@@ -228,7 +228,7 @@ export class Store implements Actor<StoreProtocol> {
       await this.#writeBatch(commits);
     } catch (error) {
       if (!isRefusedWrite(error)) throw error;
-      this.#commitStartedMs = undefined;
+      this.#settled.writingSinceMs = undefined;
       this.#log.retract();
       // What it had written to slabs is dead, and was never shown to anyone.
       this.#pool.retireEmpty(this.#subscribers.sequence);
@@ -251,9 +251,9 @@ export class Store implements Actor<StoreProtocol> {
     });
     const batch = log.finish(firstRevision, wallMs);
     if (batch !== undefined) {
-      this.#commitStartedMs = this.#context.clock.monotonicMs();
+      this.#settled.writingSinceMs = this.#context.clock.monotonicMs();
       await this.#engine.commit(batch);
-      this.#commitStartedMs = undefined;
+      this.#settled.writingSinceMs = undefined;
       this.#shared.committedRevision = batch.lastRevision;
       this.#commitTimes.add({ revision: batch.lastRevision, wallMs });
       this.#publish(batch.runs, []);
@@ -282,25 +282,7 @@ export class Store implements Actor<StoreProtocol> {
   #settle(): void {
     this.#compactor.byBounds();
     if (this.#compactor.isBehind) this.#goOnCompacting();
-    const steps = this.#settledSteps;
-    this.#settledSteps = [];
-    for (const step of steps) step();
-  }
-
-  /** Runs a step that must not see a batch which is not durable yet: now, or once after the batch being written. */
-  #whenSettled(step: () => void): void {
-    if (this.#commitStartedMs === undefined) step();
-    else if (!this.#settledSteps.includes(step)) this.#settledSteps.push(step);
-  }
-
-  #answerSettled(reply: Reply, answer: () => unknown): void {
-    this.#whenSettled(() => {
-      try {
-        reply.send(answer());
-      } catch (error) {
-        reply.fail(error);
-      }
-    });
+    this.#settled.settle();
   }
 
   /** Returns the publication's number. */
@@ -355,7 +337,7 @@ export class Store implements Actor<StoreProtocol> {
       this.#wake();
     } else if (!this.#sliceDue) {
       this.#sliceDue = true;
-      this.#context.timers.soon(() => this.#whenSettled(this.#compactNext));
+      this.#context.timers.soon(() => this.#settled.run(this.#compactNext));
     }
   }
 
@@ -370,7 +352,7 @@ export class Store implements Actor<StoreProtocol> {
       reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
     };
     const timeoutMs = this.#options.healthcheckTimeoutMs;
-    const started = this.#commitStartedMs;
+    const started = this.#settled.writingSinceMs;
     if (started !== undefined && this.#context.clock.monotonicMs() - started > timeoutMs) {
       answer(`a commit has been waiting for the disk for more than ${timeoutMs} ms`);
       return;
