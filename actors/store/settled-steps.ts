@@ -1,20 +1,24 @@
-// What must not see a batch that is not durable yet: waits for the batch being written, and runs at once when none is.
+// Steps that must not see a batch which is not durable yet: taken at once between batches, else once after the one being
+// written.
 import type { Reply } from '../../runtime/actor.ts';
 
 export class SettledSteps {
+  readonly #isSettled: () => boolean;
   #waiting: (() => void)[] = [];
-  /** When the batch that is being written was given to the engine; undefined: none is. */
-  writingSinceMs: number | undefined;
 
-  /** Runs a step now, or once after the batch being written. */
-  run(step: () => void): void {
-    if (this.writingSinceMs === undefined) step();
+  /** `isSettled`: no batch is being written. */
+  constructor(isSettled: () => boolean) {
+    this.#isSettled = isSettled;
+  }
+
+  /** A step that waits already is not taken twice. */
+  when(step: () => void): void {
+    if (this.#isSettled()) step();
     else if (!this.#waiting.includes(step)) this.#waiting.push(step);
   }
 
-  /** Answers an ask in such a step; what `answer` throws is the answer's failure. */
   answer(reply: Reply, answer: () => unknown): void {
-    this.run(() => {
+    this.when(() => {
       try {
         reply.send(answer());
       } catch (error) {
@@ -23,8 +27,8 @@ export class SettledSteps {
     });
   }
 
-  /** The batch is durable, or taken back: runs what waited for it. */
-  settle(): void {
+  /** Takes the steps that have waited: the batch is written. */
+  run(): void {
     const steps = this.#waiting;
     this.#waiting = [];
     for (const step of steps) step();

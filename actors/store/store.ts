@@ -12,7 +12,7 @@ import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
-import { diskProblem, keyServiceProblem } from './health.ts';
+import { keyServiceProblem, storeProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
@@ -47,7 +47,8 @@ export class Store implements Actor<StoreProtocol> {
   #tokenKey: Uint8Array = new Uint8Array();
   readonly #pending: PendingCommits;
   #running = false;
-  readonly #settled = new SettledSteps();
+  #commitStartedMs: number | undefined;
+  readonly #settled = new SettledSteps(() => this.#commitStartedMs === undefined);
   #sliceDue = false;
   #learnedSlabs = 0;
   #stopped = false;
@@ -75,7 +76,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
-    this.#backups = new Backups(this.#engine, this.#log, context.timers);
+    this.#backups = new Backups(this.#engine, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -111,7 +112,7 @@ export class Store implements Actor<StoreProtocol> {
     const { compactionIntervalMs } = this.#options;
     if (compactionIntervalMs > 0) {
       this.#context.timers.every(Math.max(100, compactionIntervalMs / COMPACTION_CHECKS_PER_INTERVAL), () =>
-        this.#settled.run(this.#compactByAge),
+        this.#settled.when(this.#compactByAge),
       );
     }
     const { measures } = this.#options;
@@ -139,6 +140,15 @@ export class Store implements Actor<StoreProtocol> {
       case 'digests':
         this.#settled.answer(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
         return;
+      case 'openBackup':
+        this.#settled.answer(reply, () => this.#backups.open(this.#log));
+        return;
+      case 'readBackup':
+        this.#backups.answer(message.id, reply);
+        return;
+      case 'closeBackup':
+        this.#backups.close(message.id);
+        return;
       case 'health':
         this.#health(reply);
         return;
@@ -153,8 +163,6 @@ export class Store implements Actor<StoreProtocol> {
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
-      default:
-        this.#backups.onMessage(message, reply, this.#settled);
     }
   }
 
@@ -228,7 +236,7 @@ export class Store implements Actor<StoreProtocol> {
       await this.#writeBatch(commits);
     } catch (error) {
       if (!isRefusedWrite(error)) throw error;
-      this.#settled.writingSinceMs = undefined;
+      this.#commitStartedMs = undefined;
       this.#log.retract();
       // What it had written to slabs is dead, and was never shown to anyone.
       this.#pool.retireEmpty(this.#subscribers.sequence);
@@ -251,9 +259,9 @@ export class Store implements Actor<StoreProtocol> {
     });
     const batch = log.finish(firstRevision, wallMs);
     if (batch !== undefined) {
-      this.#settled.writingSinceMs = this.#context.clock.monotonicMs();
+      this.#commitStartedMs = this.#context.clock.monotonicMs();
       await this.#engine.commit(batch);
-      this.#settled.writingSinceMs = undefined;
+      this.#commitStartedMs = undefined;
       this.#shared.committedRevision = batch.lastRevision;
       this.#commitTimes.add({ revision: batch.lastRevision, wallMs });
       this.#publish(batch.runs, []);
@@ -282,7 +290,7 @@ export class Store implements Actor<StoreProtocol> {
   #settle(): void {
     this.#compactor.byBounds();
     if (this.#compactor.isBehind) this.#goOnCompacting();
-    this.#settled.settle();
+    this.#settled.run();
   }
 
   /** Returns the publication's number. */
@@ -337,7 +345,7 @@ export class Store implements Actor<StoreProtocol> {
       this.#wake();
     } else if (!this.#sliceDue) {
       this.#sliceDue = true;
-      this.#context.timers.soon(() => this.#settled.run(this.#compactNext));
+      this.#context.timers.soon(() => this.#settled.when(this.#compactNext));
     }
   }
 
@@ -347,17 +355,14 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   #health(reply: Reply): void {
-    const answer = (reason: string): void => {
+    const { clock, timers } = this.#context;
+    const timeoutMs = this.#options.healthcheckTimeoutMs;
+    const started = this.#commitStartedMs;
+    const waitedMs = started === undefined ? 0 : clock.monotonicMs() - started;
+    void storeProblem(this.#engine, timers, timeoutMs, waitedMs).then((reason) => {
       const revision = this.#shared.committedRevision;
       reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
-    };
-    const timeoutMs = this.#options.healthcheckTimeoutMs;
-    const started = this.#settled.writingSinceMs;
-    if (started !== undefined && this.#context.clock.monotonicMs() - started > timeoutMs) {
-      answer(`a commit has been waiting for the disk for more than ${timeoutMs} ms`);
-      return;
-    }
-    void diskProblem(this.#engine, this.#context.timers, timeoutMs).then(answer);
+    });
   }
 
   /** What was accepted but not acknowledged is lost with the thread. */
