@@ -16,6 +16,8 @@ export interface HttpRequest {
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
   readonly isWebSocket: boolean;
+  /** Stands for the connection: the same for the exchanges that share one at a time (HTTP/2). */
+  readonly connection: object;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
   /** The verified client certificate's DER bytes, where the listener asks for one. */
@@ -27,6 +29,8 @@ export interface HttpRequest {
   body(bytesMax: number): Promise<Uint8Array | null>;
   /** The body as it arrives, in place of `body`, for who passes it on. Call in the same turn as the request arrived. */
   bodyFlow(): BodyFlow;
+  /** Lets go of the headers, where an answer goes on for long: from here on they are absent. */
+  release(): void;
   /** Where the client asks for another protocol and the listener can hand over the connection (`node`, HTTP/1.1). */
   readonly upgrade: ConnectionUpgrade | undefined;
 }

@@ -76,7 +76,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
-    this.#backups = new Backups(this.#engine, context.timers);
+    this.#backups = new Backups(this.#engine, this.#log, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -140,15 +140,6 @@ export class Store implements Actor<StoreProtocol> {
       case 'digests':
         this.#settled.answer(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
         return;
-      case 'openBackup':
-        this.#settled.answer(reply, () => this.#backups.open(this.#log));
-        return;
-      case 'readBackup':
-        this.#backups.answer(message.id, reply);
-        return;
-      case 'closeBackup':
-        this.#backups.close(message.id);
-        return;
       case 'health':
         this.#health(reply);
         return;
@@ -163,6 +154,8 @@ export class Store implements Actor<StoreProtocol> {
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
+      default:
+        this.#backups.onMessage(message, reply, (answer) => this.#settled.answer(reply, answer));
     }
   }
 

@@ -1,6 +1,7 @@
 // All targets: those that run in this process, and those that put a server process under fire over sockets.
 import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
+import { credentials } from './targets/credentials.ts';
 import { fieldSets } from './targets/field-sets.ts';
 import { headers } from './targets/headers.ts';
 import { json } from './targets/json.ts';
@@ -12,6 +13,7 @@ import { scalars } from './targets/scalars.ts';
 import { selectors } from './targets/selectors.ts';
 import { structural } from './targets/structural.ts';
 import { tokens } from './targets/tokens.ts';
+import { webSockets } from './targets/web-sockets.ts';
 import { writes } from './targets/writes.ts';
 import { yaml } from './targets/yaml.ts';
 
@@ -20,6 +22,8 @@ export const TARGETS: readonly Target[] = [
   headers,
   selectors,
   tokens,
+  credentials,
+  webSockets,
   scalars,
   json,
   yaml,

@@ -202,6 +202,7 @@ function requestOf({
     header: (name) => headers[name] ?? '',
     headersWithPrefix: () => [],
     isWebSocket: false,
+    connection: {},
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
@@ -209,5 +210,6 @@ function requestOf({
       throw new Error('nothing is proxied here');
     },
     upgrade: undefined,
+    release: () => {},
   };
 }

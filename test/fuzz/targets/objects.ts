@@ -4,6 +4,7 @@ import { readPod } from '../../../actors/scheduler/pod-info.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../api/codec/protobuf.ts';
+import { StoredForm } from '../../../api/conversion/stored-form.ts';
 import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { scaleOf } from '../../../api/scale.ts';
@@ -29,6 +30,16 @@ const KNOWN: ReadonlyMap<string, KnownType> = new Map(
 );
 /** Kinds that are stored, each once for each of its versions. */
 const STORED = KINDS.filter(({ name }) => DOCUMENTS.hasValid(name));
+/** The versions that an object of a type can be asked for in. */
+const VERSIONS: ReadonlyMap<KnownType, readonly KnownType[]> = new Map(
+  REGISTRY.known().map((type) => [
+    type,
+    REGISTRY.known().filter(
+      ({ storageKey, persisted, kind }) => persisted && storageKey === type.storageKey && kind === type.kind,
+    ),
+  ]),
+);
+const FORM = new StoredForm(REGISTRY, SCHEMA);
 const NOW_MS = Date.UTC(2026, 0, 1);
 const REPLICATED = ['deployments', 'replicasets', 'statefulsets', 'replicationcontrollers'];
 
@@ -62,11 +73,31 @@ function run({ text, body }: Input): void {
   VALIDATION.update(object, object, type, '');
   VALIDATION.update(object, object, type, 'status');
   requireSame(JSON.stringify(object), before, 'an object that was only validated');
-  if (errors.length === 0) leaves(object, type, before);
+  const known = KNOWN.get(`${type.group}/${type.version}.${type.kind}`);
+  if (known !== undefined) convert(known, before);
+  if (errors.length === 0) leaves(object, known, type, before);
+}
+
+/** What is written in one version is stored in another, and read in all. */
+function convert(known: KnownType, text: string): void {
+  // The path has said by now what a body may leave unsaid.
+  const { kind, apiVersion } = known;
+  const named = { ...(JSON.parse(text) as JsonObject), kind, apiVersion };
+  const { object } = decode(named, SCHEMA.kind(known.group, known.version, kind)!);
+  const stored = accepted(() => FORM.stored(known, object));
+  if (stored === undefined) return;
+  const storedText = JSON.stringify(stored);
+  for (const other of VERSIONS.get(known) ?? []) {
+    const schema = SCHEMA.kind(other.group, other.version, other.kind);
+    const asked = FORM.asked(other, JSON.parse(storedText) as JsonObject);
+    const askedText = JSON.stringify(asked);
+    if (schema !== undefined)
+      requireSame(JSON.stringify(decode(asked, schema).object), askedText, `in ${other.apiVersion}`);
+  }
 }
 
 /** Whatever is valid may be stored, and must then come out of every door. */
-function leaves(object: JsonObject, type: TypeSchema, text: string): void {
+function leaves(object: JsonObject, known: KnownType | undefined, type: TypeSchema, text: string): void {
   if (!type.jsonOnly) {
     const { kind, apiVersion, ...rest } = object;
     const again = decodeProtobuf(encodeProtobuf(object, type), type).object;
@@ -74,7 +105,6 @@ function leaves(object: JsonObject, type: TypeSchema, text: string): void {
   }
   yamlText(object);
   requireSame(JSON.stringify(JSON.parse(Buffer.from(prettyJson(Buffer.from(text))).toString())), text, 'indented');
-  const known = KNOWN.get(`${type.group}/${type.version}.${type.kind}`);
   if (known === undefined) return;
   for (const kind of ['Table', 'PartialObjectMetadata'] as const) {
     const shape = {
