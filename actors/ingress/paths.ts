@@ -66,10 +66,10 @@ export class Paths {
   #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
     const document = discovery.document(path);
-    const { contentType, encode, pretty } = representations.ofDocument(exchange);
     // An unknown path gets the list of known ones, and the code that says it is none of them.
     const code = document === undefined ? 404 : 200;
     const known = document === undefined ? '/' : path;
+    const { contentType, encode, pretty } = representations.ofDocument(exchange, 'kind' in (document ?? {}));
     const key = `${pretty ? 'pretty' : ''} ${contentType} ${known}`;
     let body = this.#bodies.get(key);
     if (body === undefined) {

@@ -69,15 +69,18 @@ export class Representations {
     this.#textOffers = this.#offersIn(['json', 'yaml']);
   }
 
-  /** For a document. Throws 406 when nothing the client accepts can be made. */
-  ofDocument(exchange: Exchange): Encoded {
+  /**
+   * For a document: one that names its kind has a message, the others (versions, lists of paths) are text. Throws 406 when
+   * nothing the client accepts can be made of a kind; the others are JSON then.
+   */
+  ofDocument(exchange: Exchange, namesKind: boolean): Encoded {
+    if (!namesKind) return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
     return this.#encodedAs(this.#choose(exchange, this.#offers.document));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
-  ofStatus({ request, query }: Exchange): Encoded {
-    const choice = negotiate(request.header('accept'), this.#offers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
+  ofStatus(exchange: Exchange): Encoded {
+    return this.#encodedAs(jsonUnless(exchange, this.#offers.document));
   }
 
   /**
@@ -171,6 +174,12 @@ export class Representations {
 }
 
 const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+/** What the client accepts of an offer, JSON where that is nothing. */
+function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
+  const choice = negotiate(request.header('accept'), offer) ?? JSON_CHOICE;
+  return indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+}
 
 function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
   if (choice.pretty || choice.format !== 'json') return choice;
