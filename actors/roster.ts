@@ -82,6 +82,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     port: options.securePort,
     tls: settings.tls,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
+    compressesAnswers: gates.enabled('APIResponseCompression'),
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,

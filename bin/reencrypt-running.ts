@@ -1,15 +1,11 @@
 // Brings the objects of a running server under the first provider of each resource, through its API and as its admin: a
 // patch that changes nothing is stored where the object lies on disk in another form than would be written now.
-import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { parseYaml } from '../transport/yaml-read.ts';
-import { KUBECONFIG_FILE } from './data-directory.ts';
+import { adminConnection } from './admin-connection.ts';
 
 const PAGE = 500;
 const PATCHES_AT_ONCE = 8;
-const DEPTH_MAX = 16;
 const MERGE_PATCH = 'application/merge-patch+json';
 
 interface Listed {
@@ -77,14 +73,9 @@ class AdminApi {
   readonly #agent: Agent;
 
   constructor(directory: string) {
-    const { clusters, users } = parseYaml(readFileSync(join(directory, KUBECONFIG_FILE), 'utf8'), DEPTH_MAX) as {
-      clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];
-      users: [{ user: { token: string } }];
-    };
-    const [{ cluster }] = clusters;
-    this.#server = cluster.server;
-    this.#token = users[0].user.token;
-    const ca = Buffer.from(cluster['certificate-authority-data'], 'base64');
+    const { url, ca, token } = adminConnection(directory);
+    this.#server = url;
+    this.#token = token;
     this.#agent = new Agent({ keepAlive: true, maxSockets: PATCHES_AT_ONCE, ca });
   }
 

@@ -2,17 +2,16 @@
 // The file has its name only when it is whole and on the disk.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import { SNAPSHOT_PATH } from '../actors/ingress/protocol.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
 import { syncDirectory } from '../storage/sync-directory.ts';
-import { decodeYaml } from '../transport/body.ts';
-import { KUBECONFIG_FILE } from './data-directory.ts';
+import { type AdminConnection, adminConnection } from './admin-connection.ts';
 import { print } from './store-check.ts';
 
 const STANDARD_DIRECTORY = '.orch';
@@ -25,7 +24,7 @@ export async function snapshot(argv: readonly string[]): Promise<void> {
   if (!isUsable || (flag !== undefined && (flag !== '--data-dir' || directory === undefined))) {
     throw new UsageError('usage: orch store snapshot FILE [--data-dir DIR]');
   }
-  const server = serverOf(resolve(directory ?? STANDARD_DIRECTORY));
+  const server = adminConnection(resolve(directory ?? STANDARD_DIRECTORY));
   const temporary = `${file}.new`;
   try {
     const header = await save(await ask(server), temporary);
@@ -38,33 +37,7 @@ export async function snapshot(argv: readonly string[]): Promise<void> {
   }
 }
 
-interface Server {
-  readonly url: string;
-  readonly ca: Buffer;
-  readonly token: string;
-}
-
-/** Where the server of a data folder is, and its admin's token, as its kubeconfig says. */
-function serverOf(directory: string): Server {
-  const path = join(directory, KUBECONFIG_FILE);
-  if (!existsSync(path)) throw new OrchError('BadConfiguration', `no server was started on ${directory}`);
-  const { clusters, users } = decodeYaml(readFileSync(path)) as {
-    clusters: readonly { cluster: { server: string; 'certificate-authority-data': string } }[];
-    users: readonly { user: { token: string } }[];
-  };
-  const [first] = clusters;
-  const [admin] = users;
-  if (first === undefined || admin === undefined) {
-    throw new OrchError('BadConfiguration', `${path} names no server and user`);
-  }
-  return {
-    url: first.cluster.server,
-    ca: Buffer.from(first.cluster['certificate-authority-data'], 'base64'),
-    token: admin.user.token,
-  };
-}
-
-async function ask({ url, ca, token }: Server): Promise<IncomingMessage> {
+async function ask({ url, ca, token }: AdminConnection): Promise<IncomingMessage> {
   const request = get(new URL(SNAPSHOT_PATH, url), { ca, headers: { authorization: `Bearer ${token}` } });
   try {
     const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -31,8 +31,8 @@ export const COMMANDS: readonly Command[] = [
   },
   { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
   {
-    usage: 'store snapshot FILE [OPTIONS]',
-    description: 'Save all objects of a running server (--data-dir DIR) into a file.',
+    usage: 'store snapshot FILE',
+    description: 'Save all objects of the server running on --data-dir DIR into a file.',
     inForce: true,
   },
   { usage: 'store restore FILE DIR', description: 'Make a new data folder of a snapshot.', inForce: true },

@@ -146,6 +146,8 @@ export class AgentClient {
     for (const side of sides) {
       this.#tunnels.add(side);
       side.on('error', () => {});
+      // A side that has said everything still hears the other out.
+      side.allowHalfOpen = true;
     }
     client.pipe(backend);
     backend.pipe(client);

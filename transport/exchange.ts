@@ -16,6 +16,8 @@ export interface HttpRequest {
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
   readonly isWebSocket: boolean;
+  /** Stands for the connection: the same for the exchanges that share one at a time (HTTP/2). */
+  readonly connection: object;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
   /** The verified client certificate's DER bytes, where the listener asks for one. */

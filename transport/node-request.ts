@@ -45,6 +45,10 @@ export class NodeRequest implements HttpRequest {
     this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
   }
 
+  get connection(): object {
+    return connectionOf(this.#native);
+  }
+
   get remoteAddress(): string {
     return this.#remoteAddress;
   }

@@ -50,6 +50,11 @@ export class UwsRequest implements HttpRequest {
     this.#response = response;
   }
 
+  /** One exchange at a time: itself stands for the connection. */
+  get connection(): object {
+    return this;
+  }
+
   get remoteAddress(): string {
     if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
     this.#remoteAddress ??= addressText(new Uint8Array(this.#nativeResponse.getRemoteAddress()));

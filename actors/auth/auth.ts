@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { identityReader } from './identities.ts';
 import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './service-account-tokens.ts';
 
@@ -191,6 +192,9 @@ export const authKind: ActorKind<AuthOptions> = {
   stopOrder: 70,
   create: (context, options) => {
     const { dialect, serviceAccounts } = options;
-    return new Auth(options, serviceAccounts && new ServiceAccountTokens(context, dialect, serviceAccounts));
+    return new Auth(
+      options,
+      serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context)),
+    );
   },
 };

@@ -13,6 +13,7 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../.
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
+import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
@@ -22,6 +23,7 @@ import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { ComponentStatuses } from './component-status.ts';
 import type { ConnectSettings, Connects } from './connect.ts';
+import { ConnectionThrottle } from './connection-throttle.ts';
 import { Deprecations } from './deprecations.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
@@ -53,6 +55,10 @@ export interface IngressOptions {
   readonly sharedPort: boolean;
   /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
   readonly streamsPerConnectionMax: number;
+  /** Of one client connection, for long-running answers; 0: no limit. */
+  readonly connectionBytesPerSecondMax: number;
+  /** Long answers are compressed for clients that take gzip. */
+  readonly compressesAnswers: boolean;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   /** For all ingresses together. */
@@ -143,6 +149,7 @@ export class Ingress implements Actor<IngressProtocol> {
       bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
+      throttle: new ConnectionThrottle(options.connectionBytesPerSecondMax, context.clock),
       metaGroup: dialect.metaGroup,
     });
     this.#components = new ComponentStatuses(context, dialect.name, options.healthcheckTimeoutMs);
@@ -174,6 +181,7 @@ export class Ingress implements Actor<IngressProtocol> {
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),
+      gzipSlots: options.compressesAnswers ? new GzipSlots() : undefined,
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });

@@ -17,6 +17,7 @@ import { isStatusError, type Status, StatusError } from '../../api/status/status
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../transport/exchange.ts';
+import { acceptsGzip, GzipResponse, type GzipSlots } from '../../transport/gzip-response.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
 import { sendStatus, sendText } from './answers.ts';
@@ -38,6 +39,8 @@ export interface PipelineParts {
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
   readonly bearerPrefix: string;
+  /** For long answers to clients that take gzip; undefined: none is compressed. */
+  readonly gzipSlots: GzipSlots | undefined;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -74,9 +77,13 @@ export class Pipeline {
     const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
     const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
+    const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
+    const { gzipSlots } = this.#parts;
+    const compresses =
+      gzipSlots !== undefined && info.isResource && !longRunning && acceptsGzip(request.header('accept-encoding'));
     return {
       request,
-      response,
+      response: compresses ? new GzipResponse(response, gzipSlots) : response,
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
@@ -86,7 +93,7 @@ export class Pipeline {
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
       user: NOBODY,
       code: 0,
-      longRunning: info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource)),
+      longRunning,
     };
   }
 

@@ -19,16 +19,16 @@ export interface MeasurePeriods {
 export class StoreMeasures {
   readonly #context: ActorContext;
   readonly #engine: StorageEngine;
-  readonly #keys: () => Iterator<string>;
+  readonly #current: ReadonlyMap<string, unknown>;
   /** Stay at 0 when the last object of a resource is gone. */
   readonly #objects = new Map<string, Series>();
   #isCounting = false;
 
-  /** `keys` gives all keys as they are; it may be walked while they change. */
-  constructor(context: ActorContext, engine: StorageEngine, keys: () => Iterator<string>) {
+  /** `current`: all objects by their keys, as they are. */
+  constructor(context: ActorContext, engine: StorageEngine, current: ReadonlyMap<string, unknown>) {
     this.#context = context;
     this.#engine = engine;
-    this.#keys = keys;
+    this.#current = current;
   }
 
   /** Measures now, and from now on. */
@@ -47,7 +47,8 @@ export class StoreMeasures {
   #count(): void {
     if (this.#isCounting) return;
     this.#isCounting = true;
-    this.#countSlice(this.#keys(), new Map());
+    // A map may be walked while it changes.
+    this.#countSlice(this.#current.keys(), new Map());
   }
 
   #countSlice(keys: Iterator<string>, counts: Map<string, number>): void {

@@ -179,6 +179,7 @@ export function parseChunks(bytes: Buffer): { body: Buffer; isWhole: boolean; le
     const lineEnd = bytes.indexOf('\r\n', at);
     if (lineEnd < 0) return { body: Buffer.concat(parts), isWhole: false, length: at };
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    if (!(size >= 0)) throw new Error(`no chunk at ${at}: ${JSON.stringify(bytes.toString('latin1', at, at + 100))}`);
     const start = lineEnd + 2;
     if (size === 0) return { body: Buffer.concat(parts), isWhole: bytes.length >= start + 2, length: start + 2 };
     parts.push(bytes.subarray(start, start + size));

@@ -202,6 +202,7 @@ function requestOf({
     header: (name) => headers[name] ?? '',
     headersWithPrefix: () => [],
     isWebSocket: false,
+    connection: {},
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
