@@ -64,7 +64,9 @@ export class Pipeline {
     } catch (error) {
       this.#refuse(exchange, error);
     }
-    this.#finish(exchange);
+    const { ongoing } = exchange;
+    if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
+    else ongoing.onEnded = () => this.#finish(exchange);
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {

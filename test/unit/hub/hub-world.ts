@@ -362,7 +362,7 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const request = { isWebSocket: false, connection: {} };
+    const request = { isWebSocket: false, connection: {}, release: () => {} };
     const exchange = {
       request,
       response: watch.response,
@@ -376,7 +376,13 @@ export class HubWorld {
       .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
       .then(
         () => {
-          watch.finished = true;
+          const { ongoing } = exchange as unknown as Exchange;
+          if (ongoing === undefined || ongoing.isEnded) watch.finished = true;
+          else {
+            ongoing.onEnded = () => {
+              watch.finished = true;
+            };
+          }
         },
         (error: unknown) => {
           watch.finished = true;

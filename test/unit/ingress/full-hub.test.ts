@@ -40,7 +40,7 @@ test('a watch that is ready for more says so again when the hub had no room for 
     ...limits,
   });
   const response = new FakeResponse();
-  const request = { isWebSocket: false, connection: {} };
+  const request = { isWebSocket: false, connection: {}, release: () => {} };
   const exchange = { request, response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
