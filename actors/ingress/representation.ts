@@ -82,9 +82,8 @@ export class Representations {
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
-  ofStatus({ request, query }: Exchange): Encoded {
-    const choice = negotiate(request.header('accept'), this.#offers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
+  ofStatus(exchange: Exchange): Encoded {
+    return this.#encodedAs(jsonUnless(exchange, this.#offers.document));
   }
 
   /**
@@ -178,6 +177,12 @@ export class Representations {
 }
 
 const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+/** What the client accepts of an offer, JSON where that is nothing. */
+function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
+  const choice = negotiate(request.header('accept'), offer) ?? JSON_CHOICE;
+  return indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+}
 
 function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
   if (choice.pretty || choice.format !== 'json') return choice;
