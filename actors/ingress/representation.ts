@@ -1,6 +1,6 @@
 // In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
 
-import { protobufTypeOf } from '../../api/render/protobuf-value.ts';
+import { hasProtobufForm, protobufTypeOf } from '../../api/render/protobuf-value.ts';
 import { Renderer } from '../../api/render/renderer.ts';
 import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
 import { type Schema, schemaOf } from '../../api/schema/schema.ts';
@@ -70,12 +70,15 @@ export class Representations {
   }
 
   /**
-   * For a document: one that names its kind has a message, the others (versions, lists of paths) are text. Throws 406 when
-   * nothing the client accepts can be made of a kind; the others are JSON then.
+   * For a document, whose kind may have no message: then it is text. Throws 406 when nothing the client accepts can be
+   * made of any document.
    */
-  ofDocument(exchange: Exchange, namesKind: boolean): Encoded {
-    if (!namesKind) return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
-    return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+  ofDocument(exchange: Exchange, document: object): Encoded {
+    const choice = this.#choose(exchange, this.#offers.document);
+    if (choice.format !== 'protobuf' || hasProtobufForm(document, this.#schema())) return this.#encodedAs(choice);
+    const { request, query } = exchange;
+    const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
+    return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
