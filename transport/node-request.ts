@@ -18,6 +18,8 @@ export type IncomingRequest = IncomingMessage | Http2ServerRequest;
 /** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
 const BODY_STALL_MS = 10_000;
 
+const NO_HEADERS: readonly string[] = [];
+
 /** Verified client certificates by connection: reading one from the socket copies it. */
 const certificates = new WeakMap<object, Uint8Array | null>();
 
@@ -27,7 +29,7 @@ export class NodeRequest implements HttpRequest {
   readonly query: string;
   readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
-  readonly #headers: readonly string[];
+  #headers: readonly string[];
   readonly #remoteAddress: string;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
@@ -69,6 +71,10 @@ export class NodeRequest implements HttpRequest {
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
     return headersStarting(this.#headers, prefix);
+  }
+
+  release(): void {
+    this.#headers = NO_HEADERS;
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

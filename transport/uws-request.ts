@@ -6,6 +6,8 @@ import { addressText } from './peer-address.ts';
 import { headersStarting, headerValue } from './raw-headers.ts';
 import type { UwsResponse } from './uws-response.ts';
 
+const NO_HEADERS: readonly string[] = [];
+
 // The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
 let collecting: string[] = [];
 
@@ -28,7 +30,7 @@ export class UwsRequest implements HttpRequest {
   readonly peerCertificate = undefined;
   readonly isWebSocket: boolean;
   readonly upgrade = undefined;
-  readonly #headers: readonly string[];
+  #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
   #remoteAddress: string | undefined;
@@ -106,6 +108,10 @@ export class UwsRequest implements HttpRequest {
     this.#nativeResponse.onData(() => {
       this.#bodyState = 'missed';
     });
+  }
+
+  release(): void {
+    this.#headers = NO_HEADERS;
   }
 
   #announcesBody(): boolean {

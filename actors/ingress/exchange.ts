@@ -14,7 +14,8 @@ export interface Exchange {
   readonly body: Promise<Uint8Array | null> | undefined;
   /** The body of a proxied request, which is passed on as it arrives. */
   readonly bodyFlow: BodyFlow | undefined;
-  readonly query: Query;
+  /** Emptied where an answer goes on for long: nothing is looked up in it then. */
+  query: Query;
   readonly info: RequestInfo;
   /** What metrics and audit call the request: the verb of the API, or the method. */
   readonly verb: string;
@@ -24,8 +25,17 @@ export interface Exchange {
   code: number;
   /** What the audit record says of the request; set by whoever finds it out. */
   auditAnnotations?: Readonly<Record<string, string>>;
+  /** Set by an answer that goes on when its request has been served: a watch. */
+  ongoing?: OngoingAnswer;
   /** Watches and the like: not bound by in-flight limits nor by the request timeout. */
   readonly longRunning: boolean;
+}
+
+/** An answer that ends by itself, after the pipeline is through with its request. */
+export interface OngoingAnswer {
+  readonly isEnded: boolean;
+  /** Called once at the end. */
+  onEnded: () => void;
 }
 
 /** The user of a request nobody has authenticated. */

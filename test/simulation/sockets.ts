@@ -210,5 +210,6 @@ function requestOf({
       throw new Error('nothing is proxied here');
     },
     upgrade: undefined,
+    release: () => {},
   };
 }

@@ -11,8 +11,8 @@ const CONNECTIONS = 12;
 const PAGE_BYTES = 4096;
 const RSS_MB_MAX = 1024;
 const CONTROL = '/api/v1/namespaces/control/configmaps';
-/** Answers of class 5xx that a busy server may give. */
-const ALLOWED = new Set(['503', '504']);
+/** Answers of class 5xx that a busy server may give, or a proxy to nowhere. */
+const ALLOWED = new Set(['502', '503', '504']);
 
 class SocketTarget {
   readonly #ingress: 'uws' | 'node';
