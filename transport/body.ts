@@ -28,14 +28,15 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 };
 
 /**
- * The value of a body by its Content-Type header; without one it is JSON. Throws a BodyError. The value holds no
+ * The value of a body by its Content-Type header; without one it is JSON. Throws a BodyError, which for another media type
+ * names those that are known, here or (`elsewhere`) to the caller. The value holds no
  * property named `__proto__`, so that copying it cannot change a prototype.
  */
-export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
+export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: readonly string[] = []): unknown {
   const type = contentType.trim() === '' ? '' : parseMediaType(contentType).type || contentType;
   const decode = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
   if (decode === undefined) {
-    const known = Object.keys(DECODERS).filter((name) => name !== '');
+    const known = [...Object.keys(DECODERS).filter((name) => name !== ''), ...elsewhere];
     throw new BodyError(415, `the body's media type ${JSON.stringify(type)} is not one of: ${known.join(', ')}`);
   }
   return decode(bytes);

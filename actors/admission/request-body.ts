@@ -71,7 +71,7 @@ export function schemaTypeOf(schema: Schema, apiVersion: string, kind: string): 
 
 /** The value of a body in any media type that bodies come in. */
 function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): unknown {
-  if (!PROTOBUF_TYPES.has(contentType)) return decodeBody(payload, contentType);
+  if (!PROTOBUF_TYPES.has(contentType)) return decodeBody(payload, contentType, [schema.dialect.protobufMediaType]);
   return decodeEnveloped(payload, (apiVersion, kind) => {
     const type = schemaTypeOf(schema, apiVersion, kind);
     if (type === undefined)

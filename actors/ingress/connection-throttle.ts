@@ -12,7 +12,6 @@ export class ConnectionThrottle {
   /** When what each connection was sent is paid off. */
   readonly #paidOffMs = new WeakMap<object, number>();
 
-  /** `bytesPerSecond`: 0 for no limit. */
   constructor(bytesPerSecond: number, clock: Clock) {
     this.#bytesPerSecond = bytesPerSecond;
     this.#clock = clock;
@@ -20,10 +19,9 @@ export class ConnectionThrottle {
 
   /** Counts bytes that were sent on a request's connection. Returns the milliseconds until more may be. */
   spend(request: Pick<HttpRequest, 'connection'>, bytes: number): number {
-    if (this.#bytesPerSecond === 0) return 0;
     const { connection } = request;
     const nowMs = this.#clock.monotonicMs();
-    const fromMs = Math.max(this.#paidOffMs.get(connection) ?? 0, nowMs - BURST_MS);
+    const fromMs = Math.max(this.#paidOffMs.get(connection) ?? Number.NEGATIVE_INFINITY, nowMs - BURST_MS);
     const paidOffMs = fromMs + (bytes * 1000) / this.#bytesPerSecond;
     this.#paidOffMs.set(connection, paidOffMs);
     return Math.max(0, Math.ceil(paidOffMs - nowMs));

@@ -1,6 +1,6 @@
 // In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
 
-import { protobufTypeOf } from '../../api/render/protobuf-value.ts';
+import { hasProtobufForm, protobufTypeOf } from '../../api/render/protobuf-value.ts';
 import { Renderer } from '../../api/render/renderer.ts';
 import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
 import { type Schema, schemaOf } from '../../api/schema/schema.ts';
@@ -69,9 +69,16 @@ export class Representations {
     this.#textOffers = this.#offersIn(['json', 'yaml']);
   }
 
-  /** For a document. Throws 406 when nothing the client accepts can be made. */
-  ofDocument(exchange: Exchange): Encoded {
-    return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+  /**
+   * For a document, whose kind may have no message: then it is text. Throws 406 when nothing the client accepts can be
+   * made of any document.
+   */
+  ofDocument(exchange: Exchange, document: object): Encoded {
+    const choice = this.#choose(exchange, this.#offers.document);
+    if (choice.format !== 'protobuf' || hasProtobufForm(document, this.#schema())) return this.#encodedAs(choice);
+    const { request, query } = exchange;
+    const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
+    return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */

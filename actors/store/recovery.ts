@@ -36,7 +36,8 @@ export interface StoredForms {
 }
 
 /**
- * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history window.
+ * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history
+ * window.
  * Throws OrchError StoreUnusable with one line that says what is damaged.
  */
 export async function recover(
@@ -57,7 +58,7 @@ export async function recover(
     }
     const current = currentVersion(key, value);
     const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
-    if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
+    if (current !== value || encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
     log.digests.change(key, keyChecksum, 0, value.revision);

@@ -61,7 +61,7 @@ export class StoredForm {
   }
 
   /** Converts between two versions of a type. */
-  between(from: KnownType, to: KnownType): Convert {
+  between(from: VersionedKind, to: VersionedKind): Convert {
     return this.#conversions.between(from, to).convert;
   }
 

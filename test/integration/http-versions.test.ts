@@ -85,6 +85,33 @@ test('a list is of the version asked for, whatever its items were written in', a
   t.false('apiVersion' in list.items![0]!);
 });
 
+test('a long list is converted in pieces, and a list of the same form is the stored bytes', async (t) => {
+  await create('/api/v1/namespaces', { metadata: { name: 'long' } });
+  const path = (group: string, version: string, plural: string) =>
+    `/apis/${group}/${version}/namespaces/long/${plural}`;
+  const names = Array.from({ length: 150 }, (_, index) => `i${String(index).padStart(3, '0')}`);
+  const service = (name: string) => ({ service: { name, port: { number: 80 } } });
+  await Promise.all(
+    names.flatMap((name) => [
+      create(path('networking.k8s.io', 'v1', 'ingresses'), {
+        metadata: { name },
+        spec: { defaultBackend: service(name) },
+      }),
+      create(path('coordination.k8s.io', 'v1', 'leases'), { metadata: { name }, spec: { holderIdentity: name } }),
+    ]),
+  );
+  const older = await read(path('networking.k8s.io', 'v1beta1', 'ingresses'));
+  t.deepEqual(
+    older.items!.map(({ metadata, spec }) => [metadata.name, (spec?.backend as { serviceName: string }).serviceName]),
+    names.map((name) => [name, name]),
+  );
+  const pretty = await read(`${path('networking.k8s.io', 'v1beta1', 'ingresses')}?pretty=true`);
+  t.deepEqual(pretty, older);
+  const leases = await read(path('coordination.k8s.io', 'v1beta1', 'leases'));
+  t.is(leases.apiVersion, 'coordination.k8s.io/v1beta1');
+  t.deepEqual(leases.items, (await read(path('coordination.k8s.io', 'v1', 'leases'))).items);
+});
+
 test('a watch in v1beta1 sees what is written in v1', async (t) => {
   const watch = await client.watch(`${OLDER_INGRESSES}?watch=1&fieldSelector=metadata.name%3Dwatched`);
   await create(INGRESSES, {

@@ -77,6 +77,16 @@ test('objects read the same in every version after the version they are stored i
   await server.stop();
   await server.restart(OTHER_STORAGE);
   t.not(await hash(), preferred);
+  // A write that changes nothing else stores the object in the new version, once.
+  const touch = async (name: string) => {
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    return (await client.request('PATCH', `${ingresses('v1')}/${name}`, { body: {}, headers })).json.metadata
+      .resourceVersion;
+  };
+  const untouched = (await client.get(`${ingresses('v1')}/web`)).json.metadata.resourceVersion;
+  const touched = await touch('web');
+  t.not(touched, untouched);
+  t.is(await touch('web'), touched);
   // The history is read back as well: a watch goes on from before the restarts.
   const query = `watch=1&resourceVersion=${Number(before.metadata.resourceVersion) - 1}`;
   const watch = await client.watch(`${cronJobs('v1')}?${query}`);

@@ -56,6 +56,7 @@ const BODIES: Readonly<Record<string, object>> = {
   FlowSchema: { spec: { priorityLevelConfiguration: { name: 'global-default' } } },
   HorizontalPodAutoscaler: { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'x' } } },
   Ingress: { spec: { defaultBackend: { service: { name: 'x', port: { number: 80 } } } } },
+  'Ingress/v1beta1': { spec: { backend: { serviceName: 'x', servicePort: 80 } } },
   Job: { spec: jobTemplate.spec },
   Namespace: {},
   Node: { status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] } },
@@ -108,7 +109,7 @@ async function isServed({ client }: ServerProcess, { group, version, plural }: R
 
 async function made({ client }: ServerProcess, row: Row): Promise<string> {
   const name = NAMES[row.kind] ?? 'it';
-  const body = { metadata: { name }, ...BODIES[row.kind] };
+  const body = { metadata: { name }, ...(BODIES[`${row.kind}/${row.version}`] ?? BODIES[row.kind]) };
   const { status, text } = await client.request('POST', collectionOf(row), { body });
   if (status !== 201 && status !== 409) throw new Error(`${row.kind} could not be made: ${text}`);
   return `${collectionOf(row)}/${name}`;

@@ -118,6 +118,21 @@ test('an applier that goes on in another version keeps what it says there, and w
   await world.stop();
 });
 
+test('what an annotation of v1 stands for is held to the rules of the version that says it in full', async (t) => {
+  const world = await AdmissionWorld.start();
+  const key = 'autoscaling.alpha.orch.io/metrics';
+  const annotations = { [key]: '[{"type":"Pods","pods":{"metricName":"","targetAverageValue":"5"}}]' };
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const { code, body } = await world.write('create', path, { body: { metadata: { name: 'web', annotations }, spec } });
+  t.is(code, 422);
+  t.deepEqual(
+    body.details?.causes?.map(({ field }) => field),
+    ['spec.metrics[0].pods.metric.name'],
+  );
+  await world.stop();
+});
+
 const endpoint = (more: object) => ({ addresses: ['10.0.0.1'], conditions: {}, ...more });
 const slice = (endpoints: readonly object[]) => ({
   metadata: { name: 's' },

@@ -3,7 +3,6 @@
 
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
-import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { NOBODY } from '../../../actors/ingress/exchange.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
@@ -205,7 +204,6 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
       bearerPrefix: 'bearer.',
-      throttle: new ConnectionThrottle(0, context.clock),
     });
   }
 
@@ -362,7 +360,7 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const request = { isWebSocket: false, connection: {}, release: () => {} };
+    const request = { isWebSocket: false, release: () => {} };
     const exchange = {
       request,
       response: watch.response,

@@ -27,17 +27,28 @@ export function scratchDirectory(t: { teardown(undo: () => Promise<void>): void 
   return directory;
 }
 
+/** Every file. One that an open store removes meanwhile is left out. */
 export function readFiles(directory: string): Files {
   const names = readdirSync(directory, { recursive: true, withFileTypes: true });
   return new Map(
     names
       .filter((entry) => entry.isFile())
-      .map((entry) => {
+      .flatMap((entry) => {
         const path = join(entry.parentPath, entry.name);
-        return [path.slice(directory.length + 1), readFileSync(path)] as const;
+        const bytes = bytesOf(path);
+        return bytes === undefined ? [] : [[path.slice(directory.length + 1), bytes] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
+}
+
+function bytesOf(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 export function writeFiles(directory: string, files: Files): void {
