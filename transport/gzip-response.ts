@@ -34,7 +34,7 @@ export class GzipSlots {
 
 /** True for an Accept-Encoding header that allows gzip (RFC 9110 12.5.3). */
 export function acceptsGzip(header: string): boolean {
-  if (!header.includes('gzip')) return false;
+  if (!/gzip/i.test(header)) return false;
   return splitOutsideQuotes(header, ',', CLAUSES_MAX).some((clause) => {
     const [coding = '', ...parameters] = clause.split(';');
     const refused = parameters.some((parameter) => /^\s*q\s*=\s*0(?:\.0*)?\s*$/i.test(parameter));
@@ -85,8 +85,13 @@ export class GzipResponse implements HttpResponse {
     this.end();
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
+    if (isVerbatim) {
+      this.#state = 'plain';
+      this.#inner.start(status, headers, true);
+      return;
+    }
     this.#state = 'undecided';
     this.#status = status;
     this.#headers = headers;

@@ -4,13 +4,12 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
-import { deprecationWarning } from '../../api/resources/deprecation.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { compileFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import type { DialectName } from '../../config/dialect.ts';
+import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
@@ -23,14 +22,11 @@ import type { Representation } from './representation.ts';
 /** Empty when a part is well, else what is wrong. */
 type Check = () => Promise<string>;
 
-/** What the store is called where its clients expect the usual one. */
-const STORE_NAMES: Readonly<Record<DialectName, string>> = { orch: 'store-0', kubernetes: 'etcd-0' };
-
 export class ComponentStatuses {
   /** By name, in order. */
   readonly #checks: ReadonlyMap<string, Check>;
 
-  constructor(context: ActorContext, dialect: DialectName, deadlineMs: number) {
+  constructor(context: ActorContext, { storeComponent }: Dialect, deadlineMs: number) {
     const placed = (kind: string): boolean => context.refs(kind).length > 0;
     const limit = { deadlineMs };
     this.#checks = new Map<string, Check>([
@@ -51,7 +47,7 @@ export class ComponentStatuses {
         },
       ],
       [
-        STORE_NAMES[dialect],
+        storeComponent,
         async () => {
           const { healthy, reason } = await context.ref<StoreProtocol>('store').ask({ type: 'health' }, limit);
           return healthy ? '' : reason;
@@ -66,12 +62,10 @@ export class ComponentStatuses {
     type: KnownType,
     representation: Representation,
   ): Promise<void> {
-    const warning = deprecationWarning(type);
-    const warnings = warning === undefined ? [] : [warning];
     if (verb === 'get') {
       const check = this.#checks.get(name);
       if (check === undefined) throw new StatusError(notFound(type, name));
-      sendObject(exchange, 200, { ...TYPE_META, ...(await statusOf(name, check)) }, representation, warnings);
+      sendObject(exchange, 200, { ...TYPE_META, ...(await statusOf(name, check)) }, representation);
       return;
     }
     const items = (await this.#selected(exchange, type)).map((item) => ({ ...TYPE_META, ...item }));
@@ -85,7 +79,7 @@ export class ComponentStatuses {
             items: items.map(({ kind: _, apiVersion: __, ...item }) => item),
           }
         : renderer.shapedList(items, {});
-    sendValue(exchange, 200, list, representation, warnings);
+    sendValue(exchange, 200, list, representation);
   }
 
   async #selected({ query }: Exchange, type: KnownType): Promise<JsonObject[]> {

@@ -149,10 +149,9 @@ export class Ingress implements Actor<IngressProtocol> {
       bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
-      throttle: new ConnectionThrottle(options.connectionBytesPerSecondMax, context.clock),
       metaGroup: dialect.metaGroup,
     });
-    this.#components = new ComponentStatuses(context, dialect.name, options.healthcheckTimeoutMs);
+    this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
@@ -182,6 +181,10 @@ export class Ingress implements Actor<IngressProtocol> {
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),
       gzipSlots: options.compressesAnswers ? new GzipSlots() : undefined,
+      throttle:
+        options.connectionBytesPerSecondMax === 0
+          ? undefined
+          : new ConnectionThrottle(options.connectionBytesPerSecondMax, context.clock),
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });
@@ -248,10 +251,10 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
-  onCrash(): void {
+  onCrash(): Promise<void> {
+    this.#stopped = true;
     this.#watches.endAll();
-    this.#listener?.stopAccepting();
-    this.#listener?.close().catch(() => {});
+    return this.#closeListener();
   }
 
   async #closeListener(): Promise<void> {

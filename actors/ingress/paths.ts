@@ -65,15 +65,16 @@ export class Paths {
 
   #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
-    const document = discovery.document(path);
-    const { contentType, encode, pretty } = representations.ofDocument(exchange);
+    const found = discovery.document(path);
     // An unknown path gets the list of known ones, and the code that says it is none of them.
-    const code = document === undefined ? 404 : 200;
-    const known = document === undefined ? '/' : path;
+    const code = found === undefined ? 404 : 200;
+    const known = found === undefined ? '/' : path;
+    const document = found ?? discovery.document(known) ?? {};
+    const { contentType, encode, pretty } = representations.ofDocument(exchange, document);
     const key = `${pretty ? 'pretty' : ''} ${contentType} ${known}`;
     let body = this.#bodies.get(key);
     if (body === undefined) {
-      body = Buffer.from(encode(discovery.document(known) ?? {}));
+      body = Buffer.from(encode(document));
       this.#bodies.set(key, body);
     }
     exchange.code = code;

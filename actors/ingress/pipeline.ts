@@ -21,10 +21,12 @@ import { acceptsGzip, GzipResponse, type GzipSlots } from '../../transport/gzip-
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
 import { sendStatus, sendText } from './answers.ts';
+import type { ConnectionThrottle } from './connection-throttle.ts';
 import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { ThrottledResponse } from './throttled-response.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
@@ -41,6 +43,8 @@ export interface PipelineParts {
   readonly bearerPrefix: string;
   /** For long answers to clients that take gzip; undefined: none is compressed. */
   readonly gzipSlots: GzipSlots | undefined;
+  /** For long-running answers; undefined: each goes as fast as its client reads. */
+  readonly throttle: ConnectionThrottle | undefined;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -80,12 +84,9 @@ export class Pipeline {
     const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
-    const { gzipSlots } = this.#parts;
-    const compresses =
-      gzipSlots !== undefined && info.isResource && !longRunning && acceptsGzip(request.header('accept-encoding'));
     return {
       request,
-      response: compresses ? new GzipResponse(response, gzipSlots) : response,
+      response: info.isResource ? this.#paced(request, response, longRunning) : response,
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
@@ -97,6 +98,18 @@ export class Pipeline {
       code: 0,
       longRunning,
     };
+  }
+
+  /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */
+  #paced(request: HttpRequest, response: HttpResponse, longRunning: boolean): HttpResponse {
+    const { context, gzipSlots, throttle } = this.#parts;
+    if (longRunning) {
+      return throttle === undefined
+        ? response
+        : new ThrottledResponse(response, request.connection, throttle, context.timers);
+    }
+    const compresses = gzipSlots !== undefined && acceptsGzip(request.header('accept-encoding'));
+    return compresses ? new GzipResponse(response, gzipSlots) : response;
   }
 
   async #authenticate(exchange: Exchange): Promise<void> {

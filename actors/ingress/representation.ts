@@ -1,6 +1,6 @@
 // In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
 
-import { protobufTypeOf } from '../../api/render/protobuf-value.ts';
+import { hasProtobufForm, protobufTypeOf } from '../../api/render/protobuf-value.ts';
 import { Renderer } from '../../api/render/renderer.ts';
 import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
 import { type Schema, schemaOf } from '../../api/schema/schema.ts';
@@ -69,15 +69,21 @@ export class Representations {
     this.#textOffers = this.#offersIn(['json', 'yaml']);
   }
 
-  /** For a document. Throws 406 when nothing the client accepts can be made. */
-  ofDocument(exchange: Exchange): Encoded {
-    return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+  /**
+   * For a document, whose kind may have no message: then it is text. Throws 406 when nothing the client accepts can be
+   * made of any document.
+   */
+  ofDocument(exchange: Exchange, document: object): Encoded {
+    const choice = this.#choose(exchange, this.#offers.document);
+    if (choice.format !== 'protobuf' || hasProtobufForm(document, this.#schema())) return this.#encodedAs(choice);
+    const { request, query } = exchange;
+    const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
+    return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
-  ofStatus({ request, query }: Exchange): Encoded {
-    const choice = negotiate(request.header('accept'), this.#offers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
+  ofStatus(exchange: Exchange): Encoded {
+    return this.#encodedAs(jsonUnless(exchange, this.#offers.document));
   }
 
   /**
@@ -171,6 +177,12 @@ export class Representations {
 }
 
 const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+/** What the client accepts of an offer, JSON where that is nothing. */
+function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
+  const choice = negotiate(request.header('accept'), offer) ?? JSON_CHOICE;
+  return indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+}
 
 function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
   if (choice.pretty || choice.format !== 'json') return choice;

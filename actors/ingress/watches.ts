@@ -11,7 +11,6 @@ import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
-import type { ConnectionThrottle } from './connection-throttle.ts';
 import type { Exchange, OngoingAnswer } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
@@ -30,8 +29,6 @@ interface OpenWatch extends OngoingAnswer {
   representation: Representation | undefined;
   /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
   full: boolean;
-  /** The same until the connection's allowance is there again. */
-  heldBack: boolean;
   /** How often the hub was told that the socket is full. */
   parks: number;
   /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
@@ -48,7 +45,6 @@ export interface WatchParts {
   readonly schema: () => Schema;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
   readonly bearerPrefix: string;
-  readonly throttle: ConnectionThrottle;
 }
 
 export class Watches {
@@ -100,7 +96,6 @@ export class Watches {
       response,
       representation,
       full: false,
-      heldBack: false,
       parks: 0,
       parksHeard: 0,
       isEnded: false,
@@ -115,15 +110,16 @@ export class Watches {
   frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
     for (const id of watchers) {
       const watch = this.#open.get(id);
-      if (watch === undefined || watch.full || watch.heldBack) continue;
+      if (watch === undefined || watch.full) continue;
       if (catchUp) watch.parksHeard = parks;
       // Sent before the hub heard of the full socket: it will be replayed.
       if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
       this.#start(watch);
-      if (this.#write(watch, chunk)) {
+      if (watch.response.write(chunk)) {
         if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
         continue;
       }
+      watch.full = true;
       // After a catch-up chunk the hub waits for `watchReady` anyway.
       if (catchUp) continue;
       watch.parks++;
@@ -200,29 +196,9 @@ export class Watches {
     this.end({ watchers: [watcher], chunk });
   }
 
-  /** False: the socket is full or the connection has had its share; `#resumed` follows. */
-  #write(watch: OpenWatch, chunk: Uint8Array): boolean {
-    const { context, throttle } = this.#parts;
-    watch.full = !watch.response.write(chunk);
-    const waitMs = throttle.spend(watch.exchange.request, chunk.byteLength);
-    watch.heldBack = waitMs > 0;
-    if (watch.heldBack) {
-      context.timers.after(waitMs, () => {
-        watch.heldBack = false;
-        this.#resumed(watch);
-      });
-    }
-    return !watch.full && !watch.heldBack;
-  }
-
   #drained(watch: OpenWatch): void {
     if (!watch.full) return;
     watch.full = false;
-    this.#resumed(watch);
-  }
-
-  #resumed(watch: OpenWatch): void {
-    if (watch.full || watch.heldBack || !this.#open.has(watch.id)) return;
     this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 

@@ -43,6 +43,21 @@ test('HEAD answers as GET does, without the body, on paths; on resources it is n
   t.deepEqual([head.status, head.text], [405, '']);
 });
 
+test('what no message stands for is JSON, whatever the client would rather have', async (t) => {
+  const { client } = server();
+  for (const accept of ['application/vnd.kubernetes.protobuf', 'image/png']) {
+    for (const [path, code] of [
+      ['/version', 200],
+      ['/', 200],
+      ['/nonsense', 404],
+    ] as const) {
+      const answer = await client.get(path, { headers: { accept } });
+      t.deepEqual([answer.status, answer.headers['content-type']], [code, 'application/json'], `${path} as ${accept}`);
+      t.notThrows(() => answer.json);
+    }
+  }
+});
+
 test('discovery lists groups, versions and resources', async (t) => {
   const { client } = server();
   const json = async <T>(path: string): Promise<T> => (await client.get(path)).json as T;

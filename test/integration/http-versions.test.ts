@@ -102,10 +102,7 @@ test('a long list is converted in pieces, and a list of the same form is the sto
   );
   const older = await read(path('networking.k8s.io', 'v1beta1', 'ingresses'));
   t.deepEqual(
-    older.items!.map(({ metadata, spec }) => [
-      metadata.name,
-      (spec as { backend: { serviceName: string } }).backend.serviceName,
-    ]),
+    older.items!.map(({ metadata, spec }) => [metadata.name, (spec!.backend as { serviceName: string }).serviceName]),
     names.map((name) => [name, name]),
   );
   const pretty = await read(`${path('networking.k8s.io', 'v1beta1', 'ingresses')}?pretty=true`);

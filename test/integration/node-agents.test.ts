@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { request as startRequest } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -262,6 +263,39 @@ test('the agent is shown our certificate, and believed by its authority alone', 
   t.regex(refused.json.message ?? '', /SELF_SIGNED_CERT/);
   t.is((await doubting.client.get(`${PODS}/p/log?insecureSkipTLSVerifyBackend=true`)).text, 'known\n');
   t.is((await doubting.client.get('/api/v1/nodes/n/proxy/x')).status, 503);
+});
+
+test('an agent that does not answer the handshake is given up in time', async (t) => {
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const server = await serverWithNode(t, port, ['--orchlet-timeout', '100ms']);
+  const { status, json } = await server.client.get(`${PODS}/p/log`);
+  t.is(status, 500);
+  t.regex(json.message ?? '', /no connection within 100 ms/);
+});
+
+test('a server stops although streams of its node agents go on', async (t) => {
+  const agent = await startFakeAgent(t, {
+    handler: (_request, response) => {
+      response.writeHead(200);
+      response.write('on and on\n');
+    },
+    onUpgrade: echo,
+  });
+  for (const listener of LISTENERS) {
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const stream = await opened(server, `${PODS}/p/log?follow=true`);
+    stream.on('error', () => {});
+    await once(stream, 'data');
+    if (listener === 'node') {
+      const { received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`);
+      await eventually(() => received().endsWith('early'));
+    }
+    t.is(await server.stop(), 0, listener);
+  }
 });
 
 /** A connection to a server that asks for another protocol, as raw bytes. */

@@ -173,6 +173,9 @@ test('a token review says whose a token is, and for which audiences', async (t) 
     t.truthy(refused.error);
   }
   t.is((await review({})).status, 400);
+  const older = await review({ token }, 'v1beta1');
+  t.is(older.json.apiVersion, 'authentication.orch.io/v1beta1');
+  t.like(older.json.status, { authenticated: true });
 });
 
 test('access reviews ask the authorizers, about oneself and about others', async (t) => {
@@ -206,6 +209,12 @@ test('access reviews ask the authorizers, about oneself and about others', async
     nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
     incomplete: false,
   });
+  // The older version calls a member otherwise.
+  const older = await at.client.request('POST', '/apis/authorization.orch.io/v1beta1/subjectaccessreviews', {
+    body: { spec: { resourceAttributes, group: ['a'] } },
+  });
+  t.is(older.status, 201, older.text);
+  t.like(older.json.spec as object, { group: ['a'] });
   for (const method of ['GET', 'PUT', 'DELETE']) {
     t.is((await at.client.request(method, `${AUTHORIZATION}/subjectaccessreviews`)).status, 405);
     t.is((await at.client.request(method, `${AUTHENTICATION}/tokenreviews`)).status, 405);

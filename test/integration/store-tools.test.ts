@@ -110,6 +110,23 @@ test('a damaged store is refused with one line that names the check; the check s
   t.like(await firstWatched(server.client, last), { type: 'ERROR', object: { code: 410 } });
 });
 
+test('a store that has lost whose it is gets its dialect back from its objects, or as the operator says', async (t) => {
+  const server = await startServer(t, { args: [...SINGLE, '--api-dialect', 'kubernetes'] });
+  const version = await create(server.client, 'kept');
+  const { dataDirectory } = server;
+  await server.stop();
+  damage(dataDirectory, '"dialect":"kubernetes"');
+  t.regex(((await server.start()) as FailedStart).stderr, /is damaged: .*; see orch store check/);
+  t.regex((await store('check', dataDirectory)).stdout, /^dialect unknown$/m);
+  const refused = await store('repair', dataDirectory, '--api-dialect', 'klingon');
+  t.regex(refused.stderr, /"klingon" is not one of orch, kubernetes/);
+  const repaired = await store('repair', dataDirectory);
+  t.regex(repaired.stdout, /^lost: no object, only the history of changes$/m);
+  t.regex((await store('check', dataDirectory)).stdout, /^dialect kubernetes\nprefix \/registry$/m);
+  await server.restart();
+  t.is((await listed(server.client)).items.get('kept'), version);
+});
+
 test('a running server is saved into a file while it writes, and restored into a folder that serves the same', async (t) => {
   const server = await startServer(t, { args: ['--placement', 'default'] });
   const { client, dataDirectory } = server;
@@ -178,7 +195,7 @@ test('a snapshot is for superusers, and its refusals leave no file', async (t) =
 });
 
 const REFUSALS: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
-  [[], /usage: orch store check DIR \| orch store repair DIR/],
+  [[], /usage: orch store check DIR \| .*orch store repair DIR/],
   [['nonsense'], /usage: orch store check DIR/],
   [['__proto__'], /usage: orch store check DIR/],
   [['check'], /usage: orch store check DIR$/],

@@ -51,11 +51,15 @@ const BODIES: Readonly<Record<string, object>> = {
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
   },
+  'CustomResourceDefinition/v1beta1': {
+    spec: { group: 'x.test', version: 'v1', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' } },
+  },
   DaemonSet: { spec: { selector, template } },
   Deployment: { spec: { selector, template } },
   FlowSchema: { spec: { priorityLevelConfiguration: { name: 'global-default' } } },
   HorizontalPodAutoscaler: { spec: { maxReplicas: 2, scaleTargetRef: { kind: 'Deployment', name: 'x' } } },
   Ingress: { spec: { defaultBackend: { service: { name: 'x', port: { number: 80 } } } } },
+  'Ingress/v1beta1': { spec: { backend: { serviceName: 'x', servicePort: 80 } } },
   Job: { spec: jobTemplate.spec },
   Namespace: {},
   Node: { status: { addresses: [{ type: 'InternalIP', address: '127.0.0.1' }] } },
@@ -108,7 +112,7 @@ async function isServed({ client }: ServerProcess, { group, version, plural }: R
 
 async function made({ client }: ServerProcess, row: Row): Promise<string> {
   const name = NAMES[row.kind] ?? 'it';
-  const body = { metadata: { name }, ...BODIES[row.kind] };
+  const body = { metadata: { name }, ...(BODIES[`${row.kind}/${row.version}`] ?? BODIES[row.kind]) };
   const { status, text } = await client.request('POST', collectionOf(row), { body });
   if (status !== 201 && status !== 409) throw new Error(`${row.kind} could not be made: ${text}`);
   return `${collectionOf(row)}/${name}`;

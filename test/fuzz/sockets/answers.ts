@@ -28,6 +28,8 @@ export function answersIn(received: Buffer, methods: readonly string[], isClosed
     }
     const { status, headers } = headOf(rest.subarray(0, headEnd).toString('latin1'));
     const body = rest.subarray(headEnd + HEAD_END.length);
+    // From here on the connection speaks another protocol.
+    if (status === 101) return [...answers, { status, body, state: 'open' }];
     if (status < 200) {
       rest = body;
       continue;
@@ -90,8 +92,8 @@ function bodyOf(
   return { length: Number(length), content: bytes.subarray(0, Number(length)), state: isWhole ? 'whole' : 'open' };
 }
 
-/** Codes that a listener may answer by itself to what is no HTTP, and those of a server that has no time. */
-const FAILURES_ALLOWED: ReadonlySet<number> = new Set([501, 503, 504, 505]);
+/** Codes that a listener may answer by itself to what is no HTTP, of a proxy to nowhere, and of a server that has no time. */
+const FAILURES_ALLOWED: ReadonlySet<number> = new Set([501, 502, 503, 504, 505]);
 
 function requireContent({ status, body, state }: SocketAnswer, headers: ReadonlyMap<string, string>): void {
   const text = body.toString();
@@ -99,7 +101,8 @@ function requireContent({ status, body, state }: SocketAnswer, headers: Readonly
   const isHealthReport = status === 500 && type.startsWith('text/plain');
   if (status >= 500 && !FAILURES_ALLOWED.has(status) && !isHealthReport)
     throw new Violation(`answered ${status}: ${text.slice(0, 300)}`);
-  if (!type.startsWith('application/json') || text.trim() === '' || state === 'open') return;
+  const isPlain = type.startsWith('application/json') && !headers.has('content-encoding');
+  if (!isPlain || text.trim() === '' || state === 'open') return;
   if (parses(text)) return;
   // A stream of JSON lines that has ended.
   for (const line of text.split('\n'))

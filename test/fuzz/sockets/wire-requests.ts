@@ -50,6 +50,7 @@ const ODD_HEADERS: readonly string[] = [
   'Expect: 100-continue',
   'Expect: something',
   'Upgrade: websocket\r\nConnection: Upgrade',
+  `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==`,
   'Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA',
   'Connection: close',
   'Accept-Encoding: gzip',

@@ -175,3 +175,28 @@ test('ephemeral containers of another version of the pod, or of another pod, are
   t.is((await world.write('update', `${PODS}/none/ephemeralcontainers`, { body: list })).code, 404);
   await world.stop();
 });
+
+const JOBS = '/apis/batch/v1/namespaces/default/jobs';
+const JOB = {
+  metadata: { name: 'j' },
+  spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'c', image: 'i' }] } } },
+};
+
+test('the field of a closed gate is not stored, and nobody owns it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const made = await world.created(JOBS, JOB);
+  t.is(made.spec.suspend, undefined);
+  t.false(JSON.stringify(made.metadata.managedFields).includes('f:suspend'));
+  const patched = await world.write('patch', `${JOBS}/j`, { body: { spec: { suspend: true } } });
+  t.is(patched.code, 200);
+  t.is(patched.body.spec.suspend, undefined);
+  await world.stop();
+});
+
+test('the field of an open gate is stored, with the defaults that come with it', async (t) => {
+  const world = await AdmissionWorld.start({ featureGates: 'SuspendJob=true,IndexedJob=true' });
+  const made = await world.created(JOBS, JOB);
+  t.is(made.spec.suspend, true);
+  t.is(made.spec.completionMode, 'NonIndexed');
+  await world.stop();
+});

@@ -20,7 +20,11 @@ export class FakeResponse implements HttpResponse {
   }
 
   onAborted(callback: () => void): void {
-    this.#onAborted = callback;
+    const earlier = this.#onAborted;
+    this.#onAborted = () => {
+      earlier();
+      callback();
+    };
     if (this.aborted) callback();
   }
 

@@ -3,7 +3,6 @@
 
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
-import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { NOBODY } from '../../../actors/ingress/exchange.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
@@ -13,6 +12,7 @@ import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/setting
 import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
+import type { Rendering } from '../../../api/render/rendering.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -205,7 +205,6 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
       bearerPrefix: 'bearer.',
-      throttle: new ConnectionThrottle(0, context.clock),
     });
   }
 
@@ -357,12 +356,12 @@ export class HubWorld {
   }
 
   /** Opens a watch of config maps as the ingress does. `namespace` empty: all. */
-  watch(query = '', namespace = '', watch = new WatchClient()): WatchClient {
+  watch(query = '', namespace = '', watch = new WatchClient(), encoding: Rendering['encoding'] = 'json'): WatchClient {
     const path = namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`;
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const request = { isWebSocket: false, connection: {}, release: () => {} };
+    const request = { isWebSocket: false, release: () => {} };
     const exchange = {
       request,
       response: watch.response,
@@ -373,7 +372,12 @@ export class HubWorld {
       code: 0,
     };
     this.ingress.watches
-      .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
+      .serve(
+        exchange as unknown as Exchange,
+        info,
+        configMaps(),
+        representationOf(renderingOf(configMaps(), { encoding })),
+      )
       .then(
         () => {
           const { ongoing } = exchange as unknown as Exchange;
@@ -391,6 +395,10 @@ export class HubWorld {
         },
       );
     return watch;
+  }
+
+  watchProtobuf(query = '', namespace = ''): WatchClient {
+    return this.watch(query, namespace, new WatchClient(), 'protobuf');
   }
 
   list(query: Partial<ListQuery> = {}): Promise<AskReply> {

@@ -1,7 +1,6 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
-import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import type { Exchange } from '../../../actors/ingress/exchange.ts';
 import { Reads } from '../../../actors/ingress/reads.ts';
 import { Watches } from '../../../actors/ingress/watches.ts';
@@ -36,11 +35,10 @@ test('a watch that is ready for more says so again when the hub had no room for 
     hub,
     schema: () => schemaOf(DIALECTS.orch),
     bearerPrefix: 'bearer.',
-    throttle: new ConnectionThrottle(0, time),
     ...limits,
   });
   const response = new FakeResponse();
-  const request = { isWebSocket: false, connection: {}, release: () => {} };
+  const request = { isWebSocket: false, release: () => {} };
   const exchange = { request, response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
