@@ -70,12 +70,12 @@ export class Representations {
   }
 
   /**
-   * For a document, whose kind may have no message: then it is text. Throws 406 when nothing the client accepts can be
-   * made of any document.
+   * For a document. One that is of no kind (`/version`, the list of paths) is JSON, or YAML, whatever the client accepts;
+   * for others throws 406 when nothing the client accepts can be made.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
-    const choice = this.#choose(exchange, this.#offers.document);
-    if (choice.format !== 'protobuf' || hasProtobufForm(document, this.#schema())) return this.#encodedAs(choice);
+    if (hasProtobufForm(document, this.#schema()))
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
     const { request, query } = exchange;
     const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
     return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
