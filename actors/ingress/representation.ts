@@ -74,9 +74,12 @@ export class Representations {
    * for others throws 406 when nothing the client accepts can be made.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
-    if (hasProtobufForm(document, this.#schema()))
-      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
     const { request, query } = exchange;
+    const choice = negotiate(request.header('accept'), this.#offers.document);
+    const isText = choice !== null && choice.format !== 'protobuf';
+    if (isText || hasProtobufForm(document, this.#schema())) {
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+    }
     const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
     return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
   }
