@@ -70,18 +70,13 @@ export class Representations {
   }
 
   /**
-   * For a document. One that is of no kind (`/version`, the list of paths) is JSON, or YAML, whatever the client accepts;
-   * for others throws 406 when nothing the client accepts can be made.
+   * For a document: a kind throws 406 when nothing the client accepts can be made of it; what has no message (versions, lists
+   * of paths) is text, and JSON whatever the client would rather have.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
-    const { request, query } = exchange;
-    const choice = negotiate(request.header('accept'), this.#offers.document);
-    const isText = choice !== null && choice.format !== 'protobuf';
-    if (isText || hasProtobufForm(document, this.#schema())) {
+    if (hasProtobufForm(document, this.#schema()))
       return this.#encodedAs(this.#choose(exchange, this.#offers.document));
-    }
-    const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
+    return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */

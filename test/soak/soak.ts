@@ -33,6 +33,8 @@ const STARTED_TOGETHER = 20;
 const SETTLE_MS = 60_000;
 const SETTLE_CHECK_MS = 50;
 const PROBLEMS_MAX = 20;
+/** Of what the server said before it ended. */
+const STDERR_MAX = 8000;
 
 export interface SoakOptions {
   readonly seconds: number;
@@ -68,8 +70,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const run = new Soak(options);
   try {
     await run.open();
-    await run.run();
-    await run.settle();
+    await Promise.race([run.run().then(() => run.settle()), run.serverEnded()]);
     return run.report();
   } finally {
     await run.close();
@@ -142,6 +143,13 @@ class Soak {
       await sleep(Math.max(0, this.#startedMs + this.#seconds * SECOND_MS - performance.now()));
       await this.#second();
     }
+  }
+
+  /** Rejects when the server ends by itself, with the last it said. */
+  async serverEnded(): Promise<never> {
+    const code = await this.#server!.exited();
+    const { endedBy, stderr } = this.#server!;
+    throw new Error(`the server ended by itself (${endedBy ?? code}):\n${stderr.slice(-STDERR_MAX)}`);
   }
 
   /** No more writes, everyone reads: every cache must come to equal the truth, and a list. */

@@ -134,7 +134,7 @@ export async function smallStore(directory: string): Promise<SmallStore> {
   store = await store.reopen();
   const logParts: LogPart[] = [];
   const written = (keys: readonly string[]): void => {
-    logParts.push({ end: logBytes(readFiles(directory)), keys });
+    logParts.push({ end: logBytes(directory), keys });
   };
   await store.write({ [A]: 'a2' });
   written([A]);
@@ -150,8 +150,10 @@ export async function smallStore(directory: string): Promise<SmallStore> {
 }
 
 /** Of the newest log: LevelDB may not have removed the one before it yet. */
-function logBytes(files: Files): number {
-  return [...files].filter(([name]) => name.endsWith('.log')).at(-1)![1].length;
+function logBytes(directory: string): number {
+  const database = join(directory, 'store');
+  const logs = readdirSync(database).filter((name) => name.endsWith('.log'));
+  return statSync(join(database, logs.sort().at(-1)!)).size;
 }
 
 /** A store that was opened so often that LevelDB has merged tables: its manifest has several edits. */
@@ -166,7 +168,7 @@ export async function oftenOpenedStore(directory: string): Promise<SmallStore> {
   const { model } = store;
   await store.engine.close();
   const files = readFiles(directory);
-  return { files, model, logParts: [{ end: logBytes(files), keys: [C] }] };
+  return { files, model, logParts: [{ end: logBytes(directory), keys: [C] }] };
 }
 
 /** How a start ends: with everything that `model` says, with a refusal of one line, or as it must not. */
