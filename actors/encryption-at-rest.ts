@@ -12,7 +12,7 @@ export function encryptionFor(
   { random, clock, timers }: Environment,
 ): StoredEncryption {
   return new StoredEncryption(entries, {
-    randomBytes: (count) => random.bytes(count),
+    freshBytes: (count) => random.bytes(count),
     monotonicMs: () => clock.monotonicMs(),
     keyService: (provider) => new KmsClient(provider, timers),
     prefix: registry.dialect.encryptionPrefix,

@@ -54,7 +54,11 @@ export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
 
 function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
-  return new LevelEngine({ directory: dataDirectory, prefix: options.storePrefix.replace(/\/+$/, ''), dialect });
+  return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
+}
+
+function storePrefixOf({ storePrefix }: ServerSettings['options']): string {
+  return storePrefix.replace(/\/+$/, '');
 }
 
 /** A kind that picks its options out of the server's settings. */
@@ -67,6 +71,7 @@ function withSettings<Options>(
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
   const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
     records: threadRecords(context, settings),
@@ -77,6 +82,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     port: options.securePort,
     tls: settings.tls,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
+    compressesAnswers: gates.enabled('APIResponseCompression'),
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
     requestTimeoutMs: options.requestTimeoutMs,
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
@@ -87,6 +94,14 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
       .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    warningHeaders: gates.enabled('WarningHeaders'),
+    connect: {
+      tls: settings.nodeAgentTls ?? {},
+      connectTimeoutMs: options.orchletTimeoutMs,
+      addressTypes: options.orchletPreferredAddressTypes,
+      port: options.orchletPort,
+    },
+    storePrefix: storePrefixOf(options),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };
@@ -142,6 +157,10 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     historyBytesMax: options.storeHistoryBytes,
+    measures: {
+      objectCountMs: options.storeCountMetricPollPeriodMs,
+      diskSizeMs: options.storeDbMetricPollIntervalMs,
+    },
     currentVersion: (key, value) => versions.current(key, value),
   };
 }

@@ -30,6 +30,8 @@ export class StoreSubscription {
   #state: 'idle' | 'subscribing' | 'following' | 'stopped' = 'idle';
   /** Numbers attempts, so that the answer to one given up is told apart. */
   #attempt = 0;
+  /** Of the store that is followed: late publications of the one before it mean nothing. */
+  #incarnation = 0;
   #sequence = 0;
   #early: StoreBatch[] = [];
   #failures = 0;
@@ -65,7 +67,8 @@ export class StoreSubscription {
       else this.#early.push(batch);
       return;
     }
-    if (this.#state !== 'following' || batch.sequence <= this.#sequence) return;
+    if (this.#state !== 'following' || batch.incarnation !== this.#incarnation) return;
+    if (batch.sequence <= this.#sequence) return;
     if (batch.sequence !== this.#sequence + 1) {
       this.restart('a publication is missing');
       return;
@@ -111,6 +114,7 @@ export class StoreSubscription {
 
   #begin(snapshot: Snapshot): void {
     this.#failures = 0;
+    this.#incarnation = snapshot.incarnation;
     this.#sequence = snapshot.sequence;
     this.#parts.onSnapshot(snapshot);
     this.#state = 'following';

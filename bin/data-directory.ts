@@ -7,7 +7,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 
 const TOKEN_FILE = 'admin.token';
-const KUBECONFIG_FILE = 'admin.conf';
+export const KUBECONFIG_FILE = 'admin.conf';
 const PID_FILE = 'orch.pid';
 const TOKEN_BYTES = 32;
 
@@ -62,6 +62,11 @@ export function claimDirectory(directory: string): () => void {
   refuseInUse(directory);
   writeFileSync(path, `${process.pid}\n`);
   return () => rmSync(path, { force: true });
+}
+
+/** True while another living process holds the directory. */
+export function isInUse(directory: string): boolean {
+  return livingHolder(join(directory, PID_FILE)) !== undefined;
 }
 
 /** Throws StoreUnusable when another living process holds the directory. Changes nothing. */

@@ -7,8 +7,11 @@ import { UsageError } from '../config/usage-error.ts';
 export type StoreCommand = (argv: readonly string[]) => Promise<void>;
 
 const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {
+  reencrypt: async () => (await import('./store-reencrypt.ts')).reencrypt,
   check: async () => (await import('./store-check.ts')).check,
   repair: async () => (await import('./store-repair.ts')).repair,
+  snapshot: async () => (await import('./store-snapshot.ts')).snapshot,
+  restore: async () => (await import('./store-restore.ts')).restore,
 };
 
 /** Runs the subcommand that `argv` begins with. Throws UsageError when there is none of that name. */

@@ -24,5 +24,16 @@ export const COMMANDS: readonly Command[] = [
   },
   { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
   { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
+  {
+    usage: 'store reencrypt DIR',
+    description: 'Rewrite what --encryption-provider-config names, under its first keys.',
+    inForce: true,
+  },
   { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
+  {
+    usage: 'store snapshot FILE',
+    description: 'Save all objects of the server running on --data-dir DIR into a file.',
+    inForce: true,
+  },
+  { usage: 'store restore FILE DIR', description: 'Make a new data folder of a snapshot.', inForce: true },
 ];

@@ -10,6 +10,9 @@ type Rule<Options> = (options: Options) => string | false;
 
 /** Addresses of services are counted in memory, so a range has at most 2^20 of them. */
 const SERVICE_HOST_BITS_MAX = 20;
+/** Tokens that end sooner would end under their users' hands; their seconds are a number of 32 bits. */
+const TOKEN_MS_MIN = 3_600_000;
+const TOKEN_MS_MAX = 2 ** 32 * 1000;
 /** A renewal can come this much later than the retry period says. */
 const RETRY_JITTER = 1.2;
 
@@ -61,6 +64,13 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     serviceAccountSigningKeyFile !== '' &&
     serviceAccountKeyFile.length === 0 &&
     '--service-account-signing-key-file needs --service-account-key-file beside it',
+  ({ serviceAccountIssuer: issuer }) =>
+    issuer.includes(':') && !URL.canParse(issuer) && `--service-account-issuer ${issuer} is not an address`,
+  ({ serviceAccountMaxTokenExpirationMs: mostMs }) =>
+    mostMs !== 0 &&
+    (mostMs < TOKEN_MS_MIN || mostMs > TOKEN_MS_MAX) &&
+    `--service-account-max-token-expiration ${formatDuration(mostMs)} is not between ` +
+      `${formatDuration(TOKEN_MS_MIN)} and 2^32 seconds`,
   ({ proxyClientCertFile, proxyClientKeyFile }) =>
     together(['proxy-client-cert-file', proxyClientCertFile], ['proxy-client-key-file', proxyClientKeyFile]),
   ({ orchletClientCertificate, orchletClientKey }) =>

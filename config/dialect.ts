@@ -31,6 +31,8 @@ export interface Dialect {
   readonly encryptionPrefix: string;
   /** `/version`'s gitVersion. */
   readonly gitVersion: string;
+  /** What ComponentStatus calls the store. */
+  readonly storeComponent: string;
   /**
    * Replaces the markers `@group`, `@label`, `@brand`, `@short` and `@agent` in a text of ours (a table, a name) by
    * this dialect's words; in braces (`@{agent}Version`) where a letter follows. Never apply it to what a client sent.
@@ -46,6 +48,7 @@ interface Words {
   readonly nodeAgent: string;
   readonly openapiNamePrefix: string;
   readonly gitVersion: string;
+  readonly storeComponent: string;
 }
 
 const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
@@ -82,6 +85,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     nodeAgent: 'orchlet',
     openapiNamePrefix: 'io.orch.',
     gitVersion: 'v1.21.0+orch',
+    storeComponent: 'store-0',
   }),
   kubernetes: dialect('kubernetes', {
     groupDomain: 'k8s.io',
@@ -91,6 +95,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     nodeAgent: 'kubelet',
     openapiNamePrefix: 'io.k8s.',
     gitVersion: 'v1.21.0+orch',
+    storeComponent: 'etcd-0',
   }),
 };
 

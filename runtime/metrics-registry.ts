@@ -2,6 +2,7 @@
 // text format; transport/metrics-text.ts renders.
 import type {
   FamilySnapshot,
+  GaugeMerge,
   HistogramSeries,
   Labels,
   Metrics,
@@ -62,6 +63,7 @@ interface Family {
   readonly help: string;
   readonly kind: Kind;
   readonly bucketsUpTo: readonly number[] | undefined;
+  merge?: GaugeMerge;
   readonly series: Map<string, NumberSeries | BucketSeries>;
 }
 
@@ -74,8 +76,10 @@ export class MetricsRegistry implements Metrics {
     return this.#number('counter', name, help, labels);
   }
 
-  gauge(name: string, help: string, labels: Labels = {}): Series {
-    return this.#number('gauge', name, help, labels);
+  gauge(name: string, help: string, labels: Labels = {}, merge: GaugeMerge = 'sum'): Series {
+    const series = this.#number('gauge', name, help, labels);
+    if (merge !== 'sum') this.#families.get(name)!.merge = merge;
+    return series;
   }
 
   histogram(name: string, help: string, bucketsUpTo: readonly number[], labels: Labels = {}): HistogramSeries {
@@ -94,11 +98,12 @@ export class MetricsRegistry implements Metrics {
 
   snapshot(): MetricsSnapshot {
     for (const collect of this.#collectors) collect();
-    return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, series }) => ({
+    return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, merge, series }) => ({
       name,
       help,
       kind,
       ...(bucketsUpTo && { bucketsUpTo }),
+      ...(merge && { merge }),
       series: [...series.values()].map((one) => one.snapshot()),
     }));
   }
@@ -128,8 +133,8 @@ export class MetricsRegistry implements Metrics {
 }
 
 /**
- * One snapshot out of several: series with the same name and labels are summed, so a gauge that must stay apart per
- * thread needs a label that tells them apart. `extraLabels` are added to every series. A family that another snapshot
+ * One snapshot out of several: series with the same name and labels are summed (or as their gauge says), so a gauge that
+ * must stay apart per thread needs a label that tells them apart. `extraLabels` are added to every series. A family that another snapshot
  * describes differently (kind, buckets) keeps the first description; the others are left out.
  */
 export function mergeSnapshots(snapshots: readonly MetricsSnapshot[], extraLabels: Labels = {}): MetricsSnapshot {
@@ -142,16 +147,22 @@ export function mergeSnapshots(snapshots: readonly MetricsSnapshot[], extraLabel
     }
     const { first } = merged;
     if (first.kind !== family.kind || !sameNumbers(first.bucketsUpTo, family.bucketsUpTo)) continue;
-    for (const one of family.series) addSeries(merged.series, one, extraLabels);
+    for (const one of family.series) addSeries(merged.series, one, extraLabels, first.merge);
   }
   return [...families.values()].map(({ first, series }) => ({ ...first, series: [...series.values()] }));
 }
 
-function addSeries(series: Map<string, SeriesSnapshot>, one: SeriesSnapshot, extraLabels: Labels): void {
+function addSeries(
+  series: Map<string, SeriesSnapshot>,
+  one: SeriesSnapshot,
+  extraLabels: Labels,
+  merge: GaugeMerge = 'sum',
+): void {
   const labels = { ...one.labels, ...extraLabels };
   const key = labelKey(labels);
   const known = series.get(key);
-  const value = (known?.value ?? 0) + one.value;
+  const value =
+    known === undefined ? one.value : merge === 'max' ? Math.max(known.value, one.value) : known.value + one.value;
   const counts = one.counts?.map((count, bucket) => count + (known?.counts?.[bucket] ?? 0));
   series.set(key, { labels, value, ...(counts && { counts }) });
 }

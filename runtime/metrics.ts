@@ -17,12 +17,16 @@ export type Labels = Readonly<Record<string, string>>;
 /** The metrics of one thread. Asking twice for the same name and labels gives the same series. */
 export interface Metrics {
   counter(name: string, help: string, labels?: Labels): Series;
-  gauge(name: string, help: string, labels?: Labels): Series;
+  /** `merge`: what several threads' values are together, their sum unless said otherwise. */
+  gauge(name: string, help: string, labels?: Labels, merge?: GaugeMerge): Series;
   histogram(name: string, help: string, bucketsUpTo: readonly number[], labels?: Labels): HistogramSeries;
   /** Calls `collect` before each snapshot, for values that are cheaper to read than to keep. */
   beforeSnapshot(collect: () => void): void;
   snapshot(): MetricsSnapshot;
 }
+
+/** What becomes of the values that several threads have of one gauge. */
+export type GaugeMerge = 'sum' | 'max';
 
 /** All series of one thread as plain data, so that it can cross threads. */
 export type MetricsSnapshot = readonly FamilySnapshot[];
@@ -31,6 +35,8 @@ export interface FamilySnapshot {
   readonly name: string;
   readonly help: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
+  /** Gauge only; absent: the sum. */
+  readonly merge?: GaugeMerge;
   readonly bucketsUpTo?: readonly number[];
   readonly series: readonly SeriesSnapshot[];
 }

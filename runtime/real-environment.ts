@@ -1,9 +1,10 @@
 // The environment of a running server: Node's clock, timers, randomness and file system. The only file of the runtime
 // that an actor's time and chance come from; simulation/ holds the virtual counterpart.
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Clock, Disk, Environment, Random, Timer, Timers } from './environment.ts';
+import { randomUuid } from './random-uuid.ts';
 
 /** Node fires a longer timeout at once, so longer delays are slept in pieces. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
@@ -15,7 +16,7 @@ const clock: Clock = {
 
 const random: Random = {
   next: () => Math.random(),
-  uuid: () => randomUUID(),
+  uuid: () => randomUuid(),
   bytes: (count) => new Uint8Array(randomBytes(count)),
 };
 

@@ -34,6 +34,13 @@ export interface ForeignBatch {
   readonly events: Uint8Array;
 }
 
+/** Every value as of one commit, whatever is committed meanwhile. */
+export interface EngineSnapshot {
+  /** The next values, of about so many bytes together; empty at the end. One at a time. */
+  next(bytesMax: number): Promise<readonly (readonly [key: string, value: Uint8Array])[]>;
+  close(): Promise<void>;
+}
+
 export interface CloseOptions {
   readonly asFound: boolean;
 }
@@ -57,6 +64,12 @@ export interface StorageEngine {
   onForeignBatch(callback: (batch: ForeignBatch) => void): void;
   /** Forgets event records up to a revision, a slice at a time; true while there is more to do. Rejects as `commit` does. */
   compact(upToRevision: number): Promise<boolean>;
+  /** Gives the room of what was overwritten and removed back to the disk. Long work, for engines that have any of it. */
+  reclaim?(): Promise<void>;
+  /** The values as of the last commit. Only between commits. Holds room on the disk until it is closed. Throws as `commit` rejects. */
+  snapshot(): EngineSnapshot;
+  /** What the engine's files take on the disk. */
+  diskBytes(): Promise<number>;
   /** Reads one value back from the disk, as a health check. Resolves on a full disk, from which all can be read. */
   probe(): Promise<void>;
   /** `asFound`: what was opened is refused; an engine that can leaves its files as they were before. */

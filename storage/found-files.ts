@@ -15,6 +15,7 @@ export class FoundFiles {
   readonly #kept: string;
   readonly #discarded: string;
   #isKept = false;
+  #forgotten: Promise<void> = Promise.resolve();
 
   /** `database`: the directory whose files are kept; none is made where there is none. */
   constructor(database: string) {
@@ -35,12 +36,13 @@ export class FoundFiles {
     }
   }
 
-  /** The start went well. */
-  async forget(): Promise<void> {
-    if (!this.#isKept) return;
+  /** The start went well. Resolves when nothing is kept any more; asked again, it answers for the first time. */
+  forget(): Promise<void> {
+    if (!this.#isKept) return this.#forgotten;
     this.#isKept = false;
     // What cannot be removed now, the next start removes.
-    await rm(this.#kept, { recursive: true, force: true }).catch(() => {});
+    this.#forgotten = rm(this.#kept, { recursive: true, force: true }).catch(() => {});
+    return this.#forgotten;
   }
 
   /** The start was refused, and the database is closed again. */

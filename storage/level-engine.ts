@@ -5,9 +5,10 @@
 // with a checksum of its own.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import type { CloseOptions, EngineBatch, EngineContents, StorageEngine } from './engine.ts';
+import type { CloseOptions, EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from './engine.ts';
 import { FoundFiles } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
@@ -44,6 +45,9 @@ export interface LevelEngineOptions {
 /** Event records removed in one slice, between which commits run. */
 const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
+/** Read ahead for a snapshot; the rest of the process goes on meanwhile. */
+const SNAPSHOT_READ_BYTES = 128 * 1024;
+const SNAPSHOT_READ_ENTRIES = 100;
 
 const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
   'EACCES',
@@ -152,6 +156,58 @@ export class LevelEngine implements StorageEngine {
       if (keys.length > 0) await database.batch(keys.map((key) => ({ type: 'del' as const, key })));
       return keys.length === COMPACT_SLICE_RECORDS;
     });
+  }
+
+  /** Until then, what was overwritten or removed still lies in LevelDB's files. */
+  async reclaim(): Promise<void> {
+    await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
+  }
+
+  snapshot(): EngineSnapshot {
+    if (this.#refusal !== undefined) throw this.#refusal;
+    const { directory } = this.#options;
+    const prefix = this.#valuePrefix;
+    // What an iterator sees is fixed when it is made.
+    const iterator = this.#database.iterator({
+      gte: prefix,
+      lt: endOf(prefix),
+      fillCache: false,
+      highWaterMarkBytes: SNAPSHOT_READ_BYTES,
+    });
+    return {
+      next: async (bytesMax) => {
+        const found: [string, Uint8Array][] = [];
+        try {
+          for (let bytes = 0; bytes < bytesMax; ) {
+            const entries = await iterator.nextv(SNAPSHOT_READ_ENTRIES);
+            if (entries.length === 0) break;
+            for (const [key, value] of entries) {
+              found.push([key.slice(prefix.length), value]);
+              bytes += value.byteLength;
+            }
+          }
+          return found;
+        } catch (error) {
+          throw openError(directory, error);
+        }
+      },
+      close: () => iterator.close(),
+    };
+  }
+
+  async diskBytes(): Promise<number> {
+    const path = join(this.#options.directory, DATABASE_DIRECTORY);
+    const names = await readdir(path);
+    // One that LevelDB has just removed counts for nothing.
+    const sizes = await Promise.all(
+      names.map((name) =>
+        stat(join(path, name)).then(
+          ({ size }) => size,
+          () => 0,
+        ),
+      ),
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
   }
 
   async probe(): Promise<void> {

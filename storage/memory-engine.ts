@@ -1,6 +1,6 @@
 // An engine without a disk: commits succeed at once and nothing survives. For tests of controllers that want a fresh
 // control plane in milliseconds, and for measuring what durability costs.
-import type { EngineBatch, EngineContents, StorageEngine } from './engine.ts';
+import type { EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from './engine.ts';
 
 export class MemoryEngine implements StorageEngine {
   readonly #values = new Map<string, Uint8Array>();
@@ -55,6 +55,16 @@ export class MemoryEngine implements StorageEngine {
     return Promise.resolve(false);
   }
 
+  snapshot(): EngineSnapshot {
+    // Values are replaced, never changed.
+    return snapshotOf([...this.#values]);
+  }
+
+  /** There is no disk. */
+  diskBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   probe(): Promise<void> {
     return Promise.resolve();
   }
@@ -62,4 +72,17 @@ export class MemoryEngine implements StorageEngine {
   close(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+/** A snapshot over values that nobody changes. */
+export function snapshotOf(values: readonly (readonly [key: string, value: Uint8Array])[]): EngineSnapshot {
+  let at = 0;
+  return {
+    next: (bytesMax) => {
+      const from = at;
+      for (let bytes = 0; at < values.length && bytes < bytesMax; at++) bytes += values[at]![1].byteLength;
+      return Promise.resolve(values.slice(from, at));
+    },
+    close: () => Promise.resolve(),
+  };
 }

@@ -7,6 +7,8 @@ export type SlabMemories = readonly (readonly [slab: number, memory: SharedArray
 
 /** One commit batch as published: the records lie in shared memory, in order of revision. */
 export interface Publication {
+  /** Of the store that published it. */
+  readonly incarnation: number;
   /** Counts publications of this store incarnation, from 1, without gaps. */
   readonly sequence: number;
   readonly lastRevision: number;
@@ -22,6 +24,8 @@ export interface Publication {
 
 /** Everything a reader needs to begin: all live objects, and the events of the history window. */
 export interface PublishedSnapshot {
+  /** Drawn anew at each start of the store, whose publications are counted anew. */
+  readonly incarnation: number;
   readonly sequence: number;
   readonly revision: number;
   readonly compactedRevision: number;

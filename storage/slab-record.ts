@@ -149,6 +149,12 @@ export function recordKey(slab: Slab, offset: number): string {
   return slab.bytes.toString('utf8', start, start + slab.words[(offset >>> 2) + H_KEY_LENGTH]!);
 }
 
+/** The key's UTF-8, a view of shared memory. */
+export function recordKeyBytes(slab: Slab, offset: number): Buffer {
+  const start = offset + RECORD_HEADER_BYTES;
+  return slab.bytes.subarray(start, start + slab.words[(offset >>> 2) + H_KEY_LENGTH]!);
+}
+
 /** The packed labels and field values (storage/attributes.ts). */
 export function recordAttributes(slab: Slab, offset: number): string {
   const base = offset >>> 2;

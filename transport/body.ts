@@ -1,6 +1,7 @@
 // Request bodies as plain values: JSON and YAML, with limits on what a client can make of them. Protobuf bodies are
 // decoded where the schema is; kinds and fields are nobody's business here.
 import { isAscii, isUtf8 } from 'node:buffer';
+import { duplicateFields } from './duplicate-fields.ts';
 import { parseMediaType } from './media-type.ts';
 import { parseYaml } from './yaml-read.ts';
 
@@ -28,14 +29,15 @@ const DECODERS: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 };
 
 /**
- * The value of a body by its Content-Type header; without one it is JSON. Throws a BodyError. The value holds no
+ * The value of a body by its Content-Type header; without one it is JSON. Throws a BodyError, which for another media type
+ * names those that are known, here or (`elsewhere`) to the caller. The value holds no
  * property named `__proto__`, so that copying it cannot change a prototype.
  */
-export function decodeBody(bytes: Uint8Array, contentType: string): unknown {
+export function decodeBody(bytes: Uint8Array, contentType: string, elsewhere: readonly string[] = []): unknown {
   const type = contentType.trim() === '' ? '' : parseMediaType(contentType).type || contentType;
   const decode = Object.hasOwn(DECODERS, type) ? DECODERS[type] : undefined;
   if (decode === undefined) {
-    const known = Object.keys(DECODERS).filter((name) => name !== '');
+    const known = [...Object.keys(DECODERS).filter((name) => name !== ''), ...elsewhere];
     throw new BodyError(415, `the body's media type ${JSON.stringify(type)} is not one of: ${known.join(', ')}`);
   }
   return decode(bytes);
@@ -83,6 +85,22 @@ export function decodeYaml(bytes: Uint8Array): unknown {
   }
 }
 
+/**
+ * The fields that a body, decoded before, names more than once: paths in JSON, bare names in YAML. The decoders keep the
+ * last of them.
+ */
+export function repeatedFields(bytes: Uint8Array): readonly string[] {
+  const text = decodeUtf8(bytes);
+  try {
+    JSON.parse(text);
+  } catch {
+    const repeated: string[] = [];
+    parseYaml(text, YAML_DEPTH_MAX, repeated);
+    return [...new Set(repeated)];
+  }
+  return duplicateFields(text);
+}
+
 // The name itself, or an escape that could spell part of it.
 const MAY_NAME_PROTO = /__proto__|\\u00/;
 
@@ -92,7 +110,7 @@ const MAY_HALVE_A_CHARACTER = /\\u[dD][89a-fA-F]/;
 const ESCAPES = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
 function wellFormed(json: string): string {
-  return json.replace(ESCAPES, (escape) => (escape.length > 2 ? '\ufffd' : escape));
+  return json.replace(ESCAPES, (escaped) => (escaped.length > 2 ? '\ufffd' : escaped));
 }
 
 function decodeUtf8(bytes: Uint8Array): string {

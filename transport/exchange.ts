@@ -1,5 +1,7 @@
 // One HTTP exchange as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
 // response stays on the thread of its socket.
+import type { Duplex } from 'node:stream';
+import type { MessageFraming } from './web-socket.ts';
 
 /** What arrived. Header names are lower case. The values are copied: they outlive the listener's callback. */
 export interface HttpRequest {
@@ -12,6 +14,10 @@ export interface HttpRequest {
   header(name: string): string;
   /** All headers whose name begins with `prefix`, for impersonation and request-header authentication. */
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
+  /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
+  readonly isWebSocket: boolean;
+  /** Stands for the connection: the same for the exchanges that share one at a time (HTTP/2). */
+  readonly connection: object;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
   /** The verified client certificate's DER bytes, where the listener asks for one. */
@@ -21,6 +27,40 @@ export interface HttpRequest {
    * with `RequestAborted` when the client goes away first. Call at most once, in the same turn as the request arrived.
    */
   body(bytesMax: number): Promise<Uint8Array | null>;
+  /** The body as it arrives, in place of `body`, for who passes it on. Call in the same turn as the request arrived. */
+  bodyFlow(): BodyFlow;
+  /** Lets go of the headers, where an answer goes on for long: from here on they are absent. */
+  release(): void;
+  /** Where the client asks for another protocol and the listener can hand over the connection (`node`, HTTP/1.1). */
+  readonly upgrade: ConnectionUpgrade | undefined;
+}
+
+/** A body on its way. Until `start`, what has arrived waits, and where the listener can, the client is held back. */
+export interface BodyFlow {
+  /** Delivers what waits and what comes; called once. After `onLost` nothing more comes. */
+  start(receiver: BodyReceiver): void;
+  /** Goes on after `onChunk` answered false. */
+  resume(): void;
+}
+
+export interface BodyReceiver {
+  /** One chunk, the receiver's to keep. False: no more until `resume`. */
+  onChunk(chunk: Uint8Array): boolean;
+  onEnd(): void;
+  /** The client went away (`aborted`), or sent more than could be held for a slow receiver (`tooFast`). */
+  onLost(reason: 'aborted' | 'tooFast'): void;
+}
+
+/** A connection that can be taken out of HTTP. */
+export interface ConnectionUpgrade {
+  /** Hands over the raw connection: its taker answers the client, and closes. The exchange's response does nothing then. */
+  take(): RawConnection;
+}
+
+export interface RawConnection {
+  readonly stream: Duplex;
+  /** Bytes that came with the request. */
+  readonly head: Uint8Array;
 }
 
 /** The name of the error a body read rejects with when the client went away. */
@@ -45,9 +85,17 @@ export interface HttpResponse {
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void;
   /**
    * Begins a streamed answer (chunked). A client that waits for the headers of a watch, or of any plain JSON stream, gets
-   * them at once; on `uws` the headers of other streams (lists in Protobuf, gzip) travel with the first chunk.
+   * them at once; on `uws` the headers of other streams (lists in Protobuf, gzip, `isVerbatim`) travel with the first chunk.
+   *
+   * @param isVerbatim the bytes are somebody else's: not even a blank is added.
    */
-  start(status: number, headers: HeaderList): void;
+  start(status: number, headers: HeaderList, isVerbatim?: boolean): void;
+  /**
+   * Begins a WebSocket in place of a streamed answer, where the request asks for one. `write` then sends the messages of a
+   * chunk, `end` closes it in order; what the client sends is passed over. `protocol`: the one chosen of those that the
+   * client offered, or empty.
+   */
+  startWebSocket(protocol: string, framing: MessageFraming): void;
   /**
    * Sends one chunk, flushed to the client at once. `bytes` is read before the call returns. False means the socket is
    * full: write nothing more until `onDrained` is called (these bytes are on their way). A plain JSON chunk that ends in

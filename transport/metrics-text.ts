@@ -13,17 +13,17 @@ interface PromValue {
 }
 
 /**
- * The text of all snapshots together. Series with the same name and labels are summed, as for `mergeSnapshots`.
+ * The text of all snapshots together. Series with the same name and labels become one, as for `mergeSnapshots`.
  */
 export function renderMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return promClient.AggregatorRegistry.aggregate(snapshots.map((snapshot) => snapshot.map(promFamily))).metrics();
 }
 
 function promFamily(family: FamilySnapshot): object {
-  const { name, help, kind } = family;
+  const { name, help, kind, merge = 'sum' } = family;
   const values =
     kind === 'histogram' ? family.series.flatMap((one) => histogramValues(family, one)) : plainValues(family);
-  return { name, help, type: kind, aggregator: 'sum', values };
+  return { name, help, type: kind, aggregator: merge, values };
 }
 
 function plainValues({ series }: FamilySnapshot): readonly PromValue[] {

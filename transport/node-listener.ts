@@ -9,8 +9,11 @@ import { listenError } from './address-probe.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
-import { NodeResponse, type NodeResponseScope, type OutgoingResponse } from './node-response.ts';
+import { NodeResponse, type NodeResponseScope, type OutgoingResponse, type WebSocketOffer } from './node-response.ts';
+import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
+import { OpenAnswers } from './open-answers.ts';
 import { runHandler } from './run-handler.ts';
+import { webSocketKey } from './web-socket.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
 const HEADERS_TIMEOUT_MS = 20_000;
@@ -49,12 +52,15 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const scope: NodeResponseScope = { isStopping: false, onError: options.onError ?? (() => {}) };
   const server = options.tls === undefined ? createPlain(options) : createSecure(options, options.tls);
   const connections = new Connections();
-  const busy = new WeakSet<Duplex>();
+  const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
-    serve(native, nativeResponse, options, scope, busy);
+    serve(native, nativeResponse, options, scope, answers);
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
+  handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, answers, upgrade),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
     (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
@@ -88,21 +94,28 @@ function serve(
   nativeResponse: OutgoingResponse,
   options: ListenerOptions,
   scope: NodeResponseScope,
-  busy: WeakSet<Duplex>,
+  answers: OpenAnswers,
+  upgrade?: OpenUpgrade,
 ): void {
-  if (!('stream' in native)) {
-    const { socket } = native;
-    busy.add(socket);
-    nativeResponse.once('close', () => busy.delete(socket));
-  }
+  if (!('stream' in nativeResponse)) answers.begin(native.socket, nativeResponse);
   native.on('error', () => {});
-  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD');
+  const offer = webSocketOffer(native, upgrade);
+  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
   if ('stream' in native && headerBytes(native) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
     return;
   }
-  runHandler(options.handler, new NodeRequest(native), response, scope.onError);
+  const handOver = upgrade?.handOver(() => response.release());
+  const request = new NodeRequest(native, offer !== undefined, handOver);
+  runHandler(options.handler, request, response, scope.onError);
+}
+
+/** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
+function webSocketOffer(native: IncomingRequest, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
+  if (upgrade === undefined) return undefined;
+  const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
+  return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
@@ -111,12 +124,17 @@ function headerBytes(native: IncomingRequest): number {
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, busy: WeakSet<Duplex>): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || busy.has(socket)) {
+function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
     socket.destroy();
     return;
   }
   const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
+  answerRaw(socket, code, reason, message);
+}
+
+/** Writes a refusal to a connection that no response stands for, and ends it. */
+function answerRaw(socket: Duplex, code: number, reason: string, message: string): void {
   const body = failureBody(code, reason, message);
   const head = [
     `HTTP/1.1 ${statusLine(code)}`,

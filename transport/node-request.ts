@@ -3,7 +3,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import { type HttpRequest, RequestAborted } from './exchange.ts';
+import {
+  type BodyFlow,
+  type BodyReceiver,
+  type ConnectionUpgrade,
+  type HttpRequest,
+  RequestAborted,
+} from './exchange.ts';
 import { unmappedAddress } from './peer-address.ts';
 import { headersStarting, headerValue } from './raw-headers.ts';
 
@@ -12,6 +18,8 @@ export type IncomingRequest = IncomingMessage | Http2ServerRequest;
 /** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
 const BODY_STALL_MS = 10_000;
 
+const NO_HEADERS: readonly string[] = [];
+
 /** Verified client certificates by connection: reading one from the socket copies it. */
 const certificates = new WeakMap<object, Uint8Array | null>();
 
@@ -19,20 +27,28 @@ export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
-  readonly #headers: readonly string[];
+  #headers: readonly string[];
   readonly #remoteAddress: string;
+  readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
-  constructor(native: IncomingRequest) {
+  constructor(native: IncomingRequest, isWebSocket = false, upgrade?: ConnectionUpgrade) {
     const target = originForm(native.url ?? '/');
     const question = target.indexOf('?');
     this.method = native.method ?? 'GET';
     this.path = question < 0 ? target : target.slice(0, question);
     this.query = question < 0 ? '' : target.slice(question + 1);
     this.#native = native;
+    this.isWebSocket = isWebSocket;
+    this.upgrade = upgrade;
     this.#headers = copyHeaders(native);
     this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
+  }
+
+  get connection(): object {
+    return connectionOf(this.#native);
   }
 
   get remoteAddress(): string {
@@ -57,6 +73,10 @@ export class NodeRequest implements HttpRequest {
     return headersStarting(this.#headers, prefix);
   }
 
+  release(): void {
+    this.#headers = NO_HEADERS;
+  }
+
   body(bytesMax: number): Promise<Uint8Array | null> {
     if (this.#isBodyTaken) return Promise.reject(new Error('the body was read twice'));
     this.#isBodyTaken = true;
@@ -64,6 +84,43 @@ export class NodeRequest implements HttpRequest {
     // A handler that answers without waiting for the body must not bring the process down when the client goes away.
     body.catch(() => {});
     return body;
+  }
+
+  bodyFlow(): BodyFlow {
+    this.#isBodyTaken = true;
+    return new NodeBodyFlow(this.#native);
+  }
+}
+
+/** Node holds the client back by itself while nobody reads. */
+class NodeBodyFlow implements BodyFlow {
+  readonly #native: IncomingRequest;
+
+  constructor(native: IncomingRequest) {
+    this.#native = native;
+  }
+
+  start({ onChunk, onEnd, onLost }: BodyReceiver): void {
+    const native = this.#native;
+    if (native.destroyed) {
+      onLost('aborted');
+      return;
+    }
+    let isOver = false;
+    native.on('data', (chunk: Buffer) => {
+      if (!onChunk(chunk)) native.pause();
+    });
+    native.once('end', () => {
+      isOver = true;
+      onEnd();
+    });
+    native.once('close', () => {
+      if (!isOver) onLost('aborted');
+    });
+  }
+
+  resume(): void {
+    this.#native.resume();
   }
 }
 

@@ -2,10 +2,14 @@
 // body is copied: it may lie in memory that is used again.
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { HeaderList } from './exchange.ts';
 import { isBodiless } from './http-status.ts';
+import { NodeWebSocket } from './node-web-socket.ts';
 import { isFramingHeader, safeHeaderValue } from './response-headers.ts';
 import type { TrackedResponse } from './run-handler.ts';
+import type { MessageFraming } from './web-socket.ts';
 
 export type OutgoingResponse = ServerResponse | Http2ServerResponse;
 
@@ -30,6 +34,13 @@ export interface NodeResponseScope {
   onError(error: unknown): void;
 }
 
+/** What is needed to go on as a WebSocket: the socket, what came behind the request, and the handshake's key. */
+export interface WebSocketOffer {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly key: string;
+}
+
 type State = 'idle' | 'streaming' | 'done';
 
 export class NodeResponse implements TrackedResponse {
@@ -42,15 +53,18 @@ export class NodeResponse implements TrackedResponse {
   readonly #destroy: () => void;
   #state: State = 'idle';
   #isBodiless = false;
+  readonly #offer: WebSocketOffer | undefined;
+  #webSocket: NodeWebSocket | undefined;
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
 
-  constructor(native: OutgoingResponse, scope: NodeResponseScope, isHeadRequest: boolean) {
+  constructor(native: OutgoingResponse, scope: NodeResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
     this.#native = native as unknown as NativeResponse;
     this.#http1 = 'stream' in native ? undefined : native;
     this.#destroy = 'stream' in native ? () => native.stream.destroy() : () => native.destroy();
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
+    this.#offer = offer;
     this.#native.on('close', () => this.#onClose());
     // An error is followed by `close`, which says all there is to say.
     this.#native.on('error', () => {});
@@ -72,6 +86,13 @@ export class NodeResponse implements TrackedResponse {
       callback();
     };
     this.#abortCallback = earlier === undefined ? callback : both;
+  }
+
+  /** The connection is somebody else's now: nothing is written to it any more, and its end is no abort. */
+  release(): void {
+    this.#state = 'done';
+    this.#abortCallback = undefined;
+    this.#drainCallback = undefined;
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
@@ -102,8 +123,20 @@ export class NodeResponse implements TrackedResponse {
     this.#http1?.flushHeaders();
   }
 
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    if (this.#state !== 'idle' || this.#offer === undefined) return;
+    const { socket, head, key } = this.#offer;
+    this.#state = 'streaming';
+    this.#http1?.detachSocket(socket as Socket);
+    this.#webSocket = new NodeWebSocket(socket, head, key, protocol, framing, {
+      onGone: () => this.#onClose(),
+      onDrained: () => this.#onDrain(),
+    });
+  }
+
   write(bytes: Uint8Array): boolean {
     if (this.#state !== 'streaming') return false;
+    if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !this.#native.writableNeedDrain;
     return this.#native.write(Buffer.from(bytes));
   }
@@ -115,13 +148,18 @@ export class NodeResponse implements TrackedResponse {
   end(): void {
     if (this.#state !== 'streaming') return;
     this.#state = 'done';
+    if (this.#webSocket !== undefined) {
+      this.#webSocket.close();
+      return;
+    }
     this.#native.end();
     this.#cutWhenStalled();
   }
 
   abort(): void {
     if (this.#state === 'done') return;
-    this.#destroy();
+    if (this.#webSocket === undefined) this.#destroy();
+    else this.#offer?.socket.destroy();
     this.#onClose();
   }
 

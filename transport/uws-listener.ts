@@ -1,11 +1,16 @@
 // The fast listener: HTTP/1.1, plain or TLS, on uWebSockets.js. Owns the native app, its listen socket and the timer
-// that keeps stalled clients connected. It offers neither HTTP/2 nor client certificates nor upgrades.
+// that keeps stalled clients connected. It offers neither HTTP/2 nor client certificates, and of upgrades WebSockets only.
 //
 // What the binary decides by itself: HTTP/1.0, absolute request targets and malformed requests are refused with short
 // HTML pages; a connection that sends no whole request for ten seconds, or a body slower than 16 KB/s, is closed, and so
 // is an idle one after ten seconds; a second request on a connection whose first is not answered yet closes it.
 
-import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse, TemplatedApp } from 'uWebSockets.js';
+import type {
+  HttpRequest as NativeRequest,
+  HttpResponse as NativeResponse,
+  TemplatedApp,
+  us_socket_context_t,
+} from 'uWebSockets.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,11 +20,16 @@ import type { ExchangeHandler, Listener, ListenerOptions, TlsMaterial } from './
 import { runHandler } from './run-handler.ts';
 import { loadUws, prepareUws, type UwsModule } from './uws-binary.ts';
 import { UwsRequest } from './uws-request.ts';
-import { type ParkedResponses, UwsResponse, type UwsResponseScope } from './uws-response.ts';
+import { type ParkedResponses, UwsResponse, type UwsResponseScope, type WebSocketData } from './uws-response.ts';
+import { webSocketKey } from './web-socket.ts';
 
 /** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
 const KEEP_ALIVE_INTERVAL_MS = 4000;
 
+/** A WebSocket whose client answers no ping for so long is closed. */
+const WEB_SOCKET_IDLE_SECONDS = 120;
+/** Nothing that a client could send on a WebSocket here is long. */
+const CLIENT_MESSAGE_BYTES_MAX = 64 * 1024;
 /** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
 const CLOSING_TURNS_MAX = 10_000;
 
@@ -41,6 +51,21 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     openConnections += Number(change);
   };
   app.filter(countConnection);
+  app.ws<WebSocketData>('/*', {
+    maxPayloadLength: CLIENT_MESSAGE_BYTES_MAX,
+    // Nothing is dropped: who writes is told when the socket is full.
+    maxBackpressure: 0,
+    idleTimeout: WEB_SOCKET_IDLE_SECONDS,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, context) => serve(options.handler, scope, response, request, context),
+    open: (socket) => socket.getUserData().response.onOpen(socket),
+    drain: (socket) => socket.getUserData().response.onDrain(),
+    close: (socket) => {
+      // The filter is not told of connections that have become WebSockets.
+      openConnections--;
+      socket.getUserData().response.onNativeAborted();
+    },
+  });
   app.any('/*', (response, request) => serve(options.handler, scope, response, request));
   const { port, closeSocket } = await listen(uws, app, options);
   return {
@@ -72,13 +97,16 @@ function serve(
   scope: UwsResponseScope,
   native: NativeResponse,
   nativeRequest: NativeRequest,
+  context?: us_socket_context_t,
 ): void {
   // Only this way of asking leaves the method as it was sent: the other lowers it in place.
   const method = nativeRequest.getCaseSensitiveMethod();
-  const response = new UwsResponse(native, scope, method === 'HEAD');
-  const request = new UwsRequest(method, nativeRequest, native, response);
+  const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
+  const offer = context === undefined || key === undefined ? undefined : { key, context };
+  const response = new UwsResponse(native, scope, method === 'HEAD', offer);
+  const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined);
   runHandler(handler, request, response, scope.onError);
-  if (response.isAnswered) return;
+  if (response.isNativeGone) return;
   native.onAborted(() => response.onNativeAborted());
   request.settle();
 }

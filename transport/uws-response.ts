@@ -1,11 +1,13 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
 // after an abort, and only inside a cork. Bytes are handed over piece by piece, so that the binary never buffers more
 // than one piece for a client that does not read.
-import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
 import type { HeaderList } from './exchange.ts';
 import { isBodiless, statusLine } from './http-status.ts';
 import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from './response-headers.ts';
 import type { TrackedResponse } from './run-handler.ts';
+import { UwsWebSocket } from './uws-web-socket.ts';
+import type { MessageFraming } from './web-socket.ts';
 
 /** Bytes of one native write, and so about what the binary holds for a client that has stopped reading. */
 const PIECE_BYTES_MAX = 128 * 1024;
@@ -36,6 +38,17 @@ export interface ParkedResponses {
   delete(response: UwsResponse): void;
 }
 
+/** What the binary needs to go on as a WebSocket. */
+export interface WebSocketOffer {
+  readonly key: string;
+  readonly context: us_socket_context_t;
+}
+
+/** What a native WebSocket carries: the response that it is. */
+export interface WebSocketData {
+  readonly response: UwsResponse;
+}
+
 type State = 'idle' | 'head' | 'streaming' | 'ending' | 'done';
 
 export class UwsResponse implements TrackedResponse {
@@ -43,19 +56,28 @@ export class UwsResponse implements TrackedResponse {
   readonly #native: NativeResponse;
   readonly #scope: UwsResponseScope;
   readonly #isHeadRequest: boolean;
+  readonly #offer: WebSocketOffer | undefined;
+  #webSocket: UwsWebSocket | undefined;
+  #framing: MessageFraming = 'lines';
   #state: State = 'idle';
   #stream: StreamState | undefined;
   #abortCallback: (() => void) | undefined;
 
-  constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean) {
+  constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
     this.#native = native;
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
+    this.#offer = offer;
   }
 
   /** True when nothing more may be sent. */
   get isAnswered(): boolean {
     return this.#state === 'done';
+  }
+
+  /** True when the native response may not be asked for anything: it is answered, or has become a WebSocket. */
+  get isNativeGone(): boolean {
+    return this.#state === 'done' || this.#webSocket !== undefined;
   }
 
   get isUntouched(): boolean {
@@ -87,7 +109,7 @@ export class UwsResponse implements TrackedResponse {
     });
   }
 
-  start(status: number, headers: HeaderList): void {
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
     if (this.#state !== 'idle') return;
     if (this.#isHeadRequest || isBodiless(status)) {
       this.#finish();
@@ -101,7 +123,7 @@ export class UwsResponse implements TrackedResponse {
     this.#stream = {
       status,
       headers,
-      isPlainJson: isPlainJson(headers),
+      isPlainJson: !isVerbatim && isPlainJson(headers),
       owesZero: false,
       pending: undefined,
       isParked: false,
@@ -111,9 +133,31 @@ export class UwsResponse implements TrackedResponse {
     if (this.#stream.isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
   }
 
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    if (this.#state !== 'idle' || this.#offer === undefined) return;
+    const { key, context } = this.#offer;
+    this.#state = 'streaming';
+    this.#stream = { ...NO_HEAD, pending: undefined, isParked: false, owesZero: false };
+    this.#framing = framing;
+    // Opens before this returns.
+    this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
+  }
+
+  /** The native response has become this. */
+  onOpen(native: NativeWebSocket<WebSocketData>): void {
+    this.#webSocket = new UwsWebSocket(native, this.#framing);
+  }
+
+  /** The WebSocket has sent some of what it held. */
+  onDrain(): void {
+    const onDrained = this.#stream?.onDrained;
+    if (onDrained !== undefined && this.#webSocket?.hasRoom === true) this.#guarded(onDrained);
+  }
+
   write(bytes: Uint8Array): boolean {
     const stream = this.#stream;
     if (stream === undefined || this.#state === 'done' || this.#state === 'ending') return false;
+    if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
     if (bytes.length === 0) return !stream.isParked;
     if (stream.pending !== undefined) {
       stream.pending.push(bytes.slice());
@@ -131,6 +175,11 @@ export class UwsResponse implements TrackedResponse {
 
   end(): void {
     if (this.#stream === undefined || this.#state === 'done' || this.#state === 'ending') return;
+    if (this.#webSocket !== undefined) {
+      this.#finish();
+      this.#webSocket.end();
+      return;
+    }
     if (this.#stream.pending !== undefined) {
       this.#state = 'ending';
       return;
@@ -140,7 +189,8 @@ export class UwsResponse implements TrackedResponse {
 
   abort(): void {
     if (this.#state === 'done') return;
-    this.#native.close();
+    if (this.#webSocket === undefined) this.#native.close();
+    else this.#webSocket.cut();
     // Closing runs the native abort callback, if the listener had attached it already.
     this.onNativeAborted();
   }
@@ -280,6 +330,8 @@ interface StreamState {
   isParked: boolean;
   onDrained?: () => void;
 }
+
+const NO_HEAD = { status: 101, headers: [], isPlainJson: false } as const;
 
 function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
   native.writeStatus(statusLine(status));

@@ -32,9 +32,7 @@ export async function bind(write: WriteContext, bindings: readonly Binding[]): P
         outcomes[index] = refusal ?? BOUND;
         return;
       }
-      drafts.push(
-        draftPut(pods, boundPod(pod, binding.node, timestampOf(write.context.clock.nowMs())), place.revision),
-      );
+      drafts.push(draftPut(pods, boundPod(pod, binding, timestampOf(write.context.clock.nowMs())), place.revision));
       draftOf.push(index);
     }),
   );
@@ -65,7 +63,8 @@ export async function createBinding(write: WriteContext, request: WriteRequest):
     throw new StatusError(badRequest('target must name a Node'));
   }
   const { namespace } = request.target;
-  const binding: Binding = { namespace, name, uid: metadata.uid ?? '', node };
+  const { uid = '', annotations } = metadata;
+  const binding: Binding = { namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const outcome = dryRun ? await wouldBind(write, binding) : (await bind(write, [binding]))[0]!;
     if (outcome.bound) return { code: 201, body: created() };
@@ -98,12 +97,16 @@ function refusalOf(binding: Binding, pod: JsonObject | undefined): BindingOutcom
   return undefined;
 }
 
-function boundPod(pod: JsonObject, node: string, nowIso: string): JsonObject {
+function boundPod(pod: JsonObject, { node, annotations }: Binding, nowIso: string): JsonObject {
   const status = (pod.status ?? {}) as { conditions?: readonly { type?: string }[] };
   const others = (status.conditions ?? []).filter(({ type }) => type !== 'PodScheduled');
   const scheduled = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: nowIso };
+  const metadata = metadataOf(pod);
   return {
     ...pod,
+    ...(annotations === undefined
+      ? undefined
+      : { metadata: { ...metadata, annotations: { ...metadata.annotations, ...annotations } } }),
     spec: { ...(pod.spec as JsonObject | undefined), nodeName: node },
     status: { ...status, conditions: [...others, scheduled] },
   };

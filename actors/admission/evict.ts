@@ -1,5 +1,7 @@
 // The eviction subresource of pods: a DELETE that a disruption budget can refuse. The budget's status and the pod change in
 // one transaction, so that no disruption is counted without its pod, and none is taken twice.
+
+import { storedKind } from '../../api/conversion/stored-form.ts';
 import { requirePreconditions } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
@@ -56,15 +58,23 @@ function optionsOf(write: WriteContext, body: JsonObject, dryRunAsked: boolean):
   return { ...options, dryRun: ['All'] };
 }
 
+const BUDGET = { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' };
+
 /** What the budget of a pod becomes; nothing when there is none, or when it loses nothing. */
 async function chargedBudget(write: WriteContext, pod: JsonObject, namespace: string): Promise<readonly Draft[]> {
   const type = write.registry.storageType('policy/poddisruptionbudgets');
   if (type === undefined) return NO_BUDGET;
-  const budgets = await readList(write, type, namespace);
+  // An empty selector means one thing in v1 and another in v1beta1, whichever is stored.
+  const inV1 = write.forms.between(storedKind(type), BUDGET);
+  const budgets = (await readList(write, type, namespace)).map((stored) => ({
+    ...stored,
+    object: inV1(stored.object),
+  }));
   const [stored, another] = budgets.filter(({ object }): boolean => selectsPod(object, pod)) as readonly StoredObject[];
   if (stored === undefined) return NO_BUDGET;
   if (another !== undefined)
     throw new StatusError(unnamedError('the pod has more than one disruption budget, which eviction cannot weigh'));
   const next = disrupted(stored.object, pod, timestampOf(write.context.clock.nowMs()));
-  return next === undefined ? NO_BUDGET : [draftPut(type, next, stored.place.revision)];
+  if (next === undefined) return NO_BUDGET;
+  return [draftPut(type, write.forms.between(BUDGET, storedKind(type))(next), stored.place.revision)];
 }

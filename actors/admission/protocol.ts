@@ -53,6 +53,8 @@ export interface Binding {
   readonly name: string;
   readonly uid: string;
   readonly node: string;
+  /** What the binding says beside the node: the pod gets these too. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export type BindingOutcome =

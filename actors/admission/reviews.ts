@@ -58,14 +58,14 @@ function inNamespace(object: JsonObject, namespace: string): JsonObject {
 /** The members of the specs of all reviews, of every version. */
 interface ReviewSpec {
   readonly token?: string;
-  readonly audiences?: readonly string[];
+  readonly audiences?: readonly string[] | null;
   readonly namespace?: string;
   readonly user?: string;
   readonly uid?: string;
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | null;
   /** As v1beta1 calls the groups. */
-  readonly group?: readonly string[];
-  readonly extra?: Readonly<Record<string, readonly string[]>>;
+  readonly group?: readonly string[] | null;
+  readonly extra?: Readonly<Record<string, readonly string[]>> | null;
   readonly resourceAttributes?: Partial<Omit<AccessAttributes, 'isResource' | 'path'>>;
   readonly nonResourceAttributes?: { readonly path?: string; readonly verb?: string };
 }
@@ -75,11 +75,11 @@ function specOf(review: JsonObject): ReviewSpec {
 }
 
 async function tokenStatus(write: WriteContext, review: JsonObject): Promise<object> {
-  const { token = '', audiences = [] } = specOf(review);
+  const { token = '', audiences } = specOf(review);
   if (token === '') throw new StatusError(badRequest('a TokenReview needs spec.token'));
   const answer = await write
     .auth()
-    .ask({ type: 'reviewToken', token, audiences }, { deadlineMs: write.requestTimeoutMs });
+    .ask({ type: 'reviewToken', token, audiences: audiences ?? [] }, { deadlineMs: write.requestTimeoutMs });
   const { user, error } = answer;
   if (user === null) return { user: {}, ...(error === '' ? undefined : { error }) };
   const { name, uid, groups, extra } = user;
@@ -102,8 +102,8 @@ async function accessStatus(write: WriteContext, spec: ReviewSpec, user: User): 
   return { allowed, ...(reason === '' ? undefined : { reason }) };
 }
 
-function subjectOf({ user = '', uid = '', groups, group, extra = {} }: ReviewSpec): User {
-  return { name: user, uid, groups: groups ?? group ?? [], extra };
+function subjectOf({ user = '', uid = '', groups, group, extra }: ReviewSpec): User {
+  return { name: user, uid, groups: groups ?? group ?? [], extra: extra ?? {} };
 }
 
 function accessOf({ resourceAttributes: resource, nonResourceAttributes: path }: ReviewSpec): AccessAttributes {

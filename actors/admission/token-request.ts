@@ -22,8 +22,8 @@ interface BoundReference {
 }
 
 interface TokenSpec {
-  readonly audiences?: readonly string[];
-  readonly expirationSeconds?: number;
+  readonly audiences?: readonly string[] | null;
+  readonly expirationSeconds?: number | null;
   readonly boundObjectRef?: BoundReference | null;
 }
 
@@ -50,7 +50,10 @@ export async function requestToken(
   applyDefaults(object as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
   const errors = write.validation.create(object, { group, version, kind });
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, '', errors));
-  const { audiences = [], expirationSeconds = 0, boundObjectRef } = (object.spec ?? {}) as TokenSpec;
+  const spec = (object.spec ?? {}) as TokenSpec;
+  const audiences = spec.audiences ?? [];
+  const expirationSeconds = spec.expirationSeconds ?? 0;
+  const { boundObjectRef } = spec;
   const bound = boundObjectRef ? await boundObject(write, boundObjectRef, namespace, name) : undefined;
   const { uid = '' } = metadataOf(stored.object);
   const issued = await write.auth().ask(

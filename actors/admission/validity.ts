@@ -2,8 +2,8 @@
 // answer.
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
-import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
+import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
+import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
 import type { WriteContext } from './write-context.ts';
@@ -11,7 +11,7 @@ import type { WriteContext } from './write-context.ts';
 /** Throws 422 unless the object may be created. */
 export function requireValidNew(write: WriteContext, type: KnownType, object: JsonObject): void {
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
-  refuseIfAny(type, object, ofMetadata, write.validation.create(object, type));
+  refuseIfAny(type, object, ofMetadata, write.validation.create(object, type), errorsInWhole(write, type, object));
 }
 
 /** Throws 422 unless the object may replace the stored one. */
@@ -24,8 +24,18 @@ export function requireValidUpdate(
 ): void {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored), type, write.dialect);
   const ofKind = write.validation.update(next, stored, type, subresource);
-  const all = subresource === 'ephemeralcontainers' ? [...ofKind, ...ephemeralErrors(write, type, next)] : ofKind;
-  refuseIfAny(type, next, ofMetadata, all);
+  refuseIfAny(type, next, ofMetadata, ofKind, errorsBeside(write, type, next, subresource));
+}
+
+/** What the rules of updates do not look at. */
+function errorsBeside(
+  write: WriteContext,
+  type: KnownType,
+  next: JsonObject,
+  subresource: string,
+): readonly FieldError[] {
+  if (subresource === 'ephemeralcontainers') return ephemeralErrors(write, type, next);
+  return subresource === '' ? errorsInWhole(write, type, next) : NO_FIELD_ERRORS;
 }
 
 const EPHEMERAL_CONTAINER = 'spec.ephemeralContainers[';
@@ -42,6 +52,33 @@ export function requireValidScale(write: WriteContext, scale: JsonObject): void 
   throw new StatusError(invalidFrom(SCALE.kind, SCALE.group, metadataOf(scale).name ?? '', errors));
 }
 
+/** A version that says part of an object in annotations. */
+interface PartialVersion {
+  /** The version that says all of it. */
+  readonly whole: string;
+  /** What the annotations stand for there. */
+  readonly paths: readonly string[];
+}
+
+/** By apiVersion and kind. */
+const PARTIAL_VERSIONS: Readonly<Record<string, PartialVersion>> = {
+  'autoscaling/v1 HorizontalPodAutoscaler': {
+    whole: 'autoscaling/v2beta2',
+    paths: ['spec.metrics', 'spec.behavior'],
+  },
+  'autoscaling/v2beta1 HorizontalPodAutoscaler': { whole: 'autoscaling/v2beta2', paths: ['spec.behavior'] },
+};
+
+/** The errors of what an object says in annotations. */
+function errorsInWhole(write: WriteContext, type: KnownType, object: JsonObject): readonly FieldError[] {
+  const partial = PARTIAL_VERSIONS[`${type.apiVersion} ${type.kind}`];
+  if (partial === undefined || metadataOf(object).annotations === undefined) return NO_FIELD_ERRORS;
+  const whole = { ...splitApiVersion(partial.whole), kind: type.kind };
+  return write.validation
+    .create(write.forms.between(type, whole)(object), whole)
+    .filter(({ path }) => partial.paths.some((part) => path.startsWith(part)));
+}
+
 const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
 function refuseIfAny(
@@ -49,8 +86,9 @@ function refuseIfAny(
   object: JsonObject,
   ofMetadata: readonly FieldError[],
   ofKind: readonly FieldError[],
+  inWhole: readonly FieldError[],
 ): void {
-  if (ofMetadata.length === 0 && ofKind.length === 0) return;
+  if (ofMetadata.length === 0 && ofKind.length === 0 && inWhole.length === 0) return;
   const name = metadataOf(object).name ?? '';
-  throw new StatusError(invalidFrom(type.kind, type.group, name, [...ofMetadata, ...ofKind]));
+  throw new StatusError(invalidFrom(type.kind, type.group, name, [...ofMetadata, ...ofKind, ...inWhole]));
 }

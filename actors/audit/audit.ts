@@ -35,7 +35,7 @@ class Audit implements Actor<AuditProtocol> {
 
   onMessage(record: MessageOf<AuditProtocol>): void {
     this.#counts.get(record.stage)?.add(1);
-    const { requestId, user, verb, path, code, latencyMs, stage } = record;
-    this.#log.debug({ requestId, user, verb, path, code, latencyMs, stage }, 'request');
+    const { type: _type, ...told } = record;
+    this.#log.debug(told, 'request');
   }
 }

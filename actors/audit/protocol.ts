@@ -16,6 +16,8 @@ export interface AuditRecord {
   readonly code: number;
   readonly latencyMs: number;
   readonly stage: AuditStage;
+  /** What the server has to say of the request, such as that it used a deprecated version. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 export interface AuditProtocol extends Protocol {

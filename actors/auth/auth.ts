@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
-import type { AccessAttributes, AuthProtocol, User } from './protocol.ts';
+import { identityReader } from './identities.ts';
+import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** A bearer token's digest and whom it stands for. */
@@ -30,7 +31,6 @@ export interface AuthOptions {
 
 const AUTHENTICATED = 'system:authenticated';
 const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
-const SUPERUSERS = 'system:masters';
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** The digest under which a token is looked up. */
@@ -192,6 +192,9 @@ export const authKind: ActorKind<AuthOptions> = {
   stopOrder: 70,
   create: (context, options) => {
     const { dialect, serviceAccounts } = options;
-    return new Auth(options, serviceAccounts && new ServiceAccountTokens(context, dialect, serviceAccounts));
+    return new Auth(
+      options,
+      serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context)),
+    );
   },
 };

@@ -3,6 +3,9 @@ import type { JsonObject } from '../../api/json-value.ts';
 import type { TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 
+/** The group that may do everything, whatever authorization says. */
+export const SUPERUSERS = 'system:masters';
+
 /** An authenticated user (SPEC.md "Principals and attributes"). */
 export interface User {
   readonly name: string;

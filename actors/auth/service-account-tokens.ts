@@ -1,8 +1,7 @@
 // Tokens of service accounts: issues them and tells whose they are. Owns the keys, which are read from their PEM text when
-// first needed. A token dies with its account, and with the pod or secret it is bound to: the hub is asked each time.
+// first needed. A token dies with its account, and with the pod or secret it is bound to: they are looked up each time.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
 import { isSignedBy, keySet, parseJwt, signJwt, type TokenKey, tokenKey } from '../../api/tokens/jwt.ts';
 import {
   claimsOf,
@@ -12,12 +11,9 @@ import {
   userOfSubject,
 } from '../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
-import { valueView } from '../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
-import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { Freshness } from '../hub/protocol.ts';
+import type { FindIdentity } from './identities.ts';
 import type { IssuedToken, TokenOrder, User } from './protocol.ts';
 
 /** The issuer, as the operator set it. Plain data. */
@@ -41,9 +37,8 @@ const INJECTED_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 /** A token outlives the start of its object's deletion by this. */
 const DELETION_LEEWAY_MS = 60_000;
-/** Good signatures that are remembered, and objects. */
+/** Good signatures that are remembered. */
 const REMEMBERED_MAX = 10_000;
-const HUB_DEADLINE_MS = 10_000;
 const FRESHNESS: readonly Freshness[] = [{ kind: 'any' }, { kind: 'mostRecent' }];
 const STORAGE_KEYS = { pod: 'core/pods', secret: 'core/secrets' } as const;
 
@@ -57,28 +52,20 @@ interface Keys {
   readonly verification: readonly TokenKey[];
 }
 
-interface Identity {
-  readonly revision: number;
-  readonly uid: string;
-  readonly deletedMs: number;
-}
-
 export class ServiceAccountTokens {
-  readonly #context: ActorContext;
+  readonly #clock: Clock;
   readonly #dialect: Dialect;
   readonly #issuer: ServiceAccountIssuer;
-  readonly #slabs: SlabView;
-  #hub: Ref<HubProtocol> | undefined;
+  readonly #find: FindIdentity;
   #keys: Keys | undefined;
   /** Claims by the token's digest. */
   readonly #verified = new Map<string, ReadClaims>();
-  readonly #identities = new Map<string, Identity>();
 
-  constructor(context: ActorContext, dialect: Dialect, issuer: ServiceAccountIssuer) {
-    this.#context = context;
+  constructor(clock: Clock, dialect: Dialect, issuer: ServiceAccountIssuer, find: FindIdentity) {
+    this.#clock = clock;
     this.#dialect = dialect;
     this.#issuer = issuer;
-    this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+    this.#find = find;
   }
 
   /** Of which a token must name one to be good for this server. */
@@ -99,7 +86,7 @@ export class ServiceAccountTokens {
       expirationSeconds === INJECTED_SECONDS &&
       given.length === own.length &&
       given.every((audience) => own.includes(audience));
-    const nowMs = this.#context.clock.nowMs();
+    const nowMs = this.#clock.nowMs();
     const issuedSeconds = Math.floor(nowMs / 1000);
     const terms = {
       issuer,
@@ -118,7 +105,7 @@ export class ServiceAccountTokens {
     if (claims === undefined || typeof claims === 'string') {
       return claims === undefined ? undefined : { user: null, error: claims };
     }
-    const problem = timeProblem(claims, this.#context.clock.nowMs()) ?? (await this.#goneProblem(claims));
+    const problem = timeProblem(claims, this.#clock.nowMs()) ?? (await this.#goneProblem(claims));
     if (problem !== undefined) return { user: null, error: problem };
     const asked = audiences.length === 0 ? this.#issuer.audiences : audiences;
     const good = claims.audiences.filter((audience) => asked.includes(audience));
@@ -166,36 +153,11 @@ export class ServiceAccountTokens {
     { name, uid }: { readonly name: string; readonly uid: string },
   ): Promise<boolean> {
     for (const freshness of FRESHNESS) {
-      const identity = await this.#identityOf(storageKey, namespace, name, freshness);
+      const identity = await this.#find(storageKey, namespace, name, freshness);
       if (identity?.uid !== uid) continue;
-      return identity.deletedMs + DELETION_LEEWAY_MS > this.#context.clock.nowMs();
+      return identity.deletedMs + DELETION_LEEWAY_MS > this.#clock.nowMs();
     }
     return false;
-  }
-
-  async #identityOf(
-    storageKey: string,
-    namespace: string,
-    name: string,
-    freshness: Freshness,
-  ): Promise<Identity | undefined> {
-    this.#hub ??= this.#context.ref<HubProtocol>('hub');
-    const answer = await this.#hub.ask(
-      { type: 'get', storageKey, namespace, name, freshness },
-      { deadlineMs: HUB_DEADLINE_MS },
-    );
-    if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
-    if (answer.place === null) return undefined;
-    const key = `${storageKey}/${namespace}/${name}`;
-    const { slab, offset, revision } = answer.place;
-    const known = this.#identities.get(key);
-    if (known?.revision === revision) return known;
-    const { uid = '', deletionTimestamp } = metadataOf(decodeStored(valueView(this.#slabs.slab(slab), offset)));
-    const deletedMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY;
-    const identity = { revision, uid, deletedMs };
-    if (this.#identities.size >= REMEMBERED_MAX) this.#identities.clear();
-    this.#identities.set(key, identity);
-    return identity;
   }
 
   #loaded(): Keys {

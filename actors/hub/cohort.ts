@@ -1,6 +1,7 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../api/render/rendering.ts';
+import type { Timer } from '../../runtime/environment.ts';
 import type { Attributes } from '../../storage/attributes.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { FramedEvent } from './frames.ts';
@@ -28,7 +29,8 @@ export interface Watcher {
   /** The initial state still to be sent; undefined when there is none left. */
   initial: InitialState | undefined;
   readonly initialEventsEnd: boolean;
-  cancelTimeout: () => void;
+  /** Ends the watch. */
+  timeout: Timer | undefined;
 }
 
 /** The consistent cut a watch begins with. */

@@ -17,6 +17,8 @@ import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtoc
 import { ReadGate } from './read-gate.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
+import { SelfCheck } from './self-check.ts';
+import { HUB_SETTINGS } from './settings.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
@@ -38,6 +40,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #caches = new Map<string, ResourceCache>();
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
+  readonly #selfCheck: SelfCheck;
   /** Lists in progress: the publication they began at. */
   readonly #pins = new Map<number, number>();
   #nextPin = 1;
@@ -70,6 +73,16 @@ export class Hub implements Actor<HubProtocol> {
       position: () => this.#gate,
       release: (pin) => this.#release(pin),
     });
+    this.#selfCheck = new SelfCheck({
+      context,
+      store: context.ref<StoreProtocol>('store'),
+      slabs: this.#slabs,
+      gate: this.#gate,
+      caches: () => this.#caches.values(),
+      pin: () => this.#pin(),
+      release: (pin) => this.#release(pin),
+      onDifference: () => this.#subscription.restart('it does not hold what the store does'),
+    });
     const { metrics } = context;
     metrics.beforeSnapshot(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
@@ -85,6 +98,8 @@ export class Hub implements Actor<HubProtocol> {
   async start(): Promise<void> {
     await this.#subscription.start();
     this.#context.timers.every(BOOKMARK_CHECK_MS, () => this.#watchers.bookmark());
+    const { selfCheckIntervalMs } = this.#context.settings as { readonly selfCheckIntervalMs: number };
+    this.#selfCheck.start(selfCheckIntervalMs);
   }
 
   onMessage(message: MessageOf<HubProtocol>, reply: Reply): void {
@@ -212,6 +227,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#context.log.warn({ reason }, 'hub begins again');
     if (this.#gate.ready) this.#watchers.suspend();
     this.#gate.shut();
+    this.#selfCheck.reset();
     // The epoch slot is no longer ours to write to.
     this.#shared = undefined;
   }
@@ -344,5 +360,6 @@ export const hubKind: ActorKind<HubOptions> = {
   nature: 'decider',
   mailboxMax: 20_000,
   stopOrder: 80,
+  settings: HUB_SETTINGS,
   create: (context, options) => new Hub(context, options),
 };

@@ -8,7 +8,7 @@ import type { Place, StoreFeedTells } from '../store/protocol.ts';
 export type Freshness =
   /** At least everything committed when the question arrived. */
   | { readonly kind: 'mostRecent' }
-  /** Any state that nobody has been answered a newer one than, at whatever hub: clients do not go back in time. */
+  /** Nothing is asked. As clients must not go back in time from one hub to another, it is the most recent all the same. */
   | { readonly kind: 'any' }
   /** Whatever this hub has applied, for whoever checks it afterwards. Not for clients. */
   | { readonly kind: 'local' }

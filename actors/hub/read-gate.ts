@@ -76,19 +76,21 @@ export class ReadGate {
       case 'local':
         go(undefined);
         return;
-      // What one hub has answered, or a write, the next hub's answer may not fall behind: nobody can have been told of more
-      // than is committed, and a hub that has applied it does not wait.
+      // Whatever a client asks for, it may have been told more by another hub: nobody has been told of more than is
+      // committed, and a hub that has applied that does not wait.
       case 'any':
       case 'mostRecent':
-        this.#reach(this.#shared.committedRevision, freshness, CATCH_UP_WAIT_MS, go);
+        this.#reach(this.#shared.committedRevision, 0, false, go);
         return;
-      case 'notOlderThan':
-        this.#reach(freshness.revision, freshness, FUTURE_WAIT_MS, go);
+      case 'notOlderThan': {
+        const { revision } = freshness;
+        this.#reach(Math.max(revision, this.#shared.committedRevision), revision, false, go);
         return;
+      }
       case 'exact': {
         const expiry = this.#expiry(freshness.revision);
         if (expiry !== undefined) go(expiry);
-        else this.#reach(freshness.revision, freshness, FUTURE_WAIT_MS, go);
+        else this.#reach(freshness.revision, freshness.revision, true, go);
         return;
       }
     }
@@ -98,21 +100,18 @@ export class ReadGate {
     return revision < this.#compacted ? { refused: 'expired', oldestRevision: this.#compacted } : undefined;
   }
 
-  #reach(revision: number, { kind }: Freshness, waitMs: number, go: (refusal: ReadRefusal | undefined) => void): void {
+  /** Waits for a revision. `asked`: the one that the client named; 0 when none. */
+  #reach(revision: number, asked: number, exact: boolean, go: (refusal: ReadRefusal | undefined) => void): void {
     if (this.#applied >= revision) {
       go(undefined);
       return;
     }
-    const timer = this.#context.timers.after(waitMs, () => {
+    const timer = this.#context.timers.after(asked > this.#applied ? FUTURE_WAIT_MS : CATCH_UP_WAIT_MS, () => {
       this.#waiting.delete(read);
-      // Nobody asked a consistent read for a revision: it is this hub that is behind.
-      go(
-        kind === 'mostRecent' || kind === 'any'
-          ? { refused: 'notReady' }
-          : { refused: 'tooLarge', currentRevision: this.#applied },
-      );
+      // Where nobody asked for what is not there yet, it is this hub that is behind.
+      go(asked > this.#applied ? { refused: 'tooLarge', currentRevision: this.#applied } : { refused: 'notReady' });
     });
-    const read: WaitingRead = { revision, exact: kind === 'exact', go, cancel: () => timer.cancel() };
+    const read: WaitingRead = { revision, exact, go, cancel: () => timer.cancel() };
     this.#waiting.add(read);
   }
 }

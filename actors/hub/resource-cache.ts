@@ -40,6 +40,8 @@ export class ResourceCache {
   readonly storageKey: string;
   readonly tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit);
   readonly events: CacheEvent[] = [];
+  /** Changes applied since the snapshot. */
+  applied = 0;
   #checkpoints: Checkpoint[] = [];
   #recent: Checkpoint[] = [];
   #eventsSinceCheckpoint = 0;
@@ -74,6 +76,7 @@ export class ResourceCache {
     else this.tree.set(entry.key, entry);
     const event: CacheEvent = { revision: entry.revision, deleted, entry, previous };
     this.events.push(event);
+    this.applied++;
     this.#eventsSinceCheckpoint++;
     return event;
   }

@@ -87,13 +87,12 @@ export class Watchers {
       parksAnswered: true,
       initial,
       initialEventsEnd: query.sendInitialEventsEnd,
-      cancelTimeout: () => {},
+      timeout: undefined,
     };
     watcher.cohort.members++;
     if (query.rendering.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
-    const timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
-    watcher.cancelTimeout = () => timeout.cancel();
+    watcher.timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
       this.#future.add(watcher);
@@ -315,7 +314,7 @@ export class Watchers {
 
   #drop(watcher: Watcher): void {
     const { cohort } = watcher;
-    watcher.cancelTimeout();
+    watcher.timeout?.cancel();
     this.#watchers.delete(watcher.id);
     this.#future.delete(watcher);
     cohort.live.delete(watcher.id);

@@ -2,7 +2,7 @@
 // the bytes they are stored as whenever that is what the client takes.
 import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { keepsStoredBytes } from '../../api/render/rendering.ts';
+import { keepsStoredBytes, keepsStoredValue } from '../../api/render/rendering.ts';
 import type { Status } from '../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../api/status/status.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
@@ -20,8 +20,12 @@ export function headersFor(contentType: string, warnings?: readonly string[]): H
   if (warnings === undefined || warnings.length === 0) {
     return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
   }
-  const lines = warnings.map((text) => ['Warning', `299 - ${JSON.stringify(text)}`] as const);
-  return [NO_CACHE, ['Content-Type', contentType], ...lines];
+  return [NO_CACHE, ['Content-Type', contentType], ...warnings.map(warningHeader)];
+}
+
+/** A text for the client's user (RFC 7234 section 5.5). */
+export function warningHeader(text: string): readonly [name: string, value: string] {
+  return ['Warning', `299 - ${JSON.stringify(text)}`];
 }
 
 /** A Status, in the encoding that `Representations.ofStatus` found. */
@@ -55,7 +59,7 @@ export function sendStored(
   if (keepsStoredBytes(rendering)) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(contentType, warnings), body);
-  } else if (rendering.encoding === 'json' && rendering.shape === undefined) {
+  } else if (keepsStoredValue(rendering)) {
     exchange.code = code;
     exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
   } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);

@@ -1,6 +1,7 @@
 // How many requests are worked on at once (SPEC.md "Limits"): reads and writes have a limit each; watches and the
 // superusers' group are exempt. What is over a limit is refused at once, never queued.
 import { OrchError } from '../../runtime/errors.ts';
+import { SUPERUSERS } from '../auth/protocol.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface InFlightLimits {
@@ -10,7 +11,6 @@ export interface InFlightLimits {
 }
 
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'GET', 'HEAD', 'OPTIONS']);
-const EXEMPT_GROUP = 'system:masters';
 
 export class InFlight {
   readonly #limits: InFlightLimits;
@@ -31,7 +31,7 @@ export class InFlight {
     const isRead = READ_VERBS.has(exchange.verb);
     const { readsMax, writesMax } = this.#limits;
     const full = isRead ? readsMax > 0 && this.#reads >= readsMax : writesMax > 0 && this.#writes >= writesMax;
-    if (full && !exchange.user.groups.includes(EXEMPT_GROUP))
+    if (full && !exchange.user.groups.includes(SUPERUSERS))
       throw new OrchError('Overloaded', 'too many requests in flight');
     if (isRead) this.#reads++;
     else this.#writes++;

@@ -1,15 +1,19 @@
 // The edge. Driver: owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
 // open watches, and drains at shutdown.
 
+import { storedKind } from '../../api/conversion/stored-form.ts';
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../api/discovery/discovery.ts';
+import type { StoredAs } from '../../api/render/rendering.ts';
 import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
+import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
@@ -17,6 +21,10 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import { ComponentStatuses } from './component-status.ts';
+import type { ConnectSettings, Connects } from './connect.ts';
+import { ConnectionThrottle } from './connection-throttle.ts';
+import { Deprecations } from './deprecations.ts';
 import type { Exchange } from './exchange.ts';
 import { Health } from './health.ts';
 import { InFlight } from './in-flight.ts';
@@ -30,6 +38,7 @@ import { type AnswerClass, Representations } from './representation.ts';
 import { RequestMetrics } from './request-metrics.ts';
 import { refusalOfPath } from './served-paths.ts';
 import { Watches } from './watches.ts';
+import { webSocketBearerPrefix } from './web-socket-offer.ts';
 import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
@@ -46,6 +55,10 @@ export interface IngressOptions {
   readonly sharedPort: boolean;
   /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
   readonly streamsPerConnectionMax: number;
+  /** Of one client connection, for long-running answers; 0: no limit. */
+  readonly connectionBytesPerSecondMax: number;
+  /** Long answers are compressed for clients that take gzip. */
+  readonly compressesAnswers: boolean;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   /** For all ingresses together. */
@@ -56,7 +69,12 @@ export interface IngressOptions {
   /** Key management services of the encryption at rest. */
   readonly keyServices: number;
   readonly serverAddress: string;
+  /** Feature gate WarningHeaders: clients hear of what is deprecated. */
+  readonly warningHeaders: boolean;
+  /** What the store's keys begin with. */
+  readonly storePrefix: string;
   readonly build: BuildInfo;
+  readonly connect: ConnectSettings;
   /** Wall time of the process start. */
   readonly startedWallMs: number;
 }
@@ -68,6 +86,8 @@ const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
   watch: 'watch',
   deletecollection: 'document',
 };
+/** Subresources that lead out of the server. */
+const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -82,6 +102,10 @@ export class Ingress implements Actor<IngressProtocol> {
   readonly #paths: Paths;
   readonly #representations: Representations;
   readonly #inFlight: InFlight;
+  readonly #deprecations: Deprecations;
+  readonly #components: ComponentStatuses;
+  /** Made, and its code loaded, with the first request that leads out of the server. */
+  #connects: Promise<Connects> | undefined;
   #listener: Listener | undefined;
   #draining = false;
   #stopped = false;
@@ -99,6 +123,7 @@ export class Ingress implements Actor<IngressProtocol> {
       writesMax: Math.ceil(options.writesInFlightMax / instances),
     });
     this.#representations = new Representations(dialect, context.clock);
+    this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
     this.#reads = new Reads({
       hub,
       slabs,
@@ -121,10 +146,12 @@ export class Ingress implements Actor<IngressProtocol> {
       context,
       hub,
       schema: () => options.records.schema,
+      bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
       minRequestTimeoutMs: options.minRequestTimeoutMs,
       metaGroup: dialect.metaGroup,
     });
+    this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
@@ -134,6 +161,15 @@ export class Ingress implements Actor<IngressProtocol> {
       health: this.#health(hub, dialect.brand),
       representations: this.#representations,
       openapi: new OpenApi(options.openapi),
+      auth: context.ref<AuthProtocol>('auth'),
+      requestTimeoutMs,
+      snapshot: {
+        store: context.ref<StoreProtocol>('store'),
+        clock: context.clock,
+        dialect: dialect.name,
+        storePrefix: options.storePrefix,
+        timeoutMs: requestTimeoutMs,
+      },
       metrics: () => context.metricsOfAllThreads(),
     });
     this.#pipeline = new Pipeline({
@@ -143,6 +179,12 @@ export class Ingress implements Actor<IngressProtocol> {
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
+      bearerPrefix: webSocketBearerPrefix(dialect),
+      gzipSlots: options.compressesAnswers ? new GzipSlots() : undefined,
+      throttle:
+        options.connectionBytesPerSecondMax === 0
+          ? undefined
+          : new ConnectionThrottle(options.connectionBytesPerSecondMax, context.clock),
       requestTimeoutMs,
       dispatch: (exchange) => this.#dispatch(exchange),
     });
@@ -204,6 +246,7 @@ export class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    (await this.#connects)?.close();
     await this.#closeListener();
   }
 
@@ -228,12 +271,38 @@ export class Ingress implements Actor<IngressProtocol> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
+    this.#deprecations.signal(exchange, type, subresource);
+    if (CONNECT_SUBRESOURCES.has(subresource)) {
+      this.#connects ??= this.#loadConnects();
+      return (await this.#connects).serve(exchange, info, type);
+    }
     const bodyType = type.subresources.get(subresource) ?? type;
-    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType);
+    const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
+    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType, source);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
+    if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  /** What objects of a type are stored as, if that is another version. */
+  #sourceOf(type: KnownType): StoredAs | undefined {
+    return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
+  }
+
+  async #loadConnects(): Promise<Connects> {
+    const { Connects } = await import('./connect.ts');
+    const { random } = this.#context;
+    const { registry, requestTimeoutMs, connect } = this.#options;
+    return new Connects({
+      registry,
+      hub: this.#context.ref<HubProtocol>('hub'),
+      slabs: this.#context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      requestTimeoutMs,
+      random: () => random.next(),
+      settings: connect,
+    });
   }
 
   #health(hub: Ref<HubProtocol>, brand: string): Health {

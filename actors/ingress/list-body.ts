@@ -53,12 +53,17 @@ export function decodedItem({ places, slabs }: ListItems, index: number): JsonOb
   return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
 }
 
+/** A stored object as an item of a list: without what the list says of all of them. */
+export function convertedItem(renderer: Renderer, stored: JsonObject): JsonObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(stored);
+  return item;
+}
+
 /** A list as objects, for representations that are not its stored bytes. */
 export function decodedList(envelope: ListEnvelope, items: ListItems, renderer: Renderer): object {
   const objects: JsonObject[] = [];
   for (let i = 0; i < items.places.length >>> 1; i++) {
-    const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(decodedItem(items, i));
-    objects.push(item);
+    objects.push(convertedItem(renderer, decodedItem(items, i)));
   }
   return {
     kind: envelope.listKind,

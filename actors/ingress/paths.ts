@@ -4,18 +4,26 @@ import type { Discovery } from '../../api/discovery/discovery.ts';
 import type { NonResourceRequestInfo } from '../../api/request-info.ts';
 import { methodNotAllowed } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { Ref } from '../../runtime/actor.ts';
 import type { MetricsSnapshot } from '../../runtime/metrics.ts';
+import type { AuthProtocol } from '../auth/protocol.ts';
 import { headersFor, sendText } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
+import { SNAPSHOT_PATH } from './protocol.ts';
 import type { Representations } from './representation.ts';
+import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
+import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
 export interface PathParts {
   readonly discovery: Discovery;
   readonly health: Health;
   readonly representations: Representations;
   readonly openapi: OpenApi;
+  readonly auth: Ref<AuthProtocol>;
+  readonly requestTimeoutMs: number;
+  readonly snapshot: SnapshotParts;
   readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
 }
 
@@ -29,6 +37,7 @@ export const EXTRA_PATHS: readonly string[] = [
   '/metrics',
   '/openapi/v2',
   '/openapi/v3',
+  ...ISSUER_PATHS,
 ];
 
 export class Paths {
@@ -45,24 +54,27 @@ export class Paths {
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path === '/metrics') return this.#metrics(exchange);
+    if (path === SNAPSHOT_PATH && verb === 'get') return sendSnapshot(exchange, this.#parts.snapshot);
     if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
     if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
       if (await this.#parts.openapi.serveVersion3(exchange, path)) return;
     }
+    if (await serveIssuer(exchange, path, this.#parts.auth, this.#parts.requestTimeoutMs)) return;
     return this.#document(exchange, path);
   }
 
   #document(exchange: Exchange, path: string): void {
     const { discovery, representations } = this.#parts;
-    const document = discovery.document(path);
-    const { contentType, encode, pretty } = representations.ofDocument(exchange);
+    const found = discovery.document(path);
     // An unknown path gets the list of known ones, and the code that says it is none of them.
-    const code = document === undefined ? 404 : 200;
-    const known = document === undefined ? '/' : path;
+    const code = found === undefined ? 404 : 200;
+    const known = found === undefined ? '/' : path;
+    const document = found ?? discovery.document(known) ?? {};
+    const { contentType, encode, pretty } = representations.ofDocument(exchange, document);
     const key = `${pretty ? 'pretty' : ''} ${contentType} ${known}`;
     let body = this.#bodies.get(key);
     if (body === undefined) {
-      body = Buffer.from(encode(discovery.document(known) ?? {}));
+      body = Buffer.from(encode(document));
       this.#bodies.set(key, body);
     }
     exchange.code = code;

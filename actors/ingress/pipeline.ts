@@ -17,13 +17,17 @@ import { isStatusError, type Status, StatusError } from '../../api/status/status
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../transport/exchange.ts';
+import { acceptsGzip, GzipResponse, type GzipSlots } from '../../transport/gzip-response.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';
 import type { AccessAttributes, AuthProtocol } from '../auth/protocol.ts';
 import { sendStatus, sendText } from './answers.ts';
+import type { ConnectionThrottle } from './connection-throttle.ts';
 import { type Exchange, NOBODY } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Representations } from './representation.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { ThrottledResponse } from './throttled-response.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
@@ -35,6 +39,12 @@ export interface PipelineParts {
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
+  /** For long answers to clients that take gzip; undefined: none is compressed. */
+  readonly gzipSlots: GzipSlots | undefined;
+  /** For long-running answers; undefined: each goes as fast as its client reads. */
+  readonly throttle: ConnectionThrottle | undefined;
   readonly requestTimeoutMs: number;
   readonly dispatch: (exchange: Exchange) => Promise<void>;
 }
@@ -58,7 +68,9 @@ export class Pipeline {
     } catch (error) {
       this.#refuse(exchange, error);
     }
-    this.#finish(exchange);
+    const { ongoing } = exchange;
+    if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
+    else ongoing.onEnded = () => this.#finish(exchange);
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {
@@ -66,21 +78,38 @@ export class Pipeline {
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
-    const body = METHODS_WITH_BODY.has(request.method) ? request.body(BODY_BYTES_MAX) : undefined;
+    const isProxied = info.isResource && info.subresource === 'proxy';
+    const hasBody = METHODS_WITH_BODY.has(request.method);
+    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
+    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
+    const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
     return {
       request,
-      response,
+      response: info.isResource ? this.#paced(request, response, longRunning) : response,
       requestId: random.uuid(),
       startedMs: clock.monotonicMs(),
       body,
+      bodyFlow,
       query,
       info,
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
       user: NOBODY,
       code: 0,
-      longRunning: info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource)),
+      longRunning,
     };
+  }
+
+  /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */
+  #paced(request: HttpRequest, response: HttpResponse, longRunning: boolean): HttpResponse {
+    const { context, gzipSlots, throttle } = this.#parts;
+    if (longRunning) {
+      return throttle === undefined
+        ? response
+        : new ThrottledResponse(response, request.connection, throttle, context.timers);
+    }
+    const compresses = gzipSlots !== undefined && acceptsGzip(request.header('accept-encoding'));
+    return compresses ? new GzipResponse(response, gzipSlots) : response;
   }
 
   async #authenticate(exchange: Exchange): Promise<void> {
@@ -88,7 +117,7 @@ export class Pipeline {
     const { user } = await this.#parts.auth.ask(
       {
         type: 'authenticate',
-        authorization: request.header('authorization'),
+        authorization: authorizationOf(request, this.#parts.bearerPrefix),
         ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },
@@ -149,12 +178,31 @@ export class Pipeline {
       code: exchange.code,
       latencyMs,
       stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
   }
 }
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** For methods that usually have none. */
+function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
+}
 
 /** What authorization is asked about. */
 export function accessOf({ info, request }: Exchange): AccessAttributes {

@@ -2,6 +2,9 @@
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
 
+/** Where a superuser gets a snapshot of the store (storage/snapshot-file.ts). */
+export const SNAPSHOT_PATH = '/store/snapshot';
+
 export interface IngressStatus {
   readonly listener: 'uws' | 'node' | 'none';
   /** The port in use, 0 before the listener is open. */

@@ -1,6 +1,5 @@
 // get and list: ask the hub where the bytes lie, and send them.
 
-import { keepsStoredBytes } from '../../api/render/rendering.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import {
@@ -30,7 +29,7 @@ import { decodedList, type ListEnvelope, streamList, wholeList } from './list-bo
 import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import type { Representation } from './representation.ts';
-import { sendShapedList } from './shaped-list.ts';
+import { sendConvertedList, sendShapedList } from './shaped-list.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
@@ -158,17 +157,22 @@ export class Reads {
       await sendShapedList(exchange, envelope, items, representation, this.#parts.pause);
       return;
     }
-    if (!keepsStoredBytes(rendering)) {
+    if (rendering.encoding !== 'json' || rendering.pretty) {
       sendValue(exchange, 200, decodedList(envelope, items, renderer), representation);
       return;
     }
-    const whole = wholeList(envelope, items);
-    if (whole !== undefined) {
-      sendStored(exchange, 200, whole, representation);
+    if (!renderer.keepsStoredItems) {
+      await sendConvertedList(exchange, envelope, items, representation, this.#parts.pause);
       return;
     }
+    const whole = wholeList(envelope, items);
+    const headers = headersFor(representation.contentType);
     exchange.code = 200;
-    exchange.response.start(200, headersFor(representation.contentType));
+    if (whole !== undefined) {
+      exchange.response.respond(200, headers, whole);
+      return;
+    }
+    exchange.response.start(200, headers);
     await streamList(envelope, items, exchange.response);
   }
 }

@@ -1,8 +1,8 @@
 // In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
 
-import { protobufTypeOf } from '../../api/render/protobuf-value.ts';
+import { hasProtobufForm, protobufTypeOf } from '../../api/render/protobuf-value.ts';
 import { Renderer } from '../../api/render/renderer.ts';
-import type { Rendering } from '../../api/render/rendering.ts';
+import type { Rendering, StoredAs } from '../../api/render/rendering.ts';
 import { type Schema, schemaOf } from '../../api/schema/schema.ts';
 import { badRequest, notAcceptable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -69,29 +69,37 @@ export class Representations {
     this.#textOffers = this.#offersIn(['json', 'yaml']);
   }
 
-  /** For a document. Throws 406 when nothing the client accepts can be made. */
-  ofDocument(exchange: Exchange): Encoded {
-    return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+  /**
+   * For a document: a kind throws 406 when nothing the client accepts can be made of it; what has no message (versions, lists
+   * of paths) is text, and JSON whatever the client would rather have.
+   */
+  ofDocument(exchange: Exchange, document: object): Encoded {
+    if (hasProtobufForm(document, this.#schema()))
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+    return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
-  ofStatus({ request, query }: Exchange): Encoded {
-    const choice = negotiate(request.header('accept'), this.#offers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(choice, request.header('user-agent'), query.get('pretty')));
+  ofStatus(exchange: Exchange): Encoded {
+    return this.#encodedAs(jsonUnless(exchange, this.#offers.document));
   }
 
-  /** For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read. */
-  of(exchange: Exchange, answer: AnswerClass, type: RowType): Representation {
+  /**
+   * For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read.
+   *
+   * @param source what they are stored as, where that is another version; always the same of one type.
+   */
+  of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
     let choice = this.#choose(exchange, this.#offers[answer]);
     if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
       choice = this.#choose(exchange, this.#textOffers[answer]);
     }
     const encoded = this.#encodedAs(choice);
-    if (choice.transform === undefined) return this.#plainOf(type, encoded);
-    return this.#represented(type, encoded, this.#shape(choice.transform, exchange));
+    if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
+    return this.#represented(type, source, encoded, this.#shape(choice.transform, exchange));
   }
 
-  #plainOf(type: RowType, encoded: Encoded): Representation {
+  #plainOf(type: RowType, source: StoredAs | undefined, encoded: Encoded): Representation {
     let ofType = this.#plain.get(type);
     if (ofType === undefined) {
       ofType = new Map();
@@ -99,15 +107,27 @@ export class Representations {
     }
     let representation = ofType.get(encoded);
     if (representation === undefined) {
-      representation = this.#represented(type, encoded, undefined);
+      representation = this.#represented(type, source, encoded, undefined);
       ofType.set(encoded, representation);
     }
     return representation;
   }
 
-  #represented({ group, version, kind }: RowType, encoded: Encoded, shape: Shape | undefined): Representation {
+  #represented(
+    { group, version, kind }: RowType,
+    source: StoredAs | undefined,
+    encoded: Encoded,
+    shape: Shape | undefined,
+  ): Representation {
     const { encoding, pretty } = encoded;
-    const rendering: Rendering = { target: { group, version, kind }, shape, encoding, pretty };
+    const target = { group, version, kind };
+    const rendering: Rendering = {
+      target,
+      ...(source === undefined ? undefined : { source }),
+      shape,
+      encoding,
+      pretty,
+    };
     return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
   }
 
@@ -155,6 +175,12 @@ export class Representations {
 }
 
 const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+/** What the client accepts of an offer, JSON where that is nothing. */
+function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
+  const choice = negotiate(request.header('accept'), offer) ?? JSON_CHOICE;
+  return indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+}
 
 function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
   if (choice.pretty || choice.format !== 'json') return choice;

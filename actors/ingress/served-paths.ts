@@ -10,6 +10,9 @@ const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create'
 /** For these a name in the request may come from a field selector. */
 const LIST_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
 
+/** Methods that are passed on to what stands behind a proxy. */
+const PROXY_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+
 /** Why a request is not served: 404 when there is no such path, 405 when it does not take the method. */
 export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
   const { verb, namespace, name, subresource, rest } = info;
@@ -19,6 +22,7 @@ export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method
     const served = type.subresources.get(subresource);
     if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
     if (namespace === '' && type.namespaced) return resourceNotFound();
+    if (subresource === 'proxy') return PROXY_METHODS.has(method) ? undefined : methodNotAllowed();
     // HEAD is authorized as a get, and served on nothing that is stored.
     return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
   }

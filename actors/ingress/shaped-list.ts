@@ -1,10 +1,16 @@
-// A list in a shape of its own (Table, partial metadata). Each item has to be decoded, so a long list is made in slices
-// between which the thread serves others. Plain lists are list-body.ts.
+// A list in a shape of its own (Table, partial metadata), or of objects that are stored in another version. Each item has to
+// be decoded, so a long list is made in slices between which the thread serves others. Plain lists are list-body.ts.
 import type { JsonObject } from '../../api/json-value.ts';
-import type { Renderer } from '../../api/render/renderer.ts';
 import { headersFor, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
-import { decodedItem, type ListEnvelope, type ListItems, listMetadata } from './list-body.ts';
+import {
+  convertedItem,
+  decodedItem,
+  type ListEnvelope,
+  type ListItems,
+  listMetadata,
+  listOpening,
+} from './list-body.ts';
 import { pacedWriter } from './paced-writer.ts';
 import type { Representation } from './representation.ts';
 
@@ -32,10 +38,34 @@ export async function sendShapedList(
   }
   // The items are the last member of an empty list: everything before its closing is the opening.
   const opening = JSON.stringify(renderer.shapedList([], listMetadata(envelope))).slice(0, -CLOSING.length);
+  await sendItems(exchange, contentType, opening, items, (object) => renderer.shapedItem(object), pause);
+}
+
+/** Sends a list as JSON whose items have to be converted. `pause` as above. */
+export function sendConvertedList(
+  exchange: Exchange,
+  envelope: ListEnvelope,
+  items: ListItems,
+  { contentType, renderer }: Representation,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const opening = listOpening(envelope).toString('utf8');
+  return sendItems(exchange, contentType, opening, items, (object) => convertedItem(renderer, object), pause);
+}
+
+async function sendItems(
+  exchange: Exchange,
+  contentType: string,
+  opening: string,
+  items: ListItems,
+  rendered: (object: JsonObject) => object,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const count = items.places.length >>> 1;
   const headers = headersFor(contentType);
   exchange.code = 200;
   if (count <= SLICE_ITEMS) {
-    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, renderer)}${CLOSING}\n`);
+    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, rendered)}${CLOSING}\n`);
     return;
   }
   const { response } = exchange;
@@ -44,7 +74,7 @@ export async function sendShapedList(
   for (let from = 0; from < count && !response.aborted; from += SLICE_ITEMS) {
     if (from > 0) await pause();
     const to = Math.min(from + SLICE_ITEMS, count);
-    const text = slice(items, from, to, renderer);
+    const text = slice(items, from, to, rendered);
     await write(Buffer.from(from === 0 ? opening + text : `,${text}`));
   }
   if (response.aborted) return;
@@ -55,8 +85,8 @@ export async function sendShapedList(
 const CLOSING = ']}';
 
 /** The items from one index up to another, joined by commas. */
-function slice(items: ListItems, from: number, to: number, renderer: Renderer): string {
+function slice(items: ListItems, from: number, to: number, rendered: (object: JsonObject) => object): string {
   const texts: string[] = [];
-  for (let i = from; i < to; i++) texts.push(JSON.stringify(renderer.shapedItem(decodedItem(items, i))));
+  for (let i = from; i < to; i++) texts.push(JSON.stringify(rendered(decodedItem(items, i))));
   return texts.join(',');
 }

@@ -1,5 +1,6 @@
 // Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
+import { parseQuery } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
@@ -10,24 +11,29 @@ import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { headersFor } from './answers.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange, OngoingAnswer } from './exchange.ts';
 import { selectionOf, watchStart } from './read-parameters.ts';
 import { refusalStatus } from './reads.ts';
 import type { Representation } from './representation.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
 
-interface OpenWatch {
+const NO_QUERY = parseQuery('');
+const NOTHING = (): void => {};
+
+/** What is kept of an open watch: there may be tens of thousands, so that all else of its request is let go. */
+interface OpenWatch extends OngoingAnswer {
   readonly id: number;
   readonly exchange: Exchange;
   readonly response: HttpResponse;
-  readonly representation: Representation;
-  started: boolean;
+  /** Until the answer begins. */
+  representation: Representation | undefined;
   /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
   full: boolean;
   /** How often the hub was told that the socket is full. */
   parks: number;
   /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
   parksHeard: number;
-  readonly ended: () => void;
+  isEnded: boolean;
 }
 
 export interface WatchParts {
@@ -37,6 +43,8 @@ export interface WatchParts {
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
   readonly schema: () => Schema;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
 }
 
 export class Watches {
@@ -55,7 +63,7 @@ export class Watches {
     return this.#open.size;
   }
 
-  /** Serves one watch until it ends. */
+  /** Opens a watch, which then goes on by itself. Throws what it is refused with. */
   async serve(
     exchange: Exchange,
     info: ResourceRequestInfo,
@@ -63,22 +71,7 @@ export class Watches {
     representation: Representation,
   ): Promise<void> {
     const query = this.#query(exchange, info, type, representation);
-    const ended = new Promise<void>((resolve) => {
-      const { response } = exchange;
-      const watch: OpenWatch = {
-        id: query.watcher,
-        exchange,
-        response,
-        representation,
-        started: false,
-        full: false,
-        parks: 0,
-        parksHeard: 0,
-        ended: resolve,
-      };
-      this.#open.set(watch.id, watch);
-      response.onAborted(() => this.#close(watch));
-    });
+    const watch = this.#opened(query.watcher, exchange, representation);
     try {
       const answer = await this.#parts.hub.ask(
         { type: 'watch', ...query },
@@ -88,12 +81,29 @@ export class Watches {
       if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));
       else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     } catch (error) {
-      this.#open.delete(query.watcher);
+      this.#open.delete(watch.id);
       throw error;
     }
-    const watch = this.#open.get(query.watcher);
-    if (watch !== undefined) this.#start(watch);
-    return ended;
+    if (this.#open.has(watch.id)) this.#start(watch);
+    exchange.ongoing = watch;
+  }
+
+  #opened(id: number, exchange: Exchange, representation: Representation): OpenWatch {
+    const { response } = exchange;
+    const watch: OpenWatch = {
+      id,
+      exchange,
+      response,
+      representation,
+      full: false,
+      parks: 0,
+      parksHeard: 0,
+      isEnded: false,
+      onEnded: NOTHING,
+    };
+    this.#open.set(id, watch);
+    response.onAborted(() => this.#close(watch));
+    return watch;
   }
 
   /** One chunk for many watchers. */
@@ -139,10 +149,18 @@ export class Watches {
 
   #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {
     const { metaGroup } = this.#parts;
-    const { timeoutSeconds, ...start } = watchStart(exchange.query, metaGroup);
+    const { storageKey, namespace, labelSelector, fieldSelector } = selectionOf(info, type, exchange.query);
+    const start = watchStart(exchange.query, metaGroup);
+    const { timeoutSeconds, afterRevision, freshness, bookmarks, sendInitialEventsEnd } = start;
     return {
-      ...selectionOf(info, type, exchange.query),
-      ...start,
+      storageKey,
+      namespace,
+      labelSelector,
+      fieldSelector,
+      afterRevision,
+      freshness,
+      bookmarks,
+      sendInitialEventsEnd,
       watcher: this.#nextId++,
       rendering,
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
@@ -156,11 +174,20 @@ export class Watches {
   }
 
   #start(watch: OpenWatch): void {
-    if (watch.started) return;
-    watch.started = true;
-    watch.exchange.code = 200;
-    watch.response.start(200, headersFor(watch.representation.contentType));
-    watch.response.onDrained(() => this.#drained(watch));
+    const { exchange, representation, response } = watch;
+    if (representation === undefined) return;
+    watch.representation = undefined;
+    if (exchange.request.isWebSocket) {
+      exchange.code = 101;
+      const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
+      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+    } else {
+      exchange.code = 200;
+      response.start(200, headersFor(representation.contentType));
+    }
+    response.onDrained(() => this.#drained(watch));
+    exchange.request.release();
+    exchange.query = NO_QUERY;
   }
 
   /** A watch that is over before its first event. */
@@ -178,12 +205,17 @@ export class Watches {
   #finish(watch: OpenWatch): void {
     this.#open.delete(watch.id);
     watch.response.end();
-    watch.ended();
+    this.#ended(watch);
   }
 
   #close(watch: OpenWatch): void {
     if (!this.#open.delete(watch.id)) return;
     this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
-    watch.ended();
+    this.#ended(watch);
+  }
+
+  #ended(watch: OpenWatch): void {
+    watch.isEnded = true;
+    watch.onEnded();
   }
 }

@@ -3,8 +3,22 @@ import type { Timers } from '../../runtime/environment.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 
-/** Reads something back from the disk. Resolves with what is wrong, empty when nothing is; never rejects. */
-export function diskProblem(engine: StorageEngine, timers: Timers, timeoutMs: number): Promise<string> {
+/**
+ * What is wrong with the disk, empty when nothing is. `waitedMs`: how long a commit has been waiting for it; else something
+ * is read back. Never rejects.
+ */
+export async function storeProblem(
+  engine: StorageEngine,
+  timers: Timers,
+  timeoutMs: number,
+  waitedMs: number,
+): Promise<string> {
+  return waitedMs > timeoutMs
+    ? `a commit has been waiting for the disk for more than ${timeoutMs} ms`
+    : diskProblem(engine, timers, timeoutMs);
+}
+
+function diskProblem(engine: StorageEngine, timers: Timers, timeoutMs: number): Promise<string> {
   return new Promise((resolve) => {
     const timer = timers.after(timeoutMs, () => resolve(`the disk did not answer within ${timeoutMs} ms`));
     const settle = (problem: string): void => {

@@ -1,5 +1,6 @@
 // What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
+import type { ResourceDigest } from '../../storage/live-digest.ts';
 import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
 
 /** `expect` of an operation: the key must not exist. */
@@ -85,6 +86,14 @@ export interface StoreHealth {
   readonly reason: string;
 }
 
+export interface Backup {
+  readonly id: number;
+  readonly revision: number;
+  readonly objects: number;
+  /** Of the objects' keys and revisions. */
+  readonly digest: number;
+}
+
 export interface StoreProtocol extends Protocol {
   readonly asks: {
     /** Group commit: answered when durable and published. Values of all transactions lie in `payload`. */
@@ -94,6 +103,11 @@ export interface StoreProtocol extends Protocol {
     };
     /** Starts `storeBatch` messages to the named actor, each after the snapshot's sequence. */
     readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: Snapshot };
+    /** Sums over everything live at the newest revision, for readers that doubt themselves. */
+    readonly digests: {
+      readonly message: Record<never, never>;
+      readonly reply: { readonly revision: number; readonly resources: readonly ResourceDigest[] };
+    };
     readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
     /** Whether a key management service answers, by its number in the encryption configuration. */
     readonly keyServiceHealth: {
@@ -106,8 +120,16 @@ export interface StoreProtocol extends Protocol {
       readonly message: { readonly upToRevision: number };
       readonly reply: { readonly compactedRevision: number };
     };
+    /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
+    readonly openBackup: { readonly message: Record<never, never>; readonly reply: Backup };
+    /** The next records of it (storage/snapshot-file.ts), empty at the end. */
+    readonly readBackup: {
+      readonly message: { readonly id: number };
+      readonly reply: { readonly payload: Uint8Array };
+    };
   };
   readonly tells: {
     readonly unsubscribe: { readonly subscriber: string };
+    readonly closeBackup: { readonly id: number };
   };
 }

@@ -4,7 +4,7 @@
 import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineContents, StorageEngine } from '../../storage/engine.ts';
-import { type EventRecord, type LoggedEvent, liveDigestOf, readEventRecord } from '../../storage/event-log.ts';
+import { type EventRecord, type LoggedEvent, readEventRecord } from '../../storage/event-log.ts';
 import { isSealedValue, noProvider } from '../../storage/sealed-value.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import {
@@ -36,7 +36,8 @@ export interface StoredForms {
 }
 
 /**
- * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history window.
+ * Fills `log` from an opened engine, each value brought into its current version. Returns the commit times of the history
+ * window.
  * Throws OrchError StoreUnusable with one line that says what is damaged.
  */
 export async function recover(
@@ -57,10 +58,10 @@ export async function recover(
     }
     const current = currentVersion(key, value);
     const place = writeRecord(pool, key, current, value.bornRevision === value.revision ? CREATED : UPDATED);
-    if (encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
+    if (current !== value || encryption?.isStale(key, bytes)) markStale(pool.slab(place.slab), place.offset);
     const keyChecksum = crc32(key);
     log.current.set(key, { ...place, bornRevision: value.bornRevision, keyChecksum });
-    log.liveDigest = (log.liveDigest + liveDigestOf(keyChecksum, value.revision)) >>> 0;
+    log.digests.change(key, keyChecksum, 0, value.revision);
   };
   await engine.loadValues((key, bytes) => {
     const plain = openStored(encryption, key, bytes);
@@ -118,7 +119,7 @@ function checkAgainstValues(log: RevisionLog, last: EventRecord | undefined): vo
       `there must be ${last.liveObjects} objects at revision ${last.lastRevision}, ${log.current.size} were found`,
     );
   }
-  if (log.liveDigest !== last.liveDigest)
+  if (log.digests.total !== last.liveDigest)
     throw storeDamage(`the objects are not those of revision ${last.lastRevision}`);
 }
 
@@ -136,6 +137,8 @@ async function rebuildHistory(
   for (let i = events.length - 1; i >= 0; i--) {
     const event = events[i]!;
     const after = cursor.has(event.key) ? cursor.get(event.key) : log.current.get(event.key);
+    const { key, previous } = event;
+    if (previous.byteLength > 0 && encryption?.isStale(key, previous)) log.hasStaleHistory = true;
     const opened = openPrevious(event, encryption);
     const before = writePrevious(pool, event, opened instanceof Promise ? await opened : opened, currentVersion);
     const place = event.type === DELETED ? removalPlace(log, event, before, after) : after;

@@ -4,7 +4,8 @@
 import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineWrite } from '../../storage/engine.ts';
-import { EventRecordWriter, liveDigestOf } from '../../storage/event-log.ts';
+import { EventRecordWriter } from '../../storage/event-log.ts';
+import { LiveDigests } from '../../storage/live-digest.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
 import {
   CREATED,
@@ -54,7 +55,6 @@ export interface FormedBatch {
 interface BatchStart {
   readonly revision: number;
   readonly lastChecksum: number;
-  readonly liveDigest: number;
   readonly events: number;
   /** Every key written, with what was current before, in order. */
   readonly replaced: (readonly [key: string, before: CurrentRecord | undefined])[];
@@ -67,7 +67,10 @@ export class RevisionLog {
   compactedRevision = 0;
   /** Checksum of the last event record. */
   lastChecksum = 0;
-  liveDigest = 0;
+  /** Of `current`. */
+  readonly digests = new LiveDigests();
+  /** Recovery found values in the history that are not written in their form any more. */
+  hasStaleHistory = false;
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
@@ -77,7 +80,7 @@ export class RevisionLog {
   #scratchEnd = 0;
   #writes: EngineWrite[] = [];
   #runs: number[] = [];
-  #start: BatchStart = { revision: 0, lastChecksum: 0, liveDigest: 0, events: 0, replaced: [] };
+  #start: BatchStart = { revision: 0, lastChecksum: 0, events: 0, replaced: [] };
 
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
@@ -95,21 +98,22 @@ export class RevisionLog {
     this.#scratchEnd = 0;
     this.#writes = [];
     this.#runs = [];
-    const { revision, lastChecksum, liveDigest } = this;
-    this.#start = { revision, lastChecksum, liveDigest, events: this.window.events.length, replaced: [] };
+    const { revision, lastChecksum } = this;
+    this.#start = { revision, lastChecksum, events: this.window.events.length, replaced: [] };
   }
 
   /** Takes back everything since `begin`: the batch was not stored, and nobody has seen it. */
   retract(): void {
-    const { revision, lastChecksum, liveDigest, events, replaced } = this.#start;
+    const { revision, lastChecksum, events, replaced } = this.#start;
     this.window.retract(this.window.events.length - events);
-    for (const [key, before] of replaced.reverse()) {
+    for (const [key, before] of [...replaced].reverse()) {
       const written = this.current.get(key);
       if (written !== undefined) this.#pool.release(written.slab, written.offset);
-      if (before === undefined) this.current.delete(key);
-      else this.current.set(key, before);
+      this.digests.retract(key, (written ?? before)!.keyChecksum, written?.revision ?? 0, before?.revision ?? 0);
+      this.#setCurrent(key, before);
     }
-    Object.assign(this, { revision, lastChecksum, liveDigest });
+    this.revision = revision;
+    this.lastChecksum = lastChecksum;
     this.begin();
   }
 
@@ -137,10 +141,17 @@ export class RevisionLog {
       lastRevision: this.revision,
       wallMs,
       liveObjects: this.current.size,
-      liveDigest: this.liveDigest,
+      liveDigest: this.digests.total,
     });
     this.lastChecksum = checksum;
     return { firstRevision, lastRevision: this.revision, writes: this.#writes, events: bytes, runs: this.#runs };
+  }
+
+  /** A batch without events: one revision, whose record vouches for everything there is. */
+  checkpoint(wallMs: number): FormedBatch {
+    this.begin();
+    this.revision++;
+    return this.finish(this.revision, wallMs)!;
   }
 
   /**
@@ -240,15 +251,13 @@ export class RevisionLog {
 
   #replace(key: string, before: CurrentRecord | undefined, next: CurrentRecord | undefined): void {
     this.#start.replaced.push([key, before]);
-    let digest = this.liveDigest;
-    if (before !== undefined) digest -= liveDigestOf(before.keyChecksum, before.revision);
-    if (next !== undefined) {
-      digest += liveDigestOf(next.keyChecksum, next.revision);
-      this.current.set(key, next);
-    } else {
-      this.current.delete(key);
-    }
-    this.liveDigest = digest >>> 0;
+    this.digests.change(key, (next ?? before)!.keyChecksum, before?.revision ?? 0, next?.revision ?? 0);
+    this.#setCurrent(key, next);
+  }
+
+  #setCurrent(key: string, record: CurrentRecord | undefined): void {
+    if (record !== undefined) this.current.set(key, record);
+    else this.current.delete(key);
   }
 
   #log(key: string, type: RecordType, before: CurrentRecord | undefined, place: Place, checksum: number): void {

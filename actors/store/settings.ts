@@ -3,6 +3,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
+import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {
   /** Makes the engine, unopened. */
@@ -15,6 +16,8 @@ export interface StoreOptions {
   readonly healthcheckTimeoutMs: number;
   /** Bytes that only the history window keeps; older events are compacted beyond it. */
   readonly historyBytesMax: number;
+  /** How often objects and disk are measured for the metrics; absent: never. */
+  readonly measures?: MeasurePeriods;
   /** Brings a value that is read back from the engine into the version it is stored in now; absent: it is. */
   readonly currentVersion?: CurrentVersion;
 }

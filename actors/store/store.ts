@@ -9,15 +9,18 @@ import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
-import { diskProblem, keyServiceProblem } from './health.ts';
+import { keyServiceProblem, storeProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
+import { SettledSteps } from './settled-steps.ts';
 import { historyPlaces, livePlaces } from './snapshot.ts';
+import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
@@ -38,13 +41,14 @@ export class Store implements Actor<StoreProtocol> {
   readonly #log: RevisionLog;
   readonly #subscribers: Subscribers;
   readonly #metrics: StoreMetrics;
+  readonly #backups: Backups;
   readonly #commitTimes = new CommitTimes();
   readonly #compactor: Compactor;
   #tokenKey: Uint8Array = new Uint8Array();
   readonly #pending: PendingCommits;
   #running = false;
   #commitStartedMs: number | undefined;
-  #settledSteps: (() => void)[] = [];
+  readonly #settled = new SettledSteps(() => this.#commitStartedMs === undefined);
   #sliceDue = false;
   #learnedSlabs = 0;
   #stopped = false;
@@ -72,6 +76,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
+    this.#backups = new Backups(this.#engine, this.#log, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -95,6 +100,8 @@ export class Store implements Actor<StoreProtocol> {
         // A clock that was ahead then and is right now must not keep history for ever.
         this.#commitTimes.add({ revision, wallMs: Math.min(wallMs, nowMs) });
       }
+      // The newest record is the one that compaction leaves: it is not to hold values under an old key.
+      if (this.#log.hasStaleHistory) await this.#checkpoint(nowMs);
     } catch (error) {
       this.#encryption?.close();
       await this.#engine.close({ asFound: true });
@@ -105,10 +112,18 @@ export class Store implements Actor<StoreProtocol> {
     const { compactionIntervalMs } = this.#options;
     if (compactionIntervalMs > 0) {
       this.#context.timers.every(Math.max(100, compactionIntervalMs / COMPACTION_CHECKS_PER_INTERVAL), () =>
-        this.#whenSettled(this.#compactByAge),
+        this.#settled.when(this.#compactByAge),
       );
     }
+    const { measures } = this.#options;
+    if (measures) new StoreMeasures(this.#context, this.#engine, this.#log.current).start(measures);
     this.#context.log.info({ revision: this.#log.revision, objects: this.#log.current.size }, 'store opened');
+  }
+
+  async #checkpoint(wallMs: number): Promise<void> {
+    const { lastRevision, ...batch } = this.#log.checkpoint(wallMs);
+    await this.#engine.commit({ ...batch, lastRevision });
+    this.#commitTimes.add({ revision: lastRevision, wallMs });
   }
 
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
@@ -117,10 +132,13 @@ export class Store implements Actor<StoreProtocol> {
         this.#accept({ message, reply });
         return;
       case 'subscribe':
-        this.#answerSettled(reply, () => this.#subscribe(message.subscriber));
+        this.#settled.answer(reply, () => this.#subscribe(message.subscriber));
         return;
       case 'unsubscribe':
         this.#subscribers.remove(message.subscriber);
+        return;
+      case 'digests':
+        this.#settled.answer(reply, () => ({ revision: this.#log.revision, resources: this.#log.digests.all() }));
         return;
       case 'health':
         this.#health(reply);
@@ -129,13 +147,15 @@ export class Store implements Actor<StoreProtocol> {
         void keyServiceProblem(this.#encryption, message.number).then((problem) => reply.send({ problem }));
         return;
       case 'compact':
-        this.#answerSettled(reply, () => {
+        this.#settled.answer(reply, () => {
           this.#compactor.upTo(message.upToRevision);
           while (this.#compactor.isBehind) this.#compactor.next();
           this.#wake();
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
+      default:
+        this.#backups.onMessage(message, reply, (answer) => this.#settled.answer(reply, answer));
     }
   }
 
@@ -263,25 +283,7 @@ export class Store implements Actor<StoreProtocol> {
   #settle(): void {
     this.#compactor.byBounds();
     if (this.#compactor.isBehind) this.#goOnCompacting();
-    const steps = this.#settledSteps;
-    this.#settledSteps = [];
-    for (const step of steps) step();
-  }
-
-  /** Runs a step that must not see a batch which is not durable yet: now, or once after the batch being written. */
-  #whenSettled(step: () => void): void {
-    if (this.#commitStartedMs === undefined) step();
-    else if (!this.#settledSteps.includes(step)) this.#settledSteps.push(step);
-  }
-
-  #answerSettled(reply: Reply, answer: () => unknown): void {
-    this.#whenSettled(() => {
-      try {
-        reply.send(answer());
-      } catch (error) {
-        reply.fail(error);
-      }
-    });
+    this.#settled.run();
   }
 
   /** Returns the publication's number. */
@@ -306,6 +308,7 @@ export class Store implements Actor<StoreProtocol> {
   #subscribe(subscriber: string): Snapshot {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
+      incarnation: this.#subscribers.incarnation,
       readerSlot,
       sequence: this.#subscribers.sequence,
       revision: this.#log.revision,
@@ -335,7 +338,7 @@ export class Store implements Actor<StoreProtocol> {
       this.#wake();
     } else if (!this.#sliceDue) {
       this.#sliceDue = true;
-      this.#context.timers.soon(() => this.#whenSettled(this.#compactNext));
+      this.#context.timers.soon(() => this.#settled.when(this.#compactNext));
     }
   }
 
@@ -345,17 +348,14 @@ export class Store implements Actor<StoreProtocol> {
   }
 
   #health(reply: Reply): void {
-    const answer = (reason: string): void => {
-      const revision = this.#shared.committedRevision;
-      reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
-    };
+    const { clock, timers } = this.#context;
     const timeoutMs = this.#options.healthcheckTimeoutMs;
     const started = this.#commitStartedMs;
-    if (started !== undefined && this.#context.clock.monotonicMs() - started > timeoutMs) {
-      answer(`a commit has been waiting for the disk for more than ${timeoutMs} ms`);
-      return;
-    }
-    void diskProblem(this.#engine, this.#context.timers, timeoutMs).then(answer);
+    const waitedMs = started === undefined ? 0 : clock.monotonicMs() - started;
+    void storeProblem(this.#engine, timers, timeoutMs, waitedMs).then((reason) => {
+      const revision = this.#shared.committedRevision;
+      reply.send({ healthy: reason === '', revision, reason } satisfies StoreHealth);
+    });
   }
 
   /** What was accepted but not acknowledged is lost with the thread. */

@@ -30,6 +30,8 @@ export class Subscribers {
   readonly #pool: SlabPool;
   readonly #byName = new Map<string, Subscriber>();
   #retry: Timer | undefined;
+  /** Tells this store's publications from those of one before it, which may still be on their way. */
+  readonly incarnation: number;
   /** The last publication's number. */
   sequence = 0;
 
@@ -37,6 +39,7 @@ export class Subscribers {
     this.#context = context;
     this.#shared = shared;
     this.#pool = pool;
+    this.incarnation = Math.floor(context.random.next() * Number.MAX_SAFE_INTEGER);
   }
 
   get count(): number {
@@ -75,7 +78,7 @@ export class Subscribers {
     this.#tellLost();
   }
 
-  publish(batch: Omit<StoreBatch, 'sequence' | 'newSlabs'>): void {
+  publish(batch: Omit<StoreBatch, 'incarnation' | 'sequence' | 'newSlabs'>): void {
     this.sequence++;
     let isAnyLost = false;
     for (const [name, subscriber] of this.#byName) {
@@ -85,6 +88,7 @@ export class Subscribers {
       const sent = subscriber.ref.tell<'storeBatch'>({
         type: 'storeBatch',
         ...batch,
+        incarnation: this.incarnation,
         sequence: this.sequence,
         newSlabs,
       });

@@ -59,6 +59,17 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
   return left[0]!;
 }
 
+/** The places of a set that have nothing of it under them. */
+export function lowest(set: FieldSet): FieldSet {
+  const draft: Draft = {};
+  for (const element in set) {
+    if (element === SELF) continue;
+    const node = set[element]!;
+    draft[element] = isEmpty(node) ? node : lowest(node);
+  }
+  return draft;
+}
+
 /** Two nodes that have something below them, or a root each. */
 function joined(left: FieldSet, right: FieldSet): FieldSet {
   let draft: Draft | undefined;

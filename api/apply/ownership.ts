@@ -15,6 +15,7 @@ import {
   type FieldSet,
   intersection,
   isEmpty,
+  lowest,
   NO_FIELDS,
   places,
   sameFields,
@@ -177,8 +178,9 @@ export function applyConfiguration(
   const kept = withoutGivenUpIn(merged, last, [self, ...others], type, writer.apiVersion, versions);
   const pruned = kept === merged ? merged : canonical(kept, type);
   const { added, modified, removed } = excluding(compareObjects(base, pruned, type.rule), reset);
-  // A zero that canonical form leaves out is asserted all the same.
-  const changed = union(union(added, modified), intersection(removed, self.fields));
+  // A zero that canonical form leaves out is asserted all the same. A map or list that became empty is not: what was taken
+  // out of it was the applier's own.
+  const changed = union(union(added, modified), intersection(lowest(removed), self.fields));
   const differences = differencesIn(base, pruned, writer.apiVersion, { changed, removed }, versions);
   const conflicting = withFieldsIn(others, differences);
   if (conflicting.length > 0 && !application.force) requireAllowed(conflicting, base, application);

@@ -138,7 +138,7 @@ const VALUE_NUMBER = 2;
 
 function mapReader(field: FieldSchema, read: ValueReader): MessageReader {
   const { name } = field;
-  const zero = field.kind === 'string' ? '' : null;
+  const zero = field.kind === 'string' || field.kind === 'bytes' ? '' : null;
   return (reader, object) => {
     object[name] ??= {};
     let key = '';

@@ -60,9 +60,18 @@ const conversion: Pair = {
   },
 };
 
+/** What v1 leaves out, v1beta1 would take for the opposite. */
+const preserving: Pair = {
+  up: (spec) => spec,
+  down: (spec) => ({ ...spec, preserveUnknownFields: spec.preserveUnknownFields ?? false }),
+};
+
 const columns = eachOf('additionalPrinterColumns', renaming({ JSONPath: 'jsonPath' }));
 
-const definition = inside('spec', chained(perVersion, eachOf('versions', columns), inside('conversion', conversion)));
+const definition = inside(
+  'spec',
+  chained(preserving, perVersion, eachOf('versions', columns), inside('conversion', conversion)),
+);
 
 export const apiextensionsSteps: StepTable = {
   'apiextensions/v1beta1.CustomResourceDefinition': {

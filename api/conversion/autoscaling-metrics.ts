@@ -17,10 +17,7 @@ function identifier(name: unknown, selector: unknown): JsonObject {
 
 /** A target that is wanted for each pod, or else as a whole. */
 function targetOf(value: unknown, averageValue: unknown): JsonObject {
-  // v2beta1 must give a value even where only the average counts.
-  if (averageValue !== undefined)
-    return { type: 'AverageValue', value: value === ZERO ? undefined : value, averageValue };
-  return { type: 'Value', value };
+  return averageValue === undefined ? { type: 'Value', value } : { type: 'AverageValue', value, averageValue };
 }
 
 const resource: Pair = [
@@ -48,7 +45,8 @@ const pods: Pair = [
 const object: Pair = [
   ({ target, metricName, selector, targetValue, averageValue }) => ({
     describedObject: target,
-    target: targetOf(targetValue, averageValue),
+    // v2beta1 must give a value even where only the average counts.
+    target: targetOf(averageValue !== undefined && targetValue === ZERO ? undefined : targetValue, averageValue),
     metric: identifier(metricName, selector),
   }),
   ({ describedObject, target, metric }) => {

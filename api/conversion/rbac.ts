@@ -1,5 +1,4 @@
 // Role bindings of v1alpha1: their subjects have an apiVersion where later versions have an apiGroup.
-import { splitApiVersion } from '../resources/resource-table.ts';
 import { eachOf, type Pair, type StepTable } from './step.ts';
 
 const GROUP = 'rbac.authorization.@group';
@@ -12,7 +11,8 @@ const subject: Pair = {
     if (rest.kind === 'User' && rest.name === '*') return { ...rest, kind: 'Group', name: EVERYONE, apiGroup: group };
     if (rest.kind === 'User' || rest.kind === 'Group') return { ...rest, apiGroup: group };
     if (rest.kind === 'ServiceAccount') return rest;
-    return { ...rest, apiGroup: splitApiVersion(String(apiVersion)).group };
+    const text = String(apiVersion);
+    return { ...rest, apiGroup: text.slice(0, Math.max(0, text.lastIndexOf('/'))) };
   },
   down: ({ apiGroup = '', ...rest }, { dialect }) => {
     if (rest.kind === 'ServiceAccount') return { ...rest, apiVersion: 'v1' };

@@ -1,5 +1,5 @@
 // The two forms an object has in a request: as its client speaks of it, and as it is stored. Where the two versions are one,
-// nothing is done.
+// nothing is done. Reviews are not stored: the server thinks of them in their preferred version.
 import type { JsonObject } from '../json-value.ts';
 import type { Registry } from '../resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../resources/resource-table.ts';
@@ -10,9 +10,14 @@ type Convert = (object: JsonObject) => JsonObject;
 
 const asItIs: Convert = (object) => object;
 
-/** The version that a type's objects are stored in. */
-export function storedKind({ storageApiVersion, kind }: KnownType): VersionedKind {
-  return { ...splitApiVersion(storageApiVersion), kind };
+/** The version that a type's objects are stored in; of types that are not stored, the preferred one. */
+export function storedKind({ persisted, storageApiVersion, group, preferredVersion, kind }: KnownType): VersionedKind {
+  return persisted ? { ...splitApiVersion(storageApiVersion), kind } : { group, version: preferredVersion, kind };
+}
+
+function isStored(type: KnownType): boolean {
+  const { group, version } = storedKind(type);
+  return type.group === group && type.version === version;
 }
 
 export class StoredForm {
@@ -42,7 +47,7 @@ export class StoredForm {
   asked(type: KnownType, stored: JsonObject): JsonObject {
     let convert = this.#toAsked.get(type);
     if (convert === undefined) {
-      convert = type.needsConversion ? this.#conversions.between(storedKind(type), type).convert : asItIs;
+      convert = isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
       this.#toAsked.set(type, convert);
     }
     return convert(stored);
@@ -56,7 +61,7 @@ export class StoredForm {
   }
 
   /** Converts between two versions of a type. */
-  between(from: KnownType, to: KnownType): Convert {
+  between(from: VersionedKind, to: VersionedKind): Convert {
     return this.#conversions.between(from, to).convert;
   }
 
@@ -64,6 +69,6 @@ export class StoredForm {
   #storing(type: KnownType): Convert {
     if (this.#schema.kind(type.group, type.version, type.kind) === undefined) return asItIs;
     const { convert, isRelabeling } = this.#conversions.between(type, storedKind(type));
-    return isRelabeling && !type.needsConversion ? asItIs : convert;
+    return isRelabeling && isStored(type) ? asItIs : convert;
   }
 }

@@ -63,8 +63,9 @@ export const GATED_FIELDS: Readonly<Record<string, readonly GatedField[]>> = {
   'discovery.EndpointConditions': gated('EndpointSliceTerminatingCondition', 'serving', 'terminating'),
   'networking.IngressClassParametersReference': gated('IngressClassNamespacedParams', 'scope', 'namespace'),
   'networking.NetworkPolicyPort': gated('NetworkPolicyEndPort', 'endPort'),
-  'node.RuntimeClass': gated('PodOverhead', 'overhead'),
-  'node.RuntimeClassSpec': gated('PodOverhead', 'overhead'),
+  'node/v1.RuntimeClass': gated('PodOverhead', 'overhead'),
+  'node/v1beta1.RuntimeClass': gated('PodOverhead', 'overhead'),
+  'node/v1alpha1.RuntimeClassSpec': gated('PodOverhead', 'overhead'),
   'policy.PodSecurityPolicySpec': [
     ...gated('ProcMountType', 'allowedProcMountTypes'),
     ...gated('CSIInlineVolume', 'allowedCSIDrivers'),

@@ -15,6 +15,11 @@ export function protobufTypeOf(schema: Schema, { group, version, kind }: RowType
   return type === undefined || type.jsonOnly ? undefined : type;
 }
 
+/** Whether `protobufValue` takes the value. */
+export function hasProtobufForm(value: object, schema: Schema): boolean {
+  return typeOfValue(value as JsonObject, schema) !== undefined;
+}
+
 /**
  * The value in its envelope, under the kind and apiVersion that it names. Discovery documents that name no apiVersion are
  * of `v1`, and their envelope names none either.
@@ -23,8 +28,13 @@ export function protobufTypeOf(schema: Schema, { group, version, kind }: RowType
  */
 export function protobufValue(value: object, schema: Schema): Buffer {
   const object = value as JsonObject;
-  const kind = String(object.kind ?? '');
-  const type = protobufTypeOf(schema, { ...splitApiVersion(String(object.apiVersion ?? 'v1')), kind });
-  if (type === undefined) throw new RangeError(`${String(object.apiVersion)} ${kind} has no Protobuf form`);
+  const type = typeOfValue(object, schema);
+  if (type === undefined)
+    throw new RangeError(`${String(object.apiVersion)} ${String(object.kind)} has no Protobuf form`);
   return encodeEnveloped(object, type);
+}
+
+function typeOfValue({ apiVersion, kind }: JsonObject, schema: Schema): TypeSchema | undefined {
+  if (typeof kind !== 'string') return undefined;
+  return protobufTypeOf(schema, { ...splitApiVersion(String(apiVersion ?? 'v1')), kind });
 }

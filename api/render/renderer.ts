@@ -6,7 +6,7 @@ import { type Converter, conversionsOf } from '../conversion/conversion.ts';
 import type { JsonObject } from '../json-value.ts';
 import { schemaOf } from '../schema/schema.ts';
 import { Shaping } from '../table/shape.ts';
-import type { Rendering } from './rendering.ts';
+import { keepsStoredBytes, type Rendering } from './rendering.ts';
 
 /** Renders objects of one type one way, with ages as of one moment. */
 export class Renderer {
@@ -21,6 +21,12 @@ export class Renderer {
     this.#converter =
       source === undefined ? undefined : conversionsOf(schemaOf(DIALECTS[source.dialect])).between(source, target);
     this.#shaping = shape === undefined ? undefined : new Shaping(shape, target, nowMs);
+  }
+
+  /** True when the items of a list go out as the bytes they are stored as: where they leave out what makes a difference. */
+  get keepsStoredItems(): boolean {
+    const { source: _source, ...rendering } = this.rendering;
+    return keepsStoredBytes(rendering) && this.#converter?.isRelabeling !== false;
   }
 
   /** True when a list has to be rendered as a whole, because its items change places. */

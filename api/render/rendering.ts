@@ -31,6 +31,11 @@ export function renderingKey({ target, shape, encoding, pretty }: Rendering): st
 }
 
 /** True when an object goes out as the bytes it is stored as: nothing is decoded. */
-export function keepsStoredBytes({ encoding, pretty, shape, source }: Rendering): boolean {
-  return encoding === 'json' && !pretty && shape === undefined && source === undefined;
+export function keepsStoredBytes(rendering: Rendering): boolean {
+  return keepsStoredValue(rendering) && !rendering.pretty;
+}
+
+/** True when an object goes out as the JSON value it is stored as, indented or not. */
+export function keepsStoredValue({ encoding, shape, source }: Rendering): boolean {
+  return encoding === 'json' && shape === undefined && source === undefined;
 }

@@ -34,6 +34,8 @@ const SLAB_BYTES = 8 * 1024 * 1024;
 const WATCH_MS = 3_600_000;
 const DEADLINE_MS = 60_000;
 const STORAGE_KEY = 'core/pods';
+/** Of the store, which never restarts here. */
+const INCARNATION = 1;
 
 export const hub: Workload = {
   name: 'hub',
@@ -159,6 +161,7 @@ class CountingIngress implements Actor<WatchDeliveryProtocol> {
 }
 
 interface WrittenBatch {
+  readonly incarnation: number;
   readonly sequence: number;
   readonly lastRevision: number;
   readonly compactedRevision: number;
@@ -192,6 +195,7 @@ class WrittenStream {
 
   snapshot(): PublishedSnapshot {
     return {
+      incarnation: INCARNATION,
       sequence: 0,
       revision: this.revisionAtStart,
       compactedRevision: this.revisionAtStart,
@@ -217,6 +221,7 @@ class WrittenStream {
       const newSlabs = this.#pool.memories(known);
       known = this.#pool.count;
       batches.push({
+        incarnation: INCARNATION,
         sequence: batches.length + 1,
         lastRevision: this.#revision,
         compactedRevision: this.revisionAtStart,

@@ -119,21 +119,26 @@ export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
     name: 'service-account-key-file',
     type: 'sequence',
     description: 'PEM file of keys that verify service-account tokens; the TLS private key when none is given.',
+    inForce: true,
   },
   {
     name: 'service-account-signing-key-file',
     type: 'path',
-    description: 'Private key that signs service-account tokens.',
+    description: "Private key that signs service-account tokens; one of the server's own when no key file is given.",
+    inForce: true,
   },
   {
     name: 'service-account-issuer',
     type: 'string',
-    description: 'The iss claim of service-account tokens, an https address.',
+    description:
+      "The iss claim of service-account tokens, an https address; that of the server's own service when blank.",
+    inForce: true,
   },
   {
     name: 'service-account-jwks-uri',
     type: 'string',
     description: "Address of the key set named in the issuer's discovery document.",
+    inForce: true,
   },
   {
     name: 'service-account-lookup',
@@ -146,17 +151,20 @@ export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
     type: 'duration',
     default: '0s',
     description: 'Longest validity of an issued token; 0 for no limit of its own.',
+    inForce: true,
   },
   {
     name: 'service-account-extend-token-expiration',
     type: 'bool',
     default: 'true',
     description: 'Let tokens injected into pods live up to a year while clients learn to renew them.',
+    inForce: true,
   },
   {
     name: 'api-audiences',
     type: 'list',
     description: 'Names of which a token must carry one; the issuer when blank.',
+    inForce: true,
   },
 ]);
 

@@ -240,6 +240,7 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '0',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: "Throttle of one client's long-running connection; 0 for none.",
+    inForce: true,
   },
   {
     name: 'goaway-chance',

@@ -21,11 +21,11 @@ const GCM_NONCE_BYTES = 12;
 const GCM_TAG_BYTES = 16;
 
 /** AES-CBC with PKCS#7 padding: the vector, then the blocks. Notices a wrong key only by the padding. */
-function aesCbc(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
+function aesCbc(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
   const algorithm = `aes-${key.length * 8}-cbc`;
   return {
     seal(plain) {
-      const iv = randomBytes(CBC_IV_BYTES);
+      const iv = freshBytes(CBC_IV_BYTES);
       const cipher = createCipheriv(algorithm, key, iv);
       return Buffer.concat([iv, cipher.update(plain), cipher.final()]);
     },
@@ -38,11 +38,11 @@ function aesCbc(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher, 'p
 }
 
 /** AES-GCM with the context as additional data: the nonce, what is encrypted, the tag. */
-function aesGcm(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
+function aesGcm(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
   const algorithm = `aes-${key.length * 8}-gcm` as 'aes-256-gcm';
   return {
     seal(plain, context) {
-      const nonce = randomBytes(GCM_NONCE_BYTES);
+      const nonce = freshBytes(GCM_NONCE_BYTES);
       const cipher = createCipheriv(algorithm, key, nonce, { authTagLength: GCM_TAG_BYTES });
       cipher.setAAD(Buffer.from(context));
       return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
@@ -60,10 +60,10 @@ function aesGcm(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher, 'p
 }
 
 /** XSalsa20-Poly1305: the nonce, then the box. */
-function secretbox(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
+function secretbox(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
   return {
     seal(plain) {
-      const nonce = randomBytes(SECRETBOX_NONCE_BYTES);
+      const nonce = freshBytes(SECRETBOX_NONCE_BYTES);
       return Buffer.concat([nonce, sealBox(plain, key, nonce)]);
     },
     open(payload) {
@@ -78,7 +78,7 @@ function secretbox(key: Uint8Array, randomBytes: RandomBytes): Omit<ValueCipher,
 
 /** Each kind of keyed provider, by its name in the configuration. */
 export const KEYED_CIPHERS: Readonly<
-  Record<KeyedKind, (key: Uint8Array, randomBytes: RandomBytes) => Omit<ValueCipher, 'prefix'>>
+  Record<KeyedKind, (key: Uint8Array, freshBytes: RandomBytes) => Omit<ValueCipher, 'prefix'>>
 > = { aescbc: aesCbc, aesgcm: aesGcm, secretbox };
 
 /** Values as they are. */

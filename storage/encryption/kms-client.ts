@@ -170,7 +170,7 @@ function readAnswer(stream: ClientHttp2Stream, fail: (why: string) => void, done
 
 /** A connection that was refused says so in the error's cause. */
 function causeOf(error: Error): string {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, message } = (error.cause instanceof Error ? error.cause : error) as NodeJS.ErrnoException;
   return code === undefined || code.startsWith('ERR_HTTP2') ? message : code;
 }
 

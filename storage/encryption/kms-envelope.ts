@@ -37,7 +37,7 @@ export interface EnvelopeParts {
   readonly provider: KmsProvider;
   readonly prefix: string;
   readonly service: KeyService;
-  readonly randomBytes: RandomBytes;
+  readonly freshBytes: RandomBytes;
   readonly monotonicMs: () => number;
 }
 
@@ -116,16 +116,16 @@ export class KmsEnvelope implements ValueCipher {
   }
 
   async #makeDataKey(): Promise<void> {
-    const { service, randomBytes, monotonicMs } = this.#parts;
-    this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
-    const secret = randomBytes(DATA_KEY_BYTES);
+    const { service, freshBytes, monotonicMs } = this.#parts;
+    const secret = freshBytes(DATA_KEY_BYTES);
     const wrapped = await service.encrypt(secret).catch((error: unknown) => {
+      this.#retryMs = monotonicMs() + RENEWAL_RETRY_MS;
       throw new OrchError('StorageFailed', textOf(error));
     });
     if (wrapped.length === 0 || wrapped.length > WRAPPED_BYTES_MAX) {
       throw new OrchError('StorageFailed', `${this.#name} wraps keys in ${wrapped.length} bytes`);
     }
-    const cipher = KEYED_CIPHERS.aescbc(secret, randomBytes);
+    const cipher = KEYED_CIPHERS.aescbc(secret, freshBytes);
     const length = Buffer.alloc(LENGTH_BYTES);
     length.writeUInt16BE(wrapped.length);
     this.#remember(Buffer.from(wrapped).toString('latin1'), cipher);
@@ -135,7 +135,7 @@ export class KmsEnvelope implements ValueCipher {
   async #unwrap(wrapped: Buffer): Promise<Omit<ValueCipher, 'prefix'>> {
     const secret = await this.#parts.service.decrypt(wrapped);
     if (secret.length !== DATA_KEY_BYTES) throw new Error(`${this.#name} unwraps to a key of ${secret.length} bytes`);
-    const cipher = KEYED_CIPHERS.aescbc(secret, this.#parts.randomBytes);
+    const cipher = KEYED_CIPHERS.aescbc(secret, this.#parts.freshBytes);
     this.#remember(wrapped.toString('latin1'), cipher);
     return cipher;
   }

@@ -7,7 +7,7 @@ import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
 
 /** What encryption needs of the world. */
 export interface EncryptionParts {
-  readonly randomBytes: RandomBytes;
+  readonly freshBytes: RandomBytes;
   readonly monotonicMs: () => number;
   readonly keyService: (provider: KmsProvider) => KeyService;
   /** `orch:enc:`, what every prefix begins with. */
@@ -108,19 +108,19 @@ export class StoredEncryption {
   }
 
   #ciphersOf(provider: EncryptionProvider, parts: EncryptionParts): ValueCipher[] {
-    const { prefix, randomBytes, monotonicMs, keyService } = parts;
+    const { prefix, freshBytes, monotonicMs, keyService } = parts;
     if (provider.kind === 'identity') return [IDENTITY];
     if (provider.kind === 'kms') {
       const own = `${prefix}${KMS_FORM}${provider.name}:`;
       const service = keyService(provider);
-      const envelope = new KmsEnvelope({ provider, prefix: own, service, randomBytes, monotonicMs });
+      const envelope = new KmsEnvelope({ provider, prefix: own, service, freshBytes, monotonicMs });
       this.#envelopes.push(envelope);
       return [envelope];
     }
     const { kind, keys } = provider;
     return keys.map(({ name, secret }) => ({
       prefix: `${prefix}${kind}:v1:${name}:`,
-      ...KEYED_CIPHERS[kind](secret, randomBytes),
+      ...KEYED_CIPHERS[kind](secret, freshBytes),
     }));
   }
 

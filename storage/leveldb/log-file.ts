@@ -18,47 +18,76 @@ export interface LogContents {
   readonly isTorn: boolean;
 }
 
-/** Reads a log. Past a damaged piece it goes on where the next one should begin, else at the next block. */
+/** Reads a log. Past a damaged piece it goes on with the next sound one of the block, else at the next block. */
 export function readLogFile(file: Buffer): LogContents {
-  const records: Buffer[] = [];
-  const damages: FileDamage[] = [];
-  let pieces: Buffer[] = [];
-  let isTorn = false;
-  let at = 0;
-  while (at < file.length) {
-    const blockEnd = Math.min(at - (at % BLOCK_BYTES) + BLOCK_BYTES, file.length);
-    const isLastBlock = blockEnd === file.length;
-    const next = at + HEADER_BYTES + (at + HEADER_BYTES <= blockEnd ? file.readUInt16LE(at + 4) : 0);
-    if (next > blockEnd) {
-      // Too short for a header: filled up. Else a record cut off, or a length that cannot be.
-      if (isLastBlock && blockEnd % BLOCK_BYTES !== 0) isTorn = true;
-      else if (at + HEADER_BYTES <= blockEnd) damages.push({ offset: at, what: 'a record has an impossible length' });
-      if (at + HEADER_BYTES <= blockEnd) pieces = [];
-      at = blockEnd;
-      continue;
-    }
-    if (file.subarray(at, blockEnd).every((byte) => byte === 0)) {
-      // Room that a power failure left unwritten.
-      isTorn = true;
-      at = blockEnd;
-      continue;
-    }
-    const type = file[at + 6]!;
-    const piece = file.subarray(at + HEADER_BYTES, next);
-    const isSound =
-      type >= FULL && type <= LAST && file.readUInt32LE(at) === masked(crc32c(file, at + HEADER_BYTES - 1, next));
-    if (!isSound) {
-      damages.push({ offset: at, what: 'a record does not match its checksum' });
-      pieces = [];
-    } else if (type === FULL || type === FIRST || pieces.length > 0) {
-      if (type === FULL || type === FIRST) pieces = [];
-      pieces.push(piece);
-      if (type === FULL || type === LAST) {
-        records.push(pieces.length === 1 ? piece : Buffer.concat(pieces));
-        pieces = [];
+  return new LogReader(file).read();
+}
+
+class LogReader {
+  readonly #file: Buffer;
+  readonly #records: Buffer[] = [];
+  readonly #damages: FileDamage[] = [];
+  /** Of a record that has begun and not ended. */
+  #pieces: Buffer[] = [];
+  #isTorn = false;
+
+  constructor(file: Buffer) {
+    this.#file = file;
+  }
+
+  read(): LogContents {
+    const { length } = this.#file;
+    for (let at = 0; at < length; ) {
+      const blockEnd = Math.min(at - (at % BLOCK_BYTES) + BLOCK_BYTES, length);
+      const next = this.#soundEnd(at, blockEnd);
+      if (next === undefined) {
+        at = this.#skip(at, blockEnd);
+      } else {
+        this.#add(this.#file[at + HEADER_BYTES - 1]!, this.#file.subarray(at + HEADER_BYTES, next));
+        at = next;
       }
     }
-    at = next;
+    const isTorn = this.#isTorn || this.#pieces.length > 0;
+    return { records: this.#records, damages: this.#damages, isTorn };
   }
-  return { records, damages, isTorn: isTorn || pieces.length > 0 };
+
+  /** Where the piece at `at` ends; undefined when there is no sound one. */
+  #soundEnd(at: number, blockEnd: number): number | undefined {
+    const file = this.#file;
+    const start = at + HEADER_BYTES;
+    if (start > blockEnd) return undefined;
+    const type = file[start - 1]!;
+    const end = start + file.readUInt16LE(at + 4);
+    if (type < FULL || type > LAST || end > blockEnd) return undefined;
+    return file.readUInt32LE(at) === masked(crc32c(file, start - 1, end)) ? end : undefined;
+  }
+
+  /** Says what is wrong with what stands at `at`, and where to go on. */
+  #skip(at: number, blockEnd: number): number {
+    const isEnd = blockEnd === this.#file.length && blockEnd % BLOCK_BYTES !== 0;
+    if (at + HEADER_BYTES > blockEnd) {
+      // Too short for a header: a block is filled up, a log that was being written ends.
+      this.#isTorn ||= isEnd;
+      return blockEnd;
+    }
+    this.#pieces = [];
+    let next = at + 1;
+    while (next < blockEnd && this.#soundEnd(next, blockEnd) === undefined) next++;
+    const isCutOff = isEnd && next === blockEnd && at + HEADER_BYTES + this.#file.readUInt16LE(at + 4) > blockEnd;
+    // Room that a power failure left unwritten is all zeros.
+    if (isCutOff || this.#file.subarray(at, next).every((byte) => byte === 0)) this.#isTorn = true;
+    else this.#damages.push({ offset: at, what: 'a record does not match its checksum' });
+    return next;
+  }
+
+  #add(type: number, piece: Buffer): void {
+    const begins = type === FULL || type === FIRST;
+    // The rest of a record whose beginning is lost.
+    if (!begins && this.#pieces.length === 0) return;
+    if (begins) this.#pieces = [];
+    this.#pieces.push(piece);
+    if (type !== FULL && type !== LAST) return;
+    this.#records.push(type === FULL ? piece : Buffer.concat(this.#pieces));
+    this.#pieces = [];
+  }
 }

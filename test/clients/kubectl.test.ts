@@ -349,3 +349,35 @@ inBothDialects('kubectl says what is missing: an object, a resource, a namespace
   t.regex(await kubectl.refused(['-n', 'nowhere', 'create', 'configmap', 'a']), /namespaces "nowhere" not found/);
   t.is(await kubectl.ok(['-n', 'nowhere', 'get', 'pods', '-o', 'name']), '');
 });
+
+inBothDialects(
+  'an object is read, applied and watched in every version that is served',
+  async (t, kubectl, dialect) => {
+    const group = `networking.${DIALECTS[dialect].groupDomain}`;
+    const inNamespace = await freshNamespace(kubectl, 'versions');
+    const older = {
+      apiVersion: `${group}/v1beta1`,
+      kind: 'Ingress',
+      metadata: { name: 'web' },
+      spec: { backend: { serviceName: 'web', servicePort: 80 } },
+    };
+    const applied = await kubectl.run([...inNamespace, 'apply', '-f', '-'], JSON.stringify(older));
+    t.is(applied.code, 0, applied.stderr);
+    t.true(
+      applied.stderr.includes(
+        `Warning: ${group}/v1beta1 Ingress is deprecated in v1.19+, unavailable in v1.22+; use ${group}/v1 Ingress`,
+      ),
+      applied.stderr,
+    );
+    const read = (name: string) => kubectl.json<ApiObject>([...inNamespace, 'get', name, 'web']);
+    const inV1 = await read(`ingresses.v1.${group}`);
+    t.deepEqual(inV1.spec, { defaultBackend: { service: { name: 'web', port: { number: 80 } } } });
+    t.is((await read('ingresses.v1beta1.extensions')).apiVersion, 'extensions/v1beta1');
+    t.deepEqual((await read(`ingresses.v1beta1.${group}`)).spec, older.spec);
+    const newer = { ...older, apiVersion: `${group}/v1`, spec: inV1.spec };
+    t.regex(await kubectl.ok([...inNamespace, 'apply', '-f', '-'], JSON.stringify(newer)), /configured|unchanged/);
+    const versions = names(await kubectl.ok(['api-versions']));
+    for (const version of [`${group}/v1beta1`, 'extensions/v1beta1', 'autoscaling/v2beta2', 'batch/v1beta1'])
+      t.true(versions.includes(version), version);
+  },
+);

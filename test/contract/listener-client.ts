@@ -14,23 +14,25 @@ const GIVE_UP_MS = 20_000;
 
 const CLOSING_CHUNK = '0\r\n\r\n';
 
+const BUFFER_BYTES = 64 * 1024;
+
 /** Bytes up to which every piece that arrives is looked at when it does. */
 const LOOKED_AT_ONCE_MAX = 200_000;
 
 export class RawClient {
   readonly socket: Socket;
   isClosed = false;
-  #parts: Buffer[] = [];
-  #partBytes = 0;
+  /** Doubled when it is full: joining all that came for every piece that comes would need many times its memory. */
+  #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  #length = 0;
   #changed: () => void = () => {};
 
   private constructor(socket: Socket) {
     this.socket = socket;
     socket.on('data', (bytes: Buffer) => {
-      this.#parts.push(bytes);
-      this.#partBytes += bytes.length;
-      // Much is looked at by the clock, so that it is not joined for each piece.
-      if (this.#partBytes < LOOKED_AT_ONCE_MAX) this.#changed();
+      this.#keep(bytes);
+      // Much is looked at by the clock, so that it is not searched for each piece.
+      if (this.#length < LOOKED_AT_ONCE_MAX) this.#changed();
     });
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -53,8 +55,18 @@ export class RawClient {
 
   /** All that has been received and not been taken. */
   get received(): Buffer {
-    if (this.#parts.length !== 1) this.#parts = [Buffer.concat(this.#parts)];
-    return this.#parts[0]!;
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #keep(bytes: Buffer): void {
+    const length = this.#length + bytes.length;
+    if (length > this.#buffer.length) {
+      const larger = Buffer.allocUnsafe(Math.max(length, 2 * this.#buffer.length));
+      this.received.copy(larger);
+      this.#buffer = larger;
+    }
+    bytes.copy(this.#buffer, this.#length);
+    this.#length = length;
   }
 
   send(text: string | Uint8Array): void {
@@ -79,8 +91,11 @@ export class RawClient {
       if (this.#mayBeWhole()) found = parseAnswer(this.received, isHead);
       return found !== undefined;
     });
-    this.#parts = [this.received.subarray(found!.length)];
-    this.#partBytes = this.received.length;
+    // The answer keeps the buffer it lies in.
+    const rest = this.received.subarray(found!.length);
+    this.#buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+    this.#length = 0;
+    this.#keep(rest);
     return found!.answer;
   }
 
@@ -96,10 +111,11 @@ export class RawClient {
 
   /** False while a long answer's end has surely not arrived: joining and splitting it costs much. */
   #mayBeWhole(): boolean {
-    if (this.#partBytes < LOOKED_AT_ONCE_MAX) return true;
-    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(this.#parts[0]?.toString('latin1', 0, 4096) ?? '')?.[1];
-    if (length !== undefined) return this.#partBytes >= Number(length);
-    return Buffer.concat(this.#parts.slice(-CLOSING_CHUNK.length)).toString('latin1').endsWith(CLOSING_CHUNK);
+    if (this.#length < LOOKED_AT_ONCE_MAX) return true;
+    const { received } = this;
+    const length = /\r\ncontent-length: (\d+)\r\n/i.exec(received.toString('latin1', 0, 4096))?.[1];
+    if (length !== undefined) return received.length >= Number(length);
+    return received.toString('latin1', received.length - CLOSING_CHUNK.length) === CLOSING_CHUNK;
   }
 
   get text(): string {
@@ -163,6 +179,7 @@ export function parseChunks(bytes: Buffer): { body: Buffer; isWhole: boolean; le
     const lineEnd = bytes.indexOf('\r\n', at);
     if (lineEnd < 0) return { body: Buffer.concat(parts), isWhole: false, length: at };
     const size = Number.parseInt(bytes.subarray(at, lineEnd).toString('latin1'), 16);
+    if (!(size >= 0)) throw new Error(`no chunk at ${at}: ${JSON.stringify(bytes.toString('latin1', at, at + 100))}`);
     const start = lineEnd + 2;
     if (size === 0) return { body: Buffer.concat(parts), isWhole: bytes.length >= start + 2, length: start + 2 };
     parts.push(bytes.subarray(start, start + size));

@@ -78,10 +78,17 @@ export class Taken {
 
   /** A handler that begins a stream and leaves the rest to the test. */
   handler(headers: HeaderList, prepare: (response: HttpResponse) => void = () => {}): ExchangeHandler {
-    return (_, response) => {
-      this.#response = response;
+    return this.taking((response) => {
       prepare(response);
       response.start(200, headers);
+    });
+  }
+
+  /** A handler that leaves all but the beginning to the test. */
+  taking(begin: (response: HttpResponse) => void): ExchangeHandler {
+    return (_, response) => {
+      this.#response = response;
+      begin(response);
     };
   }
 

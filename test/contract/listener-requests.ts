@@ -139,6 +139,71 @@ export function bodyTests(served: Served): void {
     t.is((await client.answer()).body.compare(body), 0);
   });
 
+  const flowEcho: ExchangeHandler = (request, response) => {
+    const flow = request.bodyFlow();
+    // Later, as when it has to be found out first who is asking.
+    setTimeout(() => {
+      response.start(200, BINARY_HEADERS, true);
+      flow.start({
+        onChunk: (bytes) => {
+          response.write(bytes);
+          // One at a time: the next comes when it is asked for.
+          setImmediate(() => flow.resume());
+          return false;
+        },
+        onEnd: () => response.end(),
+        onLost: () => response.abort(),
+      });
+    }, 5);
+  };
+
+  served('a body can be passed on as it arrives, at the pace of who takes it', flowEcho, async (t, client) => {
+    const body = pattern(2_000_000);
+    client.send(Buffer.concat([Buffer.from(post(body.length)), body]));
+    t.is((await client.answer()).body.compare(body), 0);
+    const parts = [pattern(1), pattern(70_000, 1), pattern(20, 2)];
+    client.send(Buffer.concat([Buffer.from(chunked), ...parts.map(chunk), Buffer.from('0\r\n\r\n')]));
+    t.is((await client.answer()).body.compare(Buffer.concat(parts)), 0);
+    client.send(post(0));
+    t.is((await client.answer()).body.length, 0);
+    client.send(get('/'));
+    t.is((await client.answer()).body.length, 0);
+  });
+
+  let lost = '';
+  const flowLost: ExchangeHandler = (request) => {
+    const flow = request.bodyFlow();
+    flow.start({
+      onChunk: () => true,
+      onEnd: () => {
+        lost = 'ended';
+      },
+      onLost: (reason) => {
+        lost = reason;
+      },
+    });
+  };
+  served('who passes a body on hears when the client goes away', flowLost, async (t, client) => {
+    lost = '';
+    client.send(Buffer.concat([Buffer.from(post(1000)), pattern(10)]));
+    await new Promise((resolve) => setImmediate(resolve));
+    client.close();
+    await eventually(() => lost !== '');
+    t.is(lost, 'aborted');
+  });
+
+  served(
+    'a flowing body that nobody takes does not hold up the answer',
+    (request, response) => {
+      request.bodyFlow();
+      response.respond(403, JSON_HEADERS, 'no');
+    },
+    async (t, client) => {
+      client.send(Buffer.concat([Buffer.from(post(300_000)), pattern(300_000)]));
+      t.is((await client.answer()).status, 403);
+    },
+  );
+
   served('an empty body is empty', echo, async (t, client) => {
     client.send(post(0));
     t.is((await client.answer()).body.length, 0);

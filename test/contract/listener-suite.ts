@@ -20,6 +20,7 @@ import {
 } from './listener-fixture.ts';
 import { bodyTests, requestTests } from './listener-requests.ts';
 import { streamTests } from './listener-streams.ts';
+import { webSocketTests } from './listener-web-sockets.ts';
 
 /** Registers the suite's tests under the given name. */
 export function http1Suite(name: string, open: Open, isTls: boolean): void {
@@ -29,6 +30,7 @@ export function http1Suite(name: string, open: Open, isTls: boolean): void {
   answerTests(served);
   failureTests(served);
   streamTests(served);
+  webSocketTests(served);
   lifeTests(name, open, isTls, served);
 }
 

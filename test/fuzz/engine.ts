@@ -13,7 +13,7 @@ import {
   slowness,
 } from './findings.ts';
 import { diceOf } from './generate/dice.ts';
-import type { Input } from './input.ts';
+import { type Input, NO_BYTES } from './input.ts';
 import type { Target } from './target.ts';
 
 /** Inputs of one target in a row. */
@@ -82,20 +82,9 @@ class SliceRun {
     const target = this.#targets[targetAt]!;
     const before = prototypesText();
     const batchFrom = performance.now();
-    for (let index = first; index < first + count; index++) {
-      this.#progress.begin(targetAt, index);
-      const input = target.generate(diceOf(this.#seed, target.name, index));
-      const from = performance.now();
-      try {
-        const running = target.run(input);
-        if (running !== undefined) await running;
-      } catch (error) {
-        await this.#found(target, index, 'error', error instanceof Error ? (error.stack ?? '') : String(error), input);
-      }
-      const tookMs = performance.now() - from;
-      if (tookMs > SLOW_MS) await this.#lookAgain(target, index, input, tookMs);
-      if (!arePlain()) await this.#found(target, index, 'prototype', 'objects have members nobody gave them', input);
-    }
+    if (target.concurrency === undefined) {
+      for (let index = first; index < first + count; index++) await this.#one(target, targetAt, index);
+    } else await this.#several(target, target.concurrency, first, count);
     if (prototypesText() !== before) {
       const input = target.generate(diceOf(this.#seed, target.name, first));
       await this.#found(target, first, 'prototype', `a prototype changed within ${count} inputs from here`, input);
@@ -104,6 +93,42 @@ class SliceRun {
     this.counts[target.name] = (this.counts[target.name] ?? 0) + count;
     this.milliseconds[target.name] = (this.milliseconds[target.name] ?? 0) + performance.now() - batchFrom;
     this.#progress.done(count);
+  }
+
+  async #one(target: Target, targetAt: number, index: number): Promise<void> {
+    this.#progress.begin(targetAt, index);
+    const input = target.generate(diceOf(this.#seed, target.name, index));
+    const from = performance.now();
+    try {
+      const running = target.run(input);
+      if (running !== undefined) await running;
+    } catch (error) {
+      await this.#found(target, index, 'error', errorText(error), input);
+    }
+    const tookMs = performance.now() - from;
+    if (tookMs > SLOW_MS) await this.#lookAgain(target, index, input, tookMs);
+    if (!arePlain()) await this.#found(target, index, 'prototype', 'objects have members nobody gave them', input);
+  }
+
+  async #several(target: Target, concurrency: number, first: number, count: number): Promise<void> {
+    let next = first;
+    const failed: (readonly [index: number, input: Input, detail: string])[] = [];
+    const lane = async (): Promise<void> => {
+      while (next < first + count) {
+        const index = next++;
+        const input = target.generate(diceOf(this.#seed, target.name, index));
+        const detail = await failureOf(target, input);
+        if (detail !== undefined) failed.push([index, input, detail]);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, lane));
+    for (const [index, input, detail] of failed) await this.#found(target, index, 'error', detail, input);
+    try {
+      await target.check?.();
+    } catch (error) {
+      const note = { text: { note: `one of the ${count} inputs from here` }, body: NO_BYTES };
+      await this.#found(target, first, 'crash', errorText(error), note);
+    }
   }
 
   async #lookAgain(target: Target, index: number, input: Input, tookMs: number): Promise<void> {
@@ -125,6 +150,10 @@ class SliceRun {
     const shown = kind === 'error' ? ((await failureOf(target, smallest)) ?? detail) : detail;
     this.findings.push({ target: target.name, seed: this.#seed, index, kind, detail: shown, input: smallest });
   }
+}
+
+function errorText(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** What failures of one cause have in common: the first words, and the places of the stack that the error came through. */

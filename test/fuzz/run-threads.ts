@@ -1,10 +1,11 @@
 // Runs slices of a run on threads of their own, and watches them from here: a thread that stands at one input is ended, one
 // that dies of an input is found dead, and memory that grows is noticed.
 import { Worker } from 'node:worker_threads';
-import type { SliceResult } from './engine.ts';
+import { runSlice, type SliceResult } from './engine.ts';
 import type { Finding, FindingKind } from './findings.ts';
 import { diceOf } from './generate/dice.ts';
 import { type Input, NO_BYTES } from './input.ts';
+import type { Target } from './target.ts';
 import { targetNamed } from './targets.ts';
 import type { WorkerTask } from './worker.ts';
 
@@ -56,6 +57,21 @@ export async function runThreads(options: RunOptions): Promise<RunResult> {
     milliseconds,
     counts,
   };
+}
+
+/** Runs inputs that another process has to stand: on this thread, several at a time. */
+export async function runSockets(
+  target: Target,
+  seed: number,
+  inputs: number,
+  progress: (inputs: number) => void = () => {},
+): Promise<SliceResult> {
+  await target.start?.();
+  try {
+    return await runSlice([target], { seed, inputs, slice: 0, of: 1 }, { begin() {}, done: progress });
+  } finally {
+    await target.stop?.();
+  }
 }
 
 class Job {

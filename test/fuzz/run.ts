@@ -3,13 +3,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Finding, failureOf, findingText, slowness } from './findings.ts';
 import { inputFileText, parseInputFile, shownInput } from './input.ts';
-import { runThreads } from './run-threads.ts';
-import { TARGETS, targetNamed } from './targets.ts';
+import { runSockets, runThreads } from './run-threads.ts';
+import type { Target } from './target.ts';
+import { SOCKET_TARGETS, TARGETS, targetNamed } from './targets.ts';
 
 const USAGE = `usage: npm run fuzz -- [options]
   --inputs N      inputs in all (default 100000)
   --seed S        which inputs (default 1)
-  --target NAME   only this one: ${TARGETS.map(({ name }) => name).join(', ')}
+  --target NAME   only this one: ${[...TARGETS, ...SOCKET_TARGETS].map(({ name }) => name).join(', ')}
   --jobs N        threads (default 1)
   --replay FILE   put one input again, from the file that its failure left
   --failures DIR  where failures are written (default .orch/fuzz)
@@ -50,35 +51,56 @@ function keep(finding: Finding): void {
   print(`${findingText(finding)}\n  again with: npm run fuzz -- --replay ${file}`);
 }
 
-async function runMany(targets: readonly string[]): Promise<boolean> {
-  const [inputs, seed, jobs] = [Number(values.inputs), Number(values.seed), Number(values.jobs)];
+/** Connections of a mixed run, for each listener, per thousand inputs. */
+const CONNECTIONS_PER_THOUSAND = 1;
+
+function progressLine(name: string, inputs: number): (more: number) => void {
   const from = performance.now();
   let done = 0;
-  const result = await runThreads({
-    targets,
-    seed,
-    inputs,
-    jobs,
-    progress: (more) => {
-      done += more;
-      const rate = Math.round((done * 1000) / (performance.now() - from));
-      process.stdout.write(`\r${done} of ${inputs} inputs, ${rate}/s `);
-    },
-  });
+  return (more) => {
+    done += more;
+    const rate = Math.round((done * 1000) / (performance.now() - from));
+    process.stdout.write(`\r${name}${done} of ${inputs} inputs, ${rate}/s `);
+  };
+}
+
+async function runInProcess(targets: readonly string[], inputs: number): Promise<readonly Finding[]> {
+  const [seed, jobs] = [Number(values.seed), Number(values.jobs)];
+  const result = await runThreads({ targets, seed, inputs, jobs, progress: progressLine('', inputs) });
   process.stdout.write('\n');
-  for (const finding of result.findings) keep(finding);
   const rates = Object.entries(result.milliseconds).map(
     ([name, ms]) => `${name} ${result.counts[name]} (${Math.round((result.counts[name]! * 1000) / ms)}/s)`,
   );
   print(rates.join(', '));
   print(`heap after collection, MB: ${result.heapMb.map((heap) => heap.join(' ')).join(' | ')}`);
   print(`${result.inputs} inputs, ${result.slow} looked at twice for their time, ${result.findings.length} findings`);
-  return result.findings.length === 0;
+  return result.findings;
+}
+
+async function runOverSockets(target: Target, connections: number): Promise<readonly Finding[]> {
+  const line = progressLine(`${target.name}: `, connections);
+  const { findings } = await runSockets(target, Number(values.seed), connections, line);
+  process.stdout.write('\n');
+  print(`${target.name}: ${connections} connections, ${findings.length} findings`);
+  return findings;
+}
+
+async function runAll(): Promise<boolean> {
+  const inputs = Number(values.inputs);
+  const findings: Finding[] = [];
+  const sockets = SOCKET_TARGETS.filter(({ name }) => values.target === undefined || values.target === name);
+  const inProcess = TARGETS.map(({ name }) => name).filter(
+    (name) => values.target === undefined || values.target === name,
+  );
+  if (inProcess.length > 0) findings.push(...(await runInProcess(inProcess, inputs)));
+  const connections = values.target === undefined ? Math.ceil((inputs / 1000) * CONNECTIONS_PER_THOUSAND) : inputs;
+  for (const target of sockets) findings.push(...(await runOverSockets(target, connections)));
+  for (const finding of findings) keep(finding);
+  return findings.length === 0;
 }
 
 if (values.help) process.stdout.write(USAGE);
 else {
-  const targets = values.target === undefined ? TARGETS.map(({ name }) => name) : [targetNamed(values.target).name];
-  const isGood = values.replay === undefined ? await runMany(targets) : await replay(values.replay);
-  process.exitCode = isGood ? 0 : 1;
+  if (values.target !== undefined) targetNamed(values.target);
+  process.exitCode = (await (values.replay === undefined ? runAll() : replay(values.replay))) ? 0 : 1;
 }

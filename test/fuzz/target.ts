@@ -13,8 +13,12 @@ export interface Target {
   /** Once, before the first input. */
   readonly start?: () => Promise<void>;
   readonly stop?: () => Promise<void>;
-  /** Texts of its inputs that stay as they are when a failing input is cut down. */
+  /** Texts of its inputs, or `body`, that stay as they are when a failing input is cut down. */
   readonly fixed?: readonly string[];
+  /** Inputs at a time; 1 when absent. With more, the time that one takes is not looked at. */
+  readonly concurrency?: number;
+  /** After each batch. Throws when the server is not what it was. */
+  readonly check?: () => Promise<void>;
   readonly generate: (dice: Dice) => Input;
   /** Throws, or rejects, when the server's part does what it must not. */
   readonly run: (input: Input) => Promise<void> | void;
@@ -50,4 +54,9 @@ export function requireRefusal(error: unknown): void {
 export function requireSame(actual: string | undefined, expected: string | undefined, what: string): void {
   if (actual === expected) return;
   throw new Violation(`${what}: ${actual?.slice(0, 500)} is not ${expected?.slice(0, 500)}`);
+}
+
+/** Protobuf has one empty value for bytes, JSON has two: an empty text and null. */
+export function withoutNulls(json: string): string {
+  return json.replaceAll('null', '""');
 }

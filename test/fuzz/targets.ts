@@ -1,6 +1,9 @@
-// All targets that run in this process. Those that go over sockets are in sockets/.
+// All targets: those that run in this process, and those that put a server process under fire over sockets.
+import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
+import { credentials } from './targets/credentials.ts';
 import { fieldSets } from './targets/field-sets.ts';
+import { growth } from './targets/growth.ts';
 import { headers } from './targets/headers.ts';
 import { json } from './targets/json.ts';
 import { objects } from './targets/objects.ts';
@@ -9,7 +12,9 @@ import { protobuf } from './targets/protobuf.ts';
 import { requests } from './targets/requests.ts';
 import { scalars } from './targets/scalars.ts';
 import { selectors } from './targets/selectors.ts';
+import { structural } from './targets/structural.ts';
 import { tokens } from './targets/tokens.ts';
+import { webSockets } from './targets/web-sockets.ts';
 import { writes } from './targets/writes.ts';
 import { yaml } from './targets/yaml.ts';
 
@@ -18,20 +23,27 @@ export const TARGETS: readonly Target[] = [
   headers,
   selectors,
   tokens,
+  credentials,
+  webSockets,
   scalars,
   json,
   yaml,
   protobuf,
   objects,
+  structural,
   fieldSets,
   patches,
   writes,
+  growth,
 ];
+
+const ALL: readonly Target[] = [...TARGETS, ...SOCKET_TARGETS];
 
 /** Throws for a name that no target has. */
 export function targetNamed(name: string): Target {
-  const target = TARGETS.find((one) => one.name === name);
-  if (target === undefined)
-    throw new Error(`no target ${name}; there are ${TARGETS.map((one) => one.name).join(', ')}`);
+  const target = ALL.find((one) => one.name === name);
+  if (target === undefined) throw new Error(`no target ${name}; there are ${ALL.map((one) => one.name).join(', ')}`);
   return target;
 }
+
+export { SOCKET_TARGETS };

@@ -1,4 +1,4 @@
-// Store, hub and admission as a server has them, on one thread and without a listener, with objects of every kind to write
+// Store, hub, auth and admission as a server has them, on one thread and without a listener, with objects of every kind to write
 // to. Everything the write targets send goes through the server's own path.
 import type { AdmissionProtocol, WriteReply, WriteRequest, WriteTarget } from '../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../actors/hub/protocol.ts';
@@ -22,7 +22,7 @@ import { Violation } from './target.ts';
 import { REGISTRY } from './targets/requests.ts';
 
 const DEADLINE_MS = 60_000;
-const ACTORS = ['store', 'hub', 'admission'];
+const ACTORS = ['store', 'hub', 'auth', 'admission'];
 const NAMESPACES = ['default', 'shop', 'fuzz', 'orch-system'];
 /** Tries at a valid object of a kind that the fixtures have none of. */
 const TRIES_MAX = 60;

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, type RequestOptions, request as startRequest } from 'node:https';
+import { ByteStream } from './byte-stream.ts';
 import { WatchStream } from './watch-stream.ts';
 
 /** Longer than anything a test waits for: a request without an answer by then has failed. */
@@ -55,6 +56,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** The body as it came. */
+  readonly bytes: Buffer;
   /** The body as JSON. Throws when it is none. */
   readonly json: ApiObject;
 }
@@ -79,12 +82,14 @@ export class HttpsClient {
     const pieces: Buffer[] = [];
     for await (const piece of message) pieces.push(piece as Buffer);
     if (!message.complete) throw new Error(`the answer to ${method} ${path} was cut off`);
-    const text = Buffer.concat(pieces).toString('utf8');
+    const bytes = Buffer.concat(pieces);
+    const text = bytes.toString('utf8');
     const { statusCode = 0, headers } = message;
     return {
       status: statusCode,
       headers,
       text,
+      bytes,
       get json() {
         return JSON.parse(text) as ApiObject;
       },
@@ -102,6 +107,11 @@ export class HttpsClient {
     this.#watches.add(stream);
     void stream.ended.then(() => this.#watches.delete(stream));
     return stream;
+  }
+
+  /** Opens a streamed answer of any encoding on a connection of its own. `close` ends it. */
+  async stream(path: string, settings: RequestSettings = {}): Promise<ByteStream> {
+    return new ByteStream(await this.#send('GET', path, settings, { agent: false, ca: this.#caPem }));
   }
 
   /** Ends every connection, watches included. */

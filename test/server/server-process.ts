@@ -80,6 +80,10 @@ export class ServerProcess {
     return this.#child?.signalCode ?? null;
   }
 
+  get isRunning(): boolean {
+    return this.#child !== undefined && isRunning(this.#child);
+  }
+
   /** What the last start has printed. */
   get stdout(): string {
     return this.#stdout;
@@ -95,12 +99,12 @@ export class ServerProcess {
     return this.#client;
   }
 
-  /** Starts the process. Undefined when it is ready, else how it ended. */
-  async start(): Promise<FailedStart | undefined> {
+  /** Starts the process, with arguments besides its own. Undefined when it is ready, else how it ended. */
+  async start(more: readonly string[] = []): Promise<FailedStart | undefined> {
     const { program = ORCH, command = 'up', args = [], env = {} } = this.#settings;
     const { dataDirectory, port } = this;
     const own = ['--data-dir', dataDirectory, '--secure-port', String(port)];
-    const child = spawn(process.execPath, [program, command, ...own, ...args], {
+    const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
     });
@@ -131,9 +135,12 @@ export class ServerProcess {
     await this.#end('SIGKILL');
   }
 
-  /** Starts again on the same data and port, after `stop` or `kill9`. Throws when it does not become ready. */
-  async restart(): Promise<void> {
-    requireStarted(await this.start());
+  /**
+   * Starts again on the same data and port, after `stop` or `kill9`, with arguments besides its own. Throws when it does
+   * not become ready.
+   */
+  async restart(more: readonly string[] = []): Promise<void> {
+    requireStarted(await this.start(more));
   }
 
   /** Resolves when the process has ended by itself. */

@@ -17,6 +17,7 @@ export function checkApplies(assertions: readonly Assertion[], committed: Commit
   const problems: string[] = [];
   const byMark = new Map(assertions.map((assertion) => [markOf(assertion), assertion]));
   const made = new Map<Assertion, Change>();
+  const authorOf = new Map<Change, Assertion>();
   for (const key of new Set(assertions.map((assertion) => assertion.key))) {
     for (const change of committed.byKey.get(key) ?? []) {
       if (change.after === undefined) continue;
@@ -31,12 +32,13 @@ export function checkApplies(assertions: readonly Assertion[], committed: Commit
       }
       if (made.has(author)) problems.push(`${where} was changed again by ${described(author)}`);
       made.set(author, change);
+      authorOf.set(change, author);
       const problem = changeProblem(author, before, after);
       if (problem !== undefined) problems.push(`${where}, ${described(author)}: ${problem}`);
     }
   }
   for (const assertion of assertions) {
-    const problem = answerProblem(assertion, made.get(assertion), committed);
+    const problem = answerProblem(assertion, made.get(assertion), committed.byKey.get(assertion.key) ?? [], authorOf);
     if (problem !== undefined) problems.push(`client ${assertion.client}, ${described(assertion)}: ${problem}`);
   }
   return problems;
@@ -73,8 +75,13 @@ function changeProblem(author: Assertion, before: State, after: State): string |
   return `it made ${textOf(after)} of ${textOf(before)}, not ${textOf(expected)}`;
 }
 
-function answerProblem(assertion: Assertion, change: Change | undefined, committed: Committed): string | undefined {
-  const { outcome, dry, invoked, returned, kind, key } = assertion;
+function answerProblem(
+  assertion: Assertion,
+  change: Change | undefined,
+  changes: readonly Change[],
+  authorOf: ReadonlyMap<Change, Assertion>,
+): string | undefined {
+  const { outcome, dry, invoked, returned, kind } = assertion;
   if (outcome.is === 'ok' && !dry) {
     if (change === undefined) return 'it was acknowledged and is in no durable revision';
     return change.durable > invoked && change.durable < returned
@@ -82,12 +89,15 @@ function answerProblem(assertion: Assertion, change: Change | undefined, committ
       : 'it was acknowledged before it was durable';
   }
   if (outcome.is !== 'refused' || outcome.code !== 409 || kind === 'patch') return undefined;
-  const changes = committed.byKey.get(key) ?? [];
-  const conflicted = changes.some(({ after, durable }, index) => {
-    const until = changes[index + 1]?.durable ?? Number.POSITIVE_INFINITY;
-    return durable < returned && until > invoked && asserted(assertion, stateOf(after)) === 'conflict';
-  });
-  return conflicted ? undefined : 'it was refused without a conflict';
+  // A state is over for certain once a later change has been acknowledged; until then it may still be what is read.
+  let overAt = Number.POSITIVE_INFINITY;
+  for (const each of changes.toReversed()) {
+    const mayBeRead = each.durable < returned && overAt > invoked;
+    if (mayBeRead && asserted(assertion, stateOf(each.after)) === 'conflict') return undefined;
+    const author = authorOf.get(each);
+    if (author?.outcome.is === 'ok') overAt = Math.min(overAt, author.returned);
+  }
+  return 'it was refused without a conflict';
 }
 
 /** Those whose mark is new. */

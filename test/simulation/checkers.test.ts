@@ -4,79 +4,12 @@ import { checkAnswers } from './check-answers.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkWatches } from './check-watches.ts';
-import { Committed, type Version } from './committed.ts';
-import type { Get, List, Operation, Seen, Watch, WatchEvent, Write } from './history.ts';
-
-const TYPE = 'core/configmaps';
-const A = `${TYPE}/a/o`;
-const B = `${TYPE}/b/o`;
-const WHO = { client: 1, front: 'ingress/0#1' };
-
-function version(key: string, revision: number, tag: string, more: Partial<Version> = {}): Version {
-  const seen = { key, revision, tag, before: '', held: false, dying: false, text: `${key} ${tag}` };
-  return { ...seen, isFront: false, uid: `${key}'s`, node: '', owners: [], finalizers: [], ...more };
-}
-
-/** Durable at moment 10 × revision. */
-function committedOf(...changes: readonly (readonly [key: string, tag: string | Partial<Version> | undefined])[]) {
-  const committed = new Committed();
-  changes.forEach(([key, what], index) => {
-    const revision = index + 1;
-    const tag = typeof what === 'string' ? what : (what?.tag ?? 't');
-    const after = what === undefined ? undefined : version(key, revision, tag, typeof what === 'string' ? {} : what);
-    committed.note(revision, key, after, revision * 10);
-  });
-  return committed;
-}
-
-function seen(key: string, revision: number, tag: string, more: Partial<Seen> = {}): Seen {
-  const { before, held, dying, text } = version(key, revision, tag);
-  return { key, revision, tag, before, held, dying, text, ...more };
-}
-
-function write(kind: Write['kind'], at: readonly [number, number], tag: string, more: Partial<Write> = {}): Write {
-  const [invoked, returned] = at;
-  const effect = {
-    tag,
-    before: kind === 'patch' ? 'kept' : 'cleared',
-    held: kind === 'patch' ? undefined : false,
-  } as const;
-  const what = {
-    ...WHO,
-    kind,
-    key: A,
-    ...effect,
-    expects: undefined,
-    dry: false,
-    policy: undefined,
-    invoked,
-    returned,
-  };
-  return { ...what, outcome: { is: 'ok', object: undefined }, ...more };
-}
-
-function get(at: readonly [number, number], outcome: Get['outcome'], more: Partial<Get> = {}): Get {
-  const [invoked, returned] = at;
-  return { ...WHO, kind: 'get', key: A, freshness: 'mostRecent', asked: 0, invoked, returned, outcome, ...more };
-}
-
-function list(at: readonly [number, number], revision: number, items: readonly Seen[], more: Partial<List> = {}): List {
-  const [invoked, returned] = at;
-  const scope = { storageKey: TYPE, namespace: '', frontOnly: false, name: '', node: '' };
-  return {
-    ...WHO,
-    ...scope,
-    kind: 'list',
-    freshness: 'mostRecent',
-    asked: 0,
-    invoked,
-    returned,
-    outcome: { revision, items },
-    ...more,
-  };
-}
+import { Committed } from './committed.ts';
+import type { Operation, Seen, Watch, WatchEvent } from './history.ts';
+import { A, B, committedOf, get, list, seen, TYPE, version, write } from './made-by-hand.ts';
 
 const unknown = { outcome: { is: 'unknown', code: 503 } } as const;
+const ok = (tag: string, more: Partial<Seen> = {}) => ({ is: 'ok', object: seen(A, 1, tag, more) }) as const;
 const refused = (code: number) => ({ outcome: { is: 'refused', code } }) as const;
 
 const OBJECT_CASES: readonly (readonly [name: string, isGood: boolean, operations: readonly Operation[]])[] = [
@@ -151,6 +84,82 @@ const OBJECT_CASES: readonly (readonly [name: string, isGood: boolean, operation
     [write('create', [1, 2], 'x', { held: true }), write('delete', [3, 4], ''), get([5, 6], 'absent')],
   ],
   [
+    'a patch takes effect once, on the state there was',
+    true,
+    [
+      write('create', [1, 2], 'x'),
+      write('patch', [3, 6], 'y', { before: 'chained' }),
+      write('patch', [4, 7], 'z', { before: 'chained', outcome: ok('z', { before: 'y' }) }),
+      get([8, 9], seen(A, 3, 'z', { before: 'y' })),
+    ],
+  ],
+  [
+    'a patch is lost under another that says what it was applied to',
+    false,
+    [
+      write('create', [1, 2], 'x'),
+      write('patch', [3, 6], 'y', { before: 'chained' }),
+      write('patch', [4, 7], 'z', { before: 'chained' }),
+      get([8, 9], seen(A, 3, 'z', { before: 'x' })),
+    ],
+  ],
+  [
+    'a patch is applied twice',
+    false,
+    [
+      write('create', [1, 2], 'x'),
+      write('patch', [3, 4], 'y', { before: 'chained' }),
+      get([5, 6], seen(A, 3, 'y', { before: 'y' })),
+    ],
+  ],
+  [
+    'a patch answers with another state than it leads to',
+    false,
+    [write('create', [1, 2], 'x'), write('patch', [3, 4], 'y', { outcome: ok('y', { held: true }) })],
+  ],
+  [
+    'a patch for another version is refused',
+    true,
+    [write('create', [1, 2], 'x'), write('patch', [3, 4], 'y', { expects: 'w', ...refused(409) })],
+  ],
+  [
+    'a patch whose test holds is refused all the same',
+    false,
+    [write('create', [1, 2], 'x'), write('patch', [3, 4], 'y', { expects: 'x', ...refused(422) })],
+  ],
+  [
+    'a patch frees the object that was to be deleted',
+    true,
+    [
+      write('create', [1, 2], 'x', { held: true }),
+      write('delete', [3, 4], ''),
+      write('patch', [5, 6], 'y', { held: false }),
+      get([7, 8], 'absent'),
+    ],
+  ],
+  [
+    'a patch that says nothing changes nothing',
+    true,
+    [write('create', [1, 2], 'x'), write('patch', [3, 4], '', { outcome: ok('x') }), get([5, 6], seen(A, 1, 'x'))],
+  ],
+  [
+    'a dry run answers what would be and changes nothing',
+    true,
+    [write('create', [1, 2], 'x'), write('update', [3, 4], 'y', { dry: true }), get([5, 6], seen(A, 1, 'x'))],
+  ],
+  ['a dry run changes something', false, [write('create', [1, 2], 'x', { dry: true }), get([3, 4], seen(A, 1, 'x'))]],
+  ['a dry run succeeds where nothing is', false, [write('delete', [1, 2], '', { dry: true })]],
+  [
+    'a collection is deleted, of which one is gone already',
+    true,
+    [write('create', [1, 2], 'x'), write('delete', [3, 6], ''), write('collect', [4, 5], ''), get([7, 8], 'absent')],
+  ],
+  [
+    'a collection is deleted and one stays',
+    false,
+    [write('create', [1, 2], 'x'), write('collect', [3, 4], ''), get([5, 6], seen(A, 1, 'x'))],
+  ],
+  [
     'an old read is not asked to be fresh',
     true,
     [write('create', [1, 2], 'x'), get([3, 4], 'absent', { freshness: 'any' })],
@@ -210,6 +219,20 @@ const ANSWER_CASES: readonly (readonly [name: string, isGood: boolean, operation
     'a read does not see what is there',
     false,
     [list([31, 33], 3, [seen(A, 3, 'z'), seen(B, 2, 'y')]), get([34, 35], 'absent')],
+  ],
+  [
+    'a client goes back at another ingress',
+    false,
+    [
+      list([31, 32], 3, [seen(A, 3, 'z'), seen(B, 2, 'y')]),
+      get([33, 34], seen(A, 1, 'x'), { freshness: 'any', front: 'ingress/1#1' }),
+    ],
+  ],
+  ['a dry run is stored', false, [write('update', [1, 35], 'z', { dry: true })]],
+  [
+    'a patch without effect shows what is there',
+    true,
+    [write('patch', [31, 35], '', { outcome: { is: 'ok', object: seen(A, 3, 'z') } })],
   ],
   ['a read shows a revision that does not exist', false, [get([31, 35], seen(A, 9, 'q'))]],
 ];

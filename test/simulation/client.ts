@@ -304,8 +304,9 @@ interface ListMetadata {
 
 const METHODS = { create: 'POST', update: 'PUT', patch: 'PATCH', delete: 'DELETE' } as const;
 
-/** 429 promises that nothing was done, as every 4xx does; 5xx promises nothing. */
+/** 429 promises that nothing was done, as every 4xx does, and so does 507; another 5xx promises nothing. */
 export function outcomeOf(storageKey: string, { status, body }: Answer): WriteOutcome {
+  if (status === 507) return { is: 'refused', code: status };
   if (status === 0 || status >= 500) return { is: 'unknown', code: status };
   if (status >= 400) return { is: 'refused', code: status };
   return { is: 'ok', object: body.kind === 'Status' ? undefined : seenIn(storageKey, body) };

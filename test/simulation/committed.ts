@@ -27,6 +27,9 @@ export interface ExpectedEvent {
   readonly version: Version;
 }
 
+/** The stored form behind what lies on the disk. */
+export type OpenStored = (key: string, bytes: Uint8Array) => Uint8Array;
+
 export class Committed {
   readonly changes: Change[] = [];
   /** Of each key, in order. */
@@ -34,7 +37,12 @@ export class Committed {
   readonly problems: string[] = [];
   readonly #byRevision = new Map<number, Change[]>();
   readonly #present = new Map<string, Version>();
+  readonly #open: OpenStored;
   #lastRevision = 0;
+
+  constructor(open: OpenStored = (_key, bytes) => bytes) {
+    this.#open = open;
+  }
 
   get lastRevision(): number {
     return this.#lastRevision;
@@ -57,7 +65,7 @@ export class Committed {
     }
     const values = new Map<string, Version>();
     for (const { key, value } of batch.writes) {
-      const version = value === undefined ? undefined : versionIn(key, value);
+      const version = value === undefined ? undefined : versionIn(key, this.#open(key, value));
       if (version !== undefined) values.set(`${version.revision} ${key}`, version);
     }
     for (const { revision, key } of record.events) this.note(revision, key, values.get(`${revision} ${key}`), durable);

@@ -1,6 +1,8 @@
 // A disk under a storage engine: what was synced survives a crash, what was not is gone or, when the crash came late
 // enough, there after all. A commit may be slow or fail. Bytes are copied in, as a disk would.
-import type { EngineBatch, EngineContents, StorageEngine } from '../../storage/engine.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
+import { snapshotOf } from '../../storage/memory-engine.ts';
 
 /** How one commit goes: how long it takes, and whether it fails, with or without having reached the disk. */
 export interface CommitFate {
@@ -134,6 +136,14 @@ class SimulatedEngine implements StorageEngine {
     return Promise.resolve(false);
   }
 
+  snapshot(): EngineSnapshot {
+    return snapshotOf([...this.#disk.values]);
+  }
+
+  diskBytes(): Promise<number> {
+    return Promise.resolve(0);
+  }
+
   probe(): Promise<void> {
     return Promise.resolve();
   }
@@ -144,10 +154,10 @@ class SimulatedEngine implements StorageEngine {
   }
 }
 
-/** As the system reports it. */
+/** A full disk keeps nothing of a batch, and the engine knows; after an error nobody does. */
 function diskError(kind: 'error' | 'full'): Error {
-  const [code, message] = kind === 'full' ? ['ENOSPC', 'the disk is full'] : ['EIO', 'the disk reports an error'];
-  return Object.assign(new Error(message), { code });
+  if (kind === 'full') return new OrchError('StorageFull', 'the disk is full');
+  return Object.assign(new Error('the disk reports an error'), { code: 'EIO' });
 }
 
 function copyOf({ firstRevision, lastRevision, writes, events }: EngineBatch): EngineBatch {

@@ -49,6 +49,7 @@ export function planOf({ threads }: Layout, kinds: readonly KindFacts[], random:
       batchTransactionsMax: [2, 16][random.below(2)]!,
       sparseShare: 0.5,
     },
+    hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
   };
   const planned = (name: string): PlannedActor => {
     const kind = kindOf(name);

@@ -1,4 +1,4 @@
-// The simulation is worth what it finds: each of ten planted bugs shows, with the sign it must have, within 500 seeds.
+// The simulation is worth what it finds: each of the planted bugs shows, with the sign it must have, within 500 seeds.
 import test from 'ava';
 import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
 import { simulate } from './simulate.ts';
@@ -6,11 +6,11 @@ import { simulate } from './simulate.ts';
 const SEEDS_MAX = 500;
 
 /** The first seed under which the checkers report the bug; undefined when none does. */
-async function seedThatFinds({ plant, sign, faults }: PlantedBug): Promise<number | undefined> {
+async function seedThatFinds({ plant, sign, faults, mix }: PlantedBug): Promise<number | undefined> {
   const { server, remove } = plant();
   try {
     for (let seed = 1; seed <= SEEDS_MAX; seed++) {
-      const { problems } = await simulate({ seed, server, ...(faults === undefined ? {} : { faults }) });
+      const { problems } = await simulate({ seed, server, ...(faults && { faults }), ...(mix && { mix }) });
       if (problems.some((problem) => sign.test(problem))) return seed;
     }
     return undefined;

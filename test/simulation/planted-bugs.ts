@@ -1,16 +1,21 @@
-// Ten bugs that a control plane like this could have, planted from outside by replacing one method or one message of the
+// Bugs that a control plane like this could have, planted from outside by replacing one method or one message of the
 // real modules. The simulation must find each of them; what it cannot find it does not check.
+
+import type { AdmissionProtocol, WriteRequest } from '../../actors/admission/protocol.ts';
+import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
+import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { Operation, PutOperation, StoreProtocol, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
-import type { ActorContext, ActorKind, AskMessage, AskOptions, Protocol, Ref } from '../../runtime/actor.ts';
+import type { ActorContext, ActorKind, AskMessage, AskOptions, AskType, Protocol, Ref } from '../../runtime/actor.ts';
 import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import type { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, NO_FAULTS } from './faults.ts';
+import { type Mix, mixNamed } from './workload.ts';
 import { SERVER, type Server, type World } from './world.ts';
 
 export interface PlantedBug {
@@ -19,6 +24,8 @@ export interface PlantedBug {
   readonly sign: RegExp;
   /** Where it shows soonest; the seed's own faults when absent. */
   readonly faults?: FaultPlan;
+  /** The steps among which it shows; the seed's own when absent. */
+  readonly mix?: Mix;
   /** Puts the bug in; the server has it until `remove` is called. */
   readonly plant: () => { readonly server: Server; readonly remove: () => void };
 }
@@ -47,16 +54,7 @@ function withMethod<C extends object, K extends keyof C & string>(
 function withTransactions(
   change: (operation: Operation, value: (put: PutOperation) => string) => Operation,
 ): ReturnType<PlantedBug['plant']> {
-  const kinds: Server['kinds'] = (outside) =>
-    rosterFor(outside).map((kind) => (kind.kind === 'admission' ? throughStore(kind, change) : kind));
-  return { server: { ...SERVER, kinds }, remove: NOTHING };
-}
-
-function throughStore(
-  kind: ActorKind<ServerSettings>,
-  change: (operation: Operation, value: (put: PutOperation) => string) => Operation,
-): ActorKind<ServerSettings> {
-  const changed = (message: AskMessage<StoreProtocol, 'commit'>): AskMessage<StoreProtocol, 'commit'> => {
+  return withAsks<StoreProtocol, 'commit'>('admission', 'store', 'commit', (message) => {
     const payload = Buffer.from(message.payload);
     const value = ({ valueOffset, valueLength }: PutOperation): string =>
       payload.toString('utf8', valueOffset, valueOffset + valueLength);
@@ -67,25 +65,48 @@ function throughStore(
       }),
     );
     return { ...message, transactions };
-  };
-  const wrapped = (store: Ref<StoreProtocol>): Ref<StoreProtocol> => {
-    const ask = (message: AskMessage<StoreProtocol, 'commit'>, options: AskOptions): Promise<unknown> =>
-      store.ask(message.type === 'commit' ? changed(message) : message, options);
-    return { name: store.name, ask: ask as Ref<StoreProtocol>['ask'], tell: (message) => store.tell(message) };
+  });
+}
+
+/** A server whose ingress asks other writes of admission than clients do. */
+function withWrites(change: (request: WriteRequest) => Partial<WriteRequest>): ReturnType<PlantedBug['plant']> {
+  return withAsks<AdmissionProtocol, 'write'>('ingress', 'admission', 'write', (message) => ({
+    ...message,
+    ...change(message),
+  }));
+}
+
+/** A server in which one kind of actor asks another something else than it means to. */
+function withAsks<P extends Protocol, T extends AskType<P>>(
+  asker: string,
+  asked: string,
+  type: T,
+  change: (message: AskMessage<P, T>) => AskMessage<P, T>,
+): ReturnType<PlantedBug['plant']> {
+  const wrapped = (ref: Ref<P>): Ref<P> => {
+    const ask = (message: AskMessage<P, T>, options: AskOptions): Promise<unknown> =>
+      ref.ask(message.type === type ? change(message) : message, options);
+    return { name: ref.name, ask: ask as Ref<P>['ask'], tell: (message) => ref.tell(message) };
   };
   const inContext = (context: ActorContext): ActorContext => ({
     ...context,
-    ref: <P extends Protocol>(name: string): Ref<P> =>
-      name === 'store' ? (wrapped(context.ref<StoreProtocol>(name)) as unknown as Ref<P>) : context.ref<P>(name),
+    ref: <Q extends Protocol>(name: string): Ref<Q> =>
+      name === asked ? (wrapped(context.ref<P>(name)) as unknown as Ref<Q>) : context.ref<Q>(name),
   });
-  return { ...kind, create: (context, settings) => kind.create(inContext(context), settings) };
+  const changed = (kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> => ({
+    ...kind,
+    create: (context, settings) => kind.create(inContext(context), settings),
+  });
+  const kinds: Server['kinds'] = (outside) =>
+    rosterFor(outside).map((kind) => (kind.kind === asker ? changed(kind) : kind));
+  return { server: { ...SERVER, kinds }, remove: NOTHING };
 }
 
 /** An engine that says that a batch is durable as soon as it has been handed to the disk. */
 function hastyEngine(disk: SimulatedDisk, world: World): StorageEngine {
   const engine = disk.engine();
   const commit = (batch: EngineBatch): Promise<void> => {
-    engine.commit(batch).catch(() => world.crash('store'));
+    engine.commit(batch).catch(() => world.crash(world.threadOf('store')));
     return Promise.resolve();
   };
   return new Proxy(engine, {
@@ -222,5 +243,73 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       withTransactions((operation) =>
         isPutOf(operation, PLAIN) && operation.expect > 0 ? { ...operation, expect: EXPECT_ANY } : operation,
       ),
+  },
+  {
+    name: 'a patch is stored although the object has changed since it was read',
+    mix: mixNamed('patches'),
+    sign: /no order of its operations/,
+    plant: () =>
+      withTransactions((operation) =>
+        isPutOf(operation, PLAIN) && operation.expect > 0 ? { ...operation, expect: EXPECT_ANY } : operation,
+      ),
+  },
+  {
+    name: 'a dry run is carried out',
+    mix: mixNamed('patches'),
+    sign: /the dry run .* was stored/,
+    plant: () => withWrites(({ parameters: { dryRun: _dryRun, ...parameters } }) => ({ parameters })),
+  },
+  {
+    name: 'an apply takes fields from other managers without being told to',
+    mix: mixNamed('applies'),
+    sign: /it conflicts with/,
+    plant: () =>
+      withWrites(({ contentType, parameters }) =>
+        contentType.startsWith('application/apply-patch') ? { parameters: { ...parameters, force: 'true' } } : {},
+      ),
+  },
+  {
+    name: 'the dependents of an owner are not seen',
+    mix: mixNamed('ownership'),
+    sign: /was to be let go|which blocks its deletion|is left without owners/,
+    plant: () => withMethod(OwnershipGraph.prototype, 'dependentsOf', () => () => new Set()),
+  },
+  {
+    name: 'a namespace is finalized while there is something in it',
+    mix: mixNamed('namespaces'),
+    sign: /was removed at \d+ with \d+ objects in it/,
+    plant: () => withMethod(NamespaceContents.prototype, 'isEmpty', () => () => true),
+  },
+  {
+    name: 'a hub forgets a change',
+    sign: /did not hold the store's/,
+    plant: () => {
+      let count = 0;
+      return withMethod(
+        ResourceCache.prototype,
+        'apply',
+        (original) =>
+          function (this: ResourceCache, entry, deleted) {
+            if (++count % ONE_IN !== 0) return original.call(this, entry, deleted);
+            return { revision: entry.revision, deleted, entry, previous: this.tree.get(entry.key) };
+          },
+      );
+    },
+  },
+  {
+    name: 'a hub applies a change twice',
+    sign: /did not hold the store's/,
+    plant: () => {
+      let count = 0;
+      return withMethod(
+        ResourceCache.prototype,
+        'apply',
+        (original) =>
+          function (this: ResourceCache, entry, deleted) {
+            if (++count % ONE_IN === 0) original.call(this, entry, deleted);
+            return original.call(this, entry, deleted);
+          },
+      );
+    },
   },
 ];

@@ -9,18 +9,20 @@ const SEEDS_A_TEST = 20;
 for (let first = 1; first <= SEEDS; first += SEEDS_A_TEST) {
   const last = first + SEEDS_A_TEST - 1;
   test.serial(`what clients see of the servers simulated under seeds ${first} to ${last} is right`, async (t) => {
-    let [changes, operations, watchEvents] = [0, 0, 0];
+    let [changes, operations, watchEvents, selfChecks] = [0, 0, 0, 0];
     for (let seed = first; seed <= last; seed++) {
       const result = await simulate({ seed });
       t.deepEqual(result.problems, [], `seed ${seed}`);
       changes += result.writes;
       operations += result.operations;
       watchEvents += result.watchEvents;
+      selfChecks += result.selfChecks;
     }
     // A run in which nothing happens proves nothing.
     t.true(changes > 30 * SEEDS_A_TEST, `${changes} changes`);
     t.true(operations > 100 * SEEDS_A_TEST, `${operations} operations`);
-    t.true(watchEvents > 40 * SEEDS_A_TEST, `${watchEvents} watch events`);
+    t.true(watchEvents > 25 * SEEDS_A_TEST, `${watchEvents} watch events`);
+    t.true(selfChecks > 10 * SEEDS_A_TEST, `${selfChecks} checks of the hubs by themselves`);
   });
 }
 

@@ -39,6 +39,7 @@ export interface RunResult {
   readonly writes: number;
   readonly operations: number;
   readonly watchEvents: number;
+  readonly selfChecks: number;
   readonly history: History;
 }
 
@@ -89,6 +90,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     assertions: clients.flatMap(({ assertions }) => assertions),
   };
   problems.push(...world.crashes.map((crash) => `a thread broke: ${crash}`));
+  problems.push(...world.divergences);
   problems.push(...clients.flatMap((client) => client.problems));
   const { committed } = world;
   problems.push(
@@ -112,6 +114,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     writes: committed.changes.length,
     operations: history.operations.length,
     watchEvents: history.watches.reduce((sum, { events }) => sum + events.length, 0),
+    selfChecks: world.selfChecks,
     history,
   };
 }

@@ -57,6 +57,10 @@ export class Connection implements HttpResponse {
     this.end();
   }
 
+  startWebSocket(): void {
+    this.start(101, []);
+  }
+
   start(status: number, _headers: HeaderList): void {
     if (this.isOver) return;
     if (this.status !== 0) throw new Error('an answer was begun twice');
@@ -197,8 +201,15 @@ function requestOf({
     query,
     header: (name) => headers[name] ?? '',
     headersWithPrefix: () => [],
+    isWebSocket: false,
+    connection: {},
     remoteAddress: '10.1.2.3',
     peerCertificate: undefined,
     body: () => Promise.resolve(Buffer.from(body)),
+    bodyFlow: () => {
+      throw new Error('nothing is proxied here');
+    },
+    upgrade: undefined,
+    release: () => {},
   };
 }

@@ -67,6 +67,10 @@ export const MIXES: readonly Mix[] = [
   },
 ];
 
+export function mixNamed(name: string): Mix {
+  return MIXES.find((mix) => mix.name === name)!;
+}
+
 /** Plain steps are in every other run. */
 export function drawMix(random: SeededRandom): Mix {
   return random.below(2) === 0 ? MIXES[0]! : MIXES[1 + random.below(MIXES.length - 1)]!;

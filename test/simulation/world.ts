@@ -1,11 +1,15 @@
 // A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/auth.ts';
+import { encryptionFor } from '../../actors/encryption-at-rest.ts';
+import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
 import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
+import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
+import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
@@ -17,6 +21,14 @@ import { type FaultPlan, Faults } from './faults.ts';
 import { drawLayout, type Layout, planOf } from './layouts.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
 
+/** One run in so many keeps its Secrets and ConfigMaps encrypted. */
+const SEEDS_WITH_ENCRYPTION = 4;
+const ENCRYPTION: readonly ResourceEncryption[] = [
+  {
+    resources: ['secrets', 'configmaps'],
+    providers: [{ kind: 'aesgcm', keys: [{ name: 'simulated', secret: new Uint8Array(32).fill(7) }] }],
+  },
+];
 const RESTART_MS = 300;
 const LIMIT_MS = 600_000;
 
@@ -39,16 +51,20 @@ export interface WorldOptions {
 
 export class World {
   readonly time = new VirtualTime();
-  readonly committed = new Committed();
+  readonly committed: Committed;
   readonly sockets = new SimulatedSockets();
   readonly faults: Faults;
   readonly disk: SimulatedDisk;
   /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
   readonly crashes: string[] = [];
+  /** What the hubs' own checks found wrong, one line each. */
+  readonly divergences: string[] = [];
+  /** How often a hub found that it holds what the store does, or that it does not. */
+  selfChecks = 0;
   threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
   readonly #random: SeededRandom;
-  readonly #settings: ServerSettings;
+  #settings: ServerSettings;
   readonly #layout: Layout;
   #moment = 0;
   #lives = 0;
@@ -59,6 +75,11 @@ export class World {
     this.#random = new SeededRandom(seed ^ 0x0c70);
     const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
     this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
+    if (seed % SEEDS_WITH_ENCRYPTION === 0) this.#settings = { ...this.#settings, encryption: ENCRYPTION };
+    // What is checked is what lies on the disk, with keys of its own to read it.
+    const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
+    const encryption = encryptionFor(this.#settings.encryption ?? [], REGISTRY, environment);
+    this.committed = new Committed((key, bytes) => encryption.open(key, bytes) as Uint8Array);
     this.#layout = drawLayout(this.#random, options.hasControllers);
     this.faults = new Faults(
       options.faults,
@@ -91,9 +112,9 @@ export class World {
     return this.#layout.ingresses;
   }
 
-  /** The thread that an ingress runs on. */
-  threadOf(ingress: string): string {
-    return this.#layout.threads.find(({ actors }) => actors.includes(ingress))!.name;
+  /** The thread that an actor runs on. */
+  threadOf(actor: string): string {
+    return this.#layout.threads.find(({ actors }) => actors.includes(actor))!.name;
   }
 
   /** `ingress/0#2`: an ingress and which life of its thread it is in. */
@@ -155,7 +176,10 @@ export class World {
       openListener: ({ name }) => this.sockets.openListener(name),
     });
     return new SimulatedThreads<ServerSettings>({
-      kinds: kinds.map((kind) => ({ ...withSharedRegistry(kind), ...this.#options.faults.mailboxes[kind.kind] })),
+      kinds: kinds.map((kind) => ({
+        ...this.#withWatchedChecks(withSharedRegistry(kind)),
+        ...this.#options.faults.mailboxes[kind.kind],
+      })),
       plan: planOf(this.#layout, kinds, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
@@ -167,20 +191,41 @@ export class World {
     });
   }
 
+  /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */
+  #withWatchedChecks(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
+    if (kind.kind !== 'hub') return kind;
+    const create: typeof kind.create = (context, options) => {
+      const { metrics: kept, name } = context;
+      const counter = (metric: string, help: string, labels?: Labels) => {
+        if (metric === DIVERGENCE_METRIC) this.divergences.push(`${name} did not hold the store's ${labels?.resource}`);
+        return kept.counter(metric, help, labels);
+      };
+      const gauge: Metrics['gauge'] = (metric, help, labels) => {
+        if (metric === CHECKED_METRIC) this.selfChecks++;
+        return kept.gauge(metric, help, labels);
+      };
+      const metrics: Metrics = {
+        counter,
+        gauge,
+        histogram: (...what) => kept.histogram(...what),
+        beforeSnapshot: (collect) => kept.beforeSnapshot(collect),
+        snapshot: () => kept.snapshot(),
+      };
+      return kind.create({ ...context, metrics }, options);
+    };
+    return { ...kind, create };
+  }
+
   #onEnd(thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
-    if (this.#layout.threads.find(({ name }) => name === thread)!.actors.includes('store')) this.disk.crash();
+    if (this.threadOf('store') === thread) this.disk.crash();
     for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
 }
 
-const EXPECTED_ENDS: ReadonlySet<string> = new Set([
-  'injected',
-  'the process was killed',
-  'the disk reports an error',
-  'the disk is full',
-]);
+/** A full disk is none: writes are refused and everything goes on. */
+const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
 
 function settings(): ServerSettings {
   const parsed = parseArguments('up', []);

@@ -7,13 +7,14 @@ import { isStandardFinalizer } from '../object-meta.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 
-type Data = Readonly<Record<string, string>>;
+/** No bytes are null, or an empty text. */
+type Data = Readonly<Record<string, string | null>>;
 
 /** Bytes of all values together. */
 const DATA_BYTES_MAX = 1024 * 1024;
 
 interface ConfigMap extends JsonObject {
-  readonly data?: Data;
+  readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Data;
   readonly immutable?: boolean | null;
 }
@@ -25,7 +26,7 @@ function checkKeys(data: Data | undefined, member: string, at: Report): void {
   }
 }
 
-function textBytes(data: Data | undefined): number {
+function textBytes(data: ConfigMap['data']): number {
   let characters = 0;
   for (const key in data) characters += data[key]!.length;
   // A unit of UTF-16 is at most three bytes: only in between do the bytes have to be counted.
@@ -39,7 +40,7 @@ function textBytes(data: Data | undefined): number {
 function base64Bytes(data: Data | undefined): number {
   let bytes = 0;
   for (const key in data) {
-    const text = data[key]!;
+    const text = data[key] ?? '';
     const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
     bytes += (text.length / 4) * 3 - padding;
   }
@@ -102,7 +103,7 @@ const hasJson =
       at.required(`data[${key}]`);
       return;
     }
-    if (!isJsonMap(Buffer.from(data[key]!, 'base64').toString()))
+    if (!isJsonMap(Buffer.from(data[key] ?? '', 'base64').toString()))
       at.invalid(`data[${key}]`, '<secret contents redacted>', 'must be a JSON object');
   };
 

@@ -1,4 +1,5 @@
 // Rules of custom resource definitions, in both versions. Their schemas are in structural-schema.ts.
+import { deepEqual } from '../../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { textProblems } from '../formats.ts';
@@ -158,6 +159,34 @@ const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preser
   }
 };
 
+/** What v1beta1 can say for all versions or for each. */
+const COMMON = [
+  ['validation', 'schema'],
+  ['subresources', 'subresources'],
+  ['additionalPrinterColumns', 'additionalPrinterColumns'],
+] as const;
+
+/** What is the same for all versions is said once, and what is said for all is not said again for one. */
+const olderCommon: Rule<DefinitionSpec & JsonObject> = (spec, at) => {
+  const versions = (spec.versions ?? []) as readonly JsonObject[];
+  for (const [topName, name] of COMMON) {
+    const given = versions.filter((version) => version[name] !== undefined);
+    if (given.length === 0) continue;
+    // Of schemas, olderSchemas has said it.
+    if (spec[topName] !== undefined && name !== 'schema') {
+      at.invalid(topName, `spec.${topName}`, `top-level and per-version ${topName} are mutually exclusive`);
+    }
+    if (given.length === versions.length && versions.every((version) => deepEqual(version[name], versions[0]![name]))) {
+      const detail = `per-version ${name} may not all be set to identical values (top-level ${topName} should be used instead)`;
+      at.invalid(
+        'versions',
+        versions.map(({ name: text }) => text),
+        detail,
+      );
+    }
+  }
+};
+
 const olderVersion: Rule<DefinitionSpec> = ({ version, versions }, at) => {
   const first = versions?.[0]?.name;
   if ((version ?? '') !== '' && first !== undefined && version !== first) {
@@ -254,7 +283,7 @@ export const customResourceTypes: RuleTable = {
   },
   'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
-    rules: [versionList, olderVersion, olderSchemas, conversion],
+    rules: [versionList, olderVersion, olderSchemas, olderCommon, conversion],
   },
   'apiextensions.CustomResourceDefinitionStatus': { fields: { acceptedNames: { opaque: true } } },
   'apiextensions.CustomResourceDefinitionNames': {

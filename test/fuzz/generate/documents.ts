@@ -8,7 +8,7 @@ import { DIALECTS } from '../../../config/dialect.ts';
 import { documents } from '../../unit/api/validation/objects.ts';
 import { ROOT } from '../../unit/source-tree.ts';
 import type { Dice } from './dice.ts';
-import { mutatedValue } from './mutate-value.ts';
+import { grownValue, mutatedValue } from './mutate-value.ts';
 import { SchemaValues, type Words } from './schema-values.ts';
 
 export const DIALECT = DIALECTS.orch;
@@ -20,6 +20,7 @@ export const KINDS: readonly TypeSchema[] = SCHEMA.typeNames
   .filter((type) => type.hasTypeMeta && type.form === 'message');
 
 const WORDS_MAX = 60;
+const GROWN_ONE_IN = 1500;
 
 class Documents {
   /** JSON texts by the type's name. */
@@ -43,6 +44,15 @@ class Documents {
 
   readonly suggest = (name: string, dice: Dice): unknown => this.#values.word(name, dice);
 
+  hasValid(typeName: string): boolean {
+    return this.#texts.has(typeName);
+  }
+
+  /** Something of the type, which need not be one of KINDS. */
+  made(type: TypeSchema, dice: Dice, density: number): JsonObject {
+    return this.#values.object(type, dice, density);
+  }
+
   /** A valid object of the type as JSON text, if the fixtures have one. */
   valid(type: TypeSchema, dice: Dice): string | undefined {
     const texts = this.#texts.get(type.name);
@@ -56,8 +66,9 @@ class Documents {
     return JSON.parse(valid) as JsonObject;
   }
 
-  /** The object with changes, which may leave none. */
+  /** The object with changes, which may leave none; once in a long while made huge. */
   mutated(value: unknown, dice: Dice): unknown {
+    if (dice.oneIn(GROWN_ONE_IN)) return grownValue(value, dice);
     return mutatedValue(value, dice, dice.small(6), this.suggest);
   }
 }
@@ -80,3 +91,6 @@ const FOLDER = `${ROOT}test/fixtures/valid`;
 export const DOCUMENTS = new Documents(
   readdirSync(FOLDER).flatMap((file) => documents(readFileSync(`${FOLDER}/${file}`, 'utf8'), DIALECT)),
 );
+
+/** Kinds that are stored. */
+export const STORED: readonly TypeSchema[] = KINDS.filter(({ name }) => DOCUMENTS.hasValid(name));

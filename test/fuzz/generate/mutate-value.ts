@@ -26,6 +26,40 @@ export function mutatedValue(value: unknown, dice: Dice, changes: number, sugges
   return root;
 }
 
+/** Characters of JSON that growing adds at most, about. */
+const GROWTH_CHARACTERS = 1_000_000;
+
+/** The value with one of its lists or maps made long, its elements alike or all different. Finds what is quadratic. */
+export function grownValue(value: unknown, dice: Dice, charactersMax = GROWTH_CHARACTERS): unknown {
+  for (let tries = 0; tries < 8; tries++) {
+    const place = somewhere(value, dice);
+    if (place === undefined) return value;
+    const container = valueAt(place);
+    if (typeof container !== 'object' || container === null) continue;
+    const elements = Object.entries(container);
+    if (elements.length === 0) continue;
+    const [key, element] = dice.pick(elements);
+    const text = JSON.stringify(element) ?? 'null';
+    const count = Math.min(dice.between(1000, 40_000), Math.floor(charactersMax / (text.length + key.length + 4)));
+    const isVaried = !dice.oneIn(3);
+    const made = Array.from({ length: count }, (_, i) => (isVaried ? varied(JSON.parse(text), i) : JSON.parse(text)));
+    if (Array.isArray(container)) put(place, [...(container as unknown[]), ...made]);
+    else for (const [i, item] of made.entries()) withName(container as Record<string, unknown>, `${key}${i}`, item);
+    return value;
+  }
+  return value;
+}
+
+/** A value that differs from the one before it. */
+function varied(value: unknown, i: number): unknown {
+  if (typeof value === 'string') return `${value}${i}`;
+  if (typeof value === 'number') return value + i;
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [name, member] of Object.entries(value))
+    if (typeof member !== 'object') withName(value as Record<string, unknown>, name, varied(member, i));
+  return value;
+}
+
 /** A place in the value, the deeper the more often; undefined when there is none. */
 export function somewhere(root: unknown, dice: Dice): Place | undefined {
   let place: Place | undefined;

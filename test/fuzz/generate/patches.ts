@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import type { Dice } from './dice.ts';
 import { DOCUMENTS } from './documents.ts';
 import { deepJunk, junk, ODD_NAMES, withName } from './junk.ts';
-import { mutatedValue } from './mutate-value.ts';
+import { grownValue, mutatedValue } from './mutate-value.ts';
 
 const OPERATIONS: readonly string[] = ['add', 'remove', 'replace', 'move', 'copy', 'test'];
 const DIRECTIVES: readonly string[] = ['merge', 'replace', 'delete', 'x', '', '__proto__'];
@@ -12,6 +12,7 @@ const DIRECTIVES: readonly string[] = ['merge', 'replace', 'delete', 'x', '', '_
 /** A list of operations, most of them on places that are there. */
 export function jsonPatch(object: JsonObject, dice: Dice): unknown {
   const operations: unknown[] = [];
+  if (dice.oneIn(2000)) return repeated(object, dice);
   for (let left = 1 + dice.small(dice.oneIn(100) ? 300 : 5); left > 0; left--) {
     const op = dice.oneIn(30) ? dice.pick(ODD_NAMES) : dice.pick(OPERATIONS);
     const [path, found] = pointer(object, dice);
@@ -22,6 +23,13 @@ export function jsonPatch(object: JsonObject, dice: Dice): unknown {
     operations.push(operation);
   }
   return dice.oneIn(12) ? mutatedValue(operations, dice, 1, DOCUMENTS.suggest) : operations;
+}
+
+/** A few operations over and over. */
+function repeated(object: JsonObject, dice: Dice): unknown {
+  const few = jsonPatch(object, dice) as unknown[];
+  const times = Math.floor(dice.between(1000, 9000) / Math.max(1, few.length));
+  return Array.from({ length: times }, () => few).flat();
 }
 
 /** A way into the object, sometimes one step too far, and what is there. */
@@ -47,7 +55,9 @@ function value(name: string, object: JsonObject, dice: Dice): unknown {
 
 /** Parts of the object with changes, and nulls. */
 export function mergePatch(object: JsonObject, dice: Dice): unknown {
-  const changed = mutatedValue(structuredClone(object), dice, 1 + dice.small(4), DOCUMENTS.suggest);
+  const copy = structuredClone(object);
+  if (dice.oneIn(2000)) return grownValue(copy, dice);
+  const changed = mutatedValue(copy, dice, 1 + dice.small(4), DOCUMENTS.suggest);
   if (!isJsonObject(changed)) return changed;
   delete (changed.metadata as Record<string, unknown> | undefined)?.managedFields;
   return part(changed, dice, 0.5, true);
@@ -115,5 +125,6 @@ export function configuration(object: JsonObject, dice: Dice): unknown {
     ...part(rest, dice, dice.next(), false),
   };
   const text = JSON.stringify(made);
+  if (dice.oneIn(2000)) return grownValue(JSON.parse(text), dice);
   return mutatedValue(JSON.parse(text), dice, dice.small(5), DOCUMENTS.suggest);
 }

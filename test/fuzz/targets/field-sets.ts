@@ -141,4 +141,4 @@ function requireEqual(actual: FieldSet, expected: FieldSet, what: string): void 
     );
 }
 
-export const fieldSets: Target = { name: 'field-sets', weight: 7, generate, run };
+export const fieldSets: Target = { name: 'field-sets', weight: 4, generate, run };

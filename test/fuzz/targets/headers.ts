@@ -86,4 +86,4 @@ function run({ text: { accept = '', agent = '' } }: Input): void {
   }
 }
 
-export const headers: Target = { name: 'headers', weight: 14, generate, run };
+export const headers: Target = { name: 'headers', weight: 16, generate, run };

@@ -62,7 +62,7 @@ async function run({ text, body }: Input): Promise<void> {
 
 export const patches: Target = {
   name: 'patch',
-  weight: 2,
+  weight: 1.5,
   start: () => WRITE_WORLD.start(),
   stop: () => WRITE_WORLD.stop(),
   fixed: ['verb', 'target', 'parameters'],

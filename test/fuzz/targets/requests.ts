@@ -1,4 +1,5 @@
 // Addresses: the query, the path with what it asks for, and the parameters of reads.
+import { EXTRA_PATHS } from '../../../actors/ingress/paths.ts';
 import { getFreshness, listQuery, selectionOf, watchStart } from '../../../actors/ingress/read-parameters.ts';
 import { refusalOfPath } from '../../../actors/ingress/served-paths.ts';
 import { parseQuery } from '../../../api/query.ts';
@@ -17,14 +18,8 @@ const TYPES = REGISTRY.all();
 
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'get', 'X'];
 const OTHER_PATHS: readonly string[] = [
-  '/',
-  '/api',
-  '/apis',
-  '/version',
-  '/healthz/ping',
-  '/openapi/v2',
-  '/metrics',
-  '/x',
+  ...['/', '/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/version', '/healthz/ping', '/x'],
+  ...EXTRA_PATHS,
 ];
 const PIECES: readonly string[] = [
   '/',
@@ -141,4 +136,4 @@ function run({ text: { method = '', path = '', query = '' } }: Input): void {
   accepted(() => watchStart(parsed, DIALECT.metaGroup));
 }
 
-export const requests: Target = { name: 'requests', weight: 16, generate, run };
+export const requests: Target = { name: 'requests', weight: 13, generate, run };

@@ -129,4 +129,4 @@ function run({ text: { value = '' } }: Input): void {
   textProblems('dns1123Label', value);
 }
 
-export const scalars: Target = { name: 'scalars', weight: 14, generate, run };
+export const scalars: Target = { name: 'scalars', weight: 20, generate, run };

@@ -113,4 +113,4 @@ function run({ text: { labels = '', fields = '', object = 'null' } }: Input): vo
   accepted(() => labelSelectorFromObject(value))?.matches(LABELS);
 }
 
-export const selectors: Target = { name: 'selectors', weight: 14, generate, run };
+export const selectors: Target = { name: 'selectors', weight: 13, generate, run };

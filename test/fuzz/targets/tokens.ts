@@ -10,14 +10,24 @@ import { requireSame, type Target, Violation } from '../target.ts';
 const KEY = Buffer.alloc(32, 7);
 const SELECTION: Selection = { storageKey: 'core/pods', namespace: 'default', labelSelector: 'a=b', fieldSelector: '' };
 
+function tokenText(real: string, dice: Dice): string {
+  switch (dice.below(5)) {
+    case 0:
+      return real;
+    case 1:
+      return dice.pick(ODD_TEXTS);
+    case 2:
+      return mutatedBytes(Buffer.from(real, 'base64url'), dice).toString('base64url');
+    default:
+      return mutatedText(real, dice);
+  }
+}
+
 function generate(dice: Dice): Input {
   const after = `${dice.pick(['default', 'é', ''])}/${dice.pick(ODD_TEXTS)}`;
   const revision = dice.pick([0, 1, -1, 2 ** 53 - 1, dice.below(1e9)]);
   const real = encodeContinueToken({ revision, after }, SELECTION, KEY);
-  let token = real;
-  if (dice.oneIn(4)) token = dice.pick(ODD_TEXTS);
-  else if (dice.oneIn(2)) token = mutatedText(real, dice);
-  else if (dice.oneIn(2)) token = mutatedBytes(Buffer.from(real, 'base64url'), dice).toString('base64url');
+  const token = tokenText(real, dice);
   const namespace = dice.oneIn(4) ? dice.pick(ODD_TEXTS) : SELECTION.namespace;
   return { text: { token, namespace, revision: String(revision), after, real }, body: NO_BYTES };
 }
@@ -34,4 +44,4 @@ function run({ text: { token = '', namespace = '', revision = '', after = '', re
   requireSame(JSON.stringify([read.revision, read.after]), JSON.stringify([Number(revision), after]), 'a token');
 }
 
-export const tokens: Target = { name: 'tokens', weight: 8, generate, run };
+export const tokens: Target = { name: 'tokens', weight: 10, generate, run };

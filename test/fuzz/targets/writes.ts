@@ -100,7 +100,7 @@ async function run({ text, body }: Input): Promise<void> {
 
 export const writes: Target = {
   name: 'write',
-  weight: 2,
+  weight: 1.5,
   start: () => WRITE_WORLD.start(),
   stop: () => WRITE_WORLD.stop(),
   fixed: ['verb', 'target', 'parameters'],

@@ -104,4 +104,4 @@ function sorted(value: unknown): unknown {
   return names.map((name) => [name, sorted((value as Record<string, unknown>)[name])]);
 }
 
-export const yaml: Target = { name: 'yaml', weight: 8, generate, run };
+export const yaml: Target = { name: 'yaml', weight: 6, generate, run };

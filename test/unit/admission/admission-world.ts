@@ -51,8 +51,8 @@ export interface Request {
 const MERGE_PATCH = 'application/merge-patch+json';
 const VERBS = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-function settings(): ServerSettings {
-  const parsed = parseArguments('apiserver', []);
+function settings(featureGates: string): ServerSettings {
+  const parsed = parseArguments('apiserver', featureGates === '' ? [] : ['--feature-gates', featureGates]);
   if (parsed.action !== 'run') throw new Error('no options');
   return {
     dialect: 'orch',
@@ -128,8 +128,10 @@ export class AdmissionWorld {
   }
 
   /** With a live namespace `default`, unless told otherwise. */
-  static async start(options: { seed?: number; namespaces?: readonly string[] } = {}): Promise<AdmissionWorld> {
-    const { seed = 1, namespaces = ['default'] } = options;
+  static async start(
+    options: { seed?: number; namespaces?: readonly string[]; featureGates?: string } = {},
+  ): Promise<AdmissionWorld> {
+    const { seed = 1, namespaces = ['default'], featureGates = '' } = options;
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
     const gate = new Gate();
@@ -146,7 +148,7 @@ export class AdmissionWorld {
           },
         };
       });
-    const given = settings();
+    const given = settings(featureGates);
     const { environment, time } = simulation;
     const plan = planOfOneThread(kinds);
     const starting = startInProcess({ kinds, plan, options: given, environment, freezeMessages: true, delivery });

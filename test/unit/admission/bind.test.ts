@@ -121,3 +121,14 @@ test('many bindings are decided one by one, in one commit', async (t) => {
   t.is((await world.stored(`${PODS}/raced`))?.spec.nodeName, undefined);
   await world.stop();
 });
+
+test("the annotations of a binding become the pod's", async (t) => {
+  const world = await worldWithPods('p');
+  await world.write('patch', `${PODS}/p`, { body: { metadata: { annotations: { kept: '1', changed: 'before' } } } });
+  const body = { metadata: { name: 'p', annotations: { changed: 'after', added: '2' } }, ...target('n1') };
+  t.is((await world.write('create', `${PODS}/p/binding`, { body })).code, 201);
+  const pod = await world.stored(`${PODS}/p`);
+  t.is(pod?.spec.nodeName, 'n1');
+  t.deepEqual(pod?.metadata.annotations, { kept: '1', changed: 'after', added: '2' });
+  await world.stop();
+});

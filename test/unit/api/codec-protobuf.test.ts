@@ -169,6 +169,15 @@ test('a map key named as an object’s own property is a key', (t) => {
   t.is(Object.getPrototypeOf(decoded.labels), Object.prototype);
 });
 
+test('a map entry without a value has an empty one', (t) => {
+  const { object } = decodeProtobuf(hex('12 03 0a 01 61'), schema.type('core/v1.Secret'));
+  t.deepEqual(object.data, { a: '' });
+  t.deepEqual(
+    decodeProtobuf(encodeProtobuf(object, schema.type('core/v1.Secret')), schema.type('core/v1.Secret')).object,
+    object,
+  );
+});
+
 test('an enveloped object keeps its kind and version', (t) => {
   const type = schema.type('core/v1.Namespace');
   const object = decode({ kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'n' } }, type).object;

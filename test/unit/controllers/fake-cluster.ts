@@ -127,6 +127,7 @@ export class FakeCluster {
   subscribe(): Snapshot {
     this.#snapshots.set(this.#sequence, [...this.#objects.values()]);
     return {
+      incarnation: 1,
       sequence: this.#sequence,
       revision: this.#revision,
       compactedRevision: 0,
@@ -281,6 +282,7 @@ export class FakeCluster {
     this.#sequence += 1;
     this.#batches.set(this.#sequence, [change]);
     const batch = {
+      incarnation: 1,
       sequence: this.#sequence,
       lastRevision: this.#revision,
       compactedRevision: 0,

@@ -20,7 +20,11 @@ export class FakeResponse implements HttpResponse {
   }
 
   onAborted(callback: () => void): void {
-    this.#onAborted = callback;
+    const earlier = this.#onAborted;
+    this.#onAborted = () => {
+      earlier();
+      callback();
+    };
     if (this.aborted) callback();
   }
 
@@ -34,6 +38,10 @@ export class FakeResponse implements HttpResponse {
     if (this.status !== 0) throw new Error('an answer was begun twice');
     this.status = status;
     this.headers = headers;
+  }
+
+  startWebSocket(): void {
+    this.start(101, []);
   }
 
   write(bytes: Uint8Array): boolean {

@@ -12,6 +12,7 @@ import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/setting
 import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
+import type { Rendering } from '../../../api/render/rendering.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -99,6 +100,8 @@ export interface WorldOptions {
   readonly historyEventsMax?: number;
   readonly historyBytesMax?: number;
   readonly compactionIntervalMs?: number;
+  /** 0: the hub does not check itself. */
+  readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
   readonly hubMailboxMax?: number;
   /** Chance decides which mailbox is drained next, one message at a time. */
@@ -201,6 +204,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
       schema: () => schemaOf(DIALECTS.orch),
+      bearerPrefix: 'bearer.',
     });
   }
 
@@ -352,17 +356,37 @@ export class HubWorld {
   }
 
   /** Opens a watch of config maps as the ingress does. `namespace` empty: all. */
-  watch(query = '', namespace = '', watch = new WatchClient()): WatchClient {
+  watch(query = '', namespace = '', watch = new WatchClient(), encoding: Rendering['encoding'] = 'json'): WatchClient {
     const path = namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`;
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const exchange = { response: watch.response, query: parameters, info, verb: 'watch', user: NOBODY, code: 0 };
+    const request = { isWebSocket: false, release: () => {} };
+    const exchange = {
+      request,
+      response: watch.response,
+      query: parameters,
+      info,
+      verb: 'watch',
+      user: NOBODY,
+      code: 0,
+    };
     this.ingress.watches
-      .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
+      .serve(
+        exchange as unknown as Exchange,
+        info,
+        configMaps(),
+        representationOf(renderingOf(configMaps(), { encoding })),
+      )
       .then(
         () => {
-          watch.finished = true;
+          const { ongoing } = exchange as unknown as Exchange;
+          if (ongoing === undefined || ongoing.isEnded) watch.finished = true;
+          else {
+            ongoing.onEnded = () => {
+              watch.finished = true;
+            };
+          }
         },
         (error: unknown) => {
           watch.finished = true;
@@ -371,6 +395,10 @@ export class HubWorld {
         },
       );
     return watch;
+  }
+
+  watchProtobuf(query = '', namespace = ''): WatchClient {
+    return this.watch(query, namespace, new WatchClient(), 'protobuf');
   }
 
   list(query: Partial<ListQuery> = {}): Promise<AskReply> {
@@ -479,6 +507,7 @@ class Parts {
       },
       {
         ...hubKind,
+        settings: { selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0 },
         mailboxMax: this.#options.hubMailboxMax ?? hubKind.mailboxMax,
         create: (context) => {
           this.hub = hubKind.create(context, {

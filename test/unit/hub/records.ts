@@ -28,9 +28,12 @@ export interface SampleObject {
 export class Records {
   readonly slabs = new SlabView();
   readonly slab: Slab;
-  #end = 0;
+  /** Where the next record goes. Set back, it writes over what is there, as a slab that is used again. */
+  end = 0;
+  readonly #kind: string;
 
-  constructor(slabBytes = 8 * 1024 * 1024) {
+  constructor(slabBytes = 8 * 1024 * 1024, kind = 'Sample') {
+    this.#kind = kind;
     this.slab = mapSlab(new SharedArrayBuffer(slabBytes));
     this.slabs.learn([[0, this.slab.memory]]);
   }
@@ -39,15 +42,15 @@ export class Records {
   write(object: SampleObject, revision: number, type: 'created' | 'updated' | 'deleted' = 'created'): Entry {
     const { namespace, name, labels, fields = [], text = '' } = object;
     const metadata = { name, ...(namespace === '' ? {} : { namespace }), ...(labels === undefined ? {} : { labels }) };
-    const encoded = encodeStored({ metadata, data: { text } }, 'v1', 'Sample');
+    const encoded = encodeStored({ metadata, data: { text } }, 'v1', this.#kind);
     const value = Buffer.from(encoded.text);
     const key = `core/samples/${namespace}/${name}`;
     const attributes = packAttributes(labels, fields);
     const keyBytes = Buffer.byteLength(key);
     const attributesBytes = Buffer.byteLength(attributes);
     const length = recordBytes(keyBytes, attributesBytes, value.length);
-    const offset = this.#end;
-    this.#end += length;
+    const offset = this.end;
+    this.end += length;
     const { revisionOffset, itemOffset } = encoded;
     const recordType = { created: CREATED, updated: UPDATED, deleted: DELETED }[type];
     const head = {

@@ -161,9 +161,10 @@ test('publications are kept while a snapshot is on its way, and applied when the
   world.delivery.hold('store');
   world.loseStore();
   await world.settle();
-  // Not the store's, but what a subscriber gets from it: an old publication, which the snapshot holds already.
+  // What a subscriber may still get of the store before: its counts mean nothing now.
   world.hubRef.tell<'storeBatch'>({
     type: 'storeBatch',
+    incarnation: 0,
     sequence: 1,
     lastRevision: 1,
     compactedRevision: 0,
@@ -185,8 +186,12 @@ test('a missing publication is noticed, and the hub begins again', async (t) => 
   await world.put('a/o0');
   const watch = world.watch('resourceVersion=1');
   await world.settle();
+  const { incarnation } = await world.during(
+    world.store.ask({ type: 'subscribe', subscriber: 'hub' }, { deadlineMs: 1000 }),
+  );
   world.hubRef.tell<'storeBatch'>({
     type: 'storeBatch',
+    incarnation,
     sequence: 1000,
     lastRevision: 1000,
     compactedRevision: 0,

@@ -1,12 +1,12 @@
 // A follower's subscription: its start waits for the first snapshot, whatever happens to the store meanwhile.
 import test from 'ava';
-import type { StoreProtocol } from '../../../actors/store/protocol.ts';
+import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
 import { StoreSubscription } from '../../../actors/store-subscription.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
-const SNAPSHOT = { sequence: 0, revision: 1 };
+const SNAPSHOT = { incarnation: 1, sequence: 0, revision: 1 };
 
 test('a start that the store interrupts by restarting ends with the snapshot of the restarted store', async (t) => {
   const time = new VirtualTime();
@@ -33,4 +33,43 @@ test('a start that the store interrupts by restarting ends with the snapshot of 
   await time.runUntilIdle();
   t.true(started);
   t.deepEqual(snapshots, [SNAPSHOT]);
+});
+
+/** Of a store's life, as far as a subscription looks at it. */
+function batch(incarnation: number, sequence: number): StoreBatch {
+  return { incarnation, sequence, lastRevision: sequence } as StoreBatch;
+}
+
+test('a publication of the store before, however late, is not taken for one of the store that is followed', async (t) => {
+  const time = new VirtualTime();
+  let arrive = (_snapshot: unknown): void => {};
+  const ask = (): Promise<unknown> =>
+    new Promise((resolve) => {
+      arrive = resolve;
+    });
+  const store = { ask, tell: () => 'queued' } as unknown as Ref<StoreProtocol>;
+  const applied: string[] = [];
+  const subscription = new StoreSubscription({
+    store,
+    subscriber: 'hub',
+    timers: time,
+    onSnapshot: () => {},
+    onBatch: ({ incarnation, sequence }) => applied.push(`${incarnation}/${sequence}`),
+    onLost: () => {},
+    crash: (error) => t.fail(error.message),
+  });
+  void subscription.start();
+  arrive({ incarnation: 1, sequence: 3 });
+  await time.runUntilIdle();
+  subscription.receive(batch(1, 4));
+  subscription.restart('the store restarted');
+  // While the snapshot is on its way, and after it: the numbers would fit.
+  subscription.receive(batch(1, 5));
+  arrive({ incarnation: 2, sequence: 4 });
+  await time.runUntilIdle();
+  subscription.receive(batch(2, 5));
+  subscription.receive(batch(1, 6));
+  subscription.receive(batch(2, 6));
+  t.true(subscription.following);
+  t.deepEqual(applied, ['1/4', '2/5', '2/6']);
 });

@@ -30,9 +30,16 @@ test('a watch that is ready for more says so again when the hub had no room for 
   } as unknown as Ref<HubProtocol>;
   const context = { timers: time, random: new SeededRandom(1) } as unknown as ActorContext;
   const limits = { requestTimeoutMs: 1000, minRequestTimeoutMs: 1000, metaGroup: 'meta' };
-  const watches = new Watches({ context, hub, schema: () => schemaOf(DIALECTS.orch), ...limits });
+  const watches = new Watches({
+    context,
+    hub,
+    schema: () => schemaOf(DIALECTS.orch),
+    bearerPrefix: 'bearer.',
+    ...limits,
+  });
   const response = new FakeResponse();
-  const exchange = { response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
+  const request = { isWebSocket: false, release: () => {} };
+  const exchange = { request, response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
   const representation = { contentType: 'application/json' } as Parameters<Watches['serve']>[3];

@@ -10,6 +10,7 @@ interface Fates {
   readonly draining?: boolean;
   readonly uptimeMs?: number;
   readonly livezGracePeriodMs?: number;
+  readonly keyServices?: number;
 }
 
 const HOOKS: readonly string[] = [
@@ -42,6 +43,7 @@ function health(fates: Fates = {}) {
     uptimeMs: () => fates.uptimeMs ?? 1000,
     livezGracePeriodMs: fates.livezGracePeriodMs ?? 0,
     checkTimeoutMs: 1000,
+    keyServices: fates.keyServices ?? 0,
   };
   return { store, hub, controllers, health: new Health(parts as unknown as ConstructorParameters<typeof Health>[0]) };
 }
@@ -55,6 +57,23 @@ async function failing(fates: Fates, endpoint: HealthEndpoint): Promise<string[]
   if (healthy !== (failed.length === 0)) throw new Error('the report contradicts itself');
   return failed;
 }
+
+test('each key management service has a check of its own, wherever the store is checked', async (t) => {
+  for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+    const names = health({ keyServices: 2 }).health.checkNames(endpoint);
+    t.deepEqual(
+      names.filter((name) => name.startsWith('kms-')),
+      ['kms-provider-0', 'kms-provider-1'],
+    );
+  }
+  const sound = { healthy: true, reason: '' };
+  t.deepEqual(await failing({ keyServices: 1, store: { ...sound, problem: '' } }, 'readyz'), []);
+  t.deepEqual(await failing({ keyServices: 1, store: { ...sound, problem: 'it is away' } }, 'readyz'), [
+    'kms-provider-0',
+  ]);
+  const down = { keyServices: 1, store: new OrchError('ActorDown', 'gone') };
+  t.deepEqual(await failing(down, 'readyz'), ['store', 'kms-provider-0']);
+});
 
 test('the checks are those of the specification, each once', (t) => {
   const names = health().health.checkNames('readyz');

@@ -146,7 +146,7 @@ export class FakeCluster {
   /** A batch message whose application tells these events. */
   batch(sequence: number, events: readonly FeedEvent[]): { readonly type: 'storeBatch' } & StoreBatch {
     this.batches.set(sequence, events);
-    const nothing = { compactedRevision: 0, runs: [], movedRuns: [], newSlabs: [] };
+    const nothing = { incarnation: 1, compactedRevision: 0, runs: [], movedRuns: [], newSlabs: [] };
     return { type: 'storeBatch', sequence, lastRevision: sequence, ...nothing };
   }
 
@@ -231,6 +231,7 @@ export class FakeCluster {
 
 export function emptySnapshot(sequence: number): Snapshot {
   return {
+    incarnation: 1,
     sequence,
     revision: 0,
     compactedRevision: 0,

@@ -131,20 +131,22 @@ test('a damaged block of a table costs its own entries and no other', async (t) 
   t.deepEqual(tableDamages(directory), [`${name}: at byte 0, a block does not match its checksum`]);
 });
 
-test('a damaged record of a log costs that record and no other', async (t) => {
-  const directory = scratchDirectory(t);
-  await filledDatabase(directory);
-  const name = readdirSync(directory).find((one) => one.endsWith('.log'))!;
-  const file = readFileSync(join(directory, name));
-  const whole = readLogFile(file);
-  t.deepEqual([whole.damages.length, whole.isTorn], [0, false]);
-  // Records that span blocks are among them.
-  t.true(whole.records.some(({ length }) => length > 64 * 1024));
-  file[10]! ^= 1;
-  const { records, damages } = readLogFile(file);
-  t.deepEqual(damages, [{ offset: 0, what: 'a record does not match its checksum' }]);
-  t.deepEqual(records, whole.records.slice(1));
-});
+// The byte flipped may be the record's own, of its length, or of its type: where the next one begins is not believed.
+for (const at of [4, 5, 6, 10])
+  test(`a record of a log whose byte ${at} changed costs itself and no other`, async (t) => {
+    const directory = scratchDirectory(t);
+    await filledDatabase(directory);
+    const name = readdirSync(directory).find((one) => one.endsWith('.log'))!;
+    const file = readFileSync(join(directory, name));
+    const whole = readLogFile(file);
+    t.deepEqual([whole.damages.length, whole.isTorn], [0, false]);
+    // Records that span blocks are among them.
+    t.true(whole.records.some(({ length }) => length > 64 * 1024));
+    file[at]! ^= 0x42;
+    const { records, damages } = readLogFile(file);
+    t.deepEqual(damages, [{ offset: 0, what: 'a record does not match its checksum' }]);
+    t.deepEqual(records, whole.records.slice(1));
+  });
 
 test('a log that was being written is no damage: what is whole in it counts', async (t) => {
   const directory = scratchDirectory(t);

@@ -27,12 +27,14 @@ class Publisher {
     const { runs, lastRevision } = this.#log.finish(firstRevision, 0)!;
     const newSlabs = this.#pool.memories(this.#knownSlabs);
     this.#knownSlabs = this.#pool.count;
-    return { sequence: ++this.#sequence, lastRevision, compactedRevision: 0, runs, movedRuns: [], newSlabs };
+    const sequence = ++this.#sequence;
+    return { incarnation: 1, sequence, lastRevision, compactedRevision: 0, runs, movedRuns: [], newSlabs };
   }
 
   snapshot(): PublishedSnapshot {
     this.#knownSlabs = this.#pool.count;
     return {
+      incarnation: 1,
       sequence: this.#sequence,
       revision: this.#log.revision,
       compactedRevision: 0,

@@ -5,6 +5,7 @@ import { EXPECT_ANY, type Guard, type Operation } from '../../../actors/store/pr
 import { recover } from '../../../actors/store/recovery.ts';
 import { type FormedBatch, RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
@@ -18,6 +19,9 @@ export interface RandomStoreOptions {
   readonly media: StorageMedia;
   /** The largest value, in bytes; sizes are mostly far smaller. */
   readonly valueBytesMax: number;
+  /** Batches are formed and taken back again between those that are stored. */
+  readonly isRefused?: boolean;
+  readonly encryption?: StoredEncryption;
 }
 
 /** What a reader held when it reported its epoch: places, and the checksum of what lay there. */
@@ -49,12 +53,13 @@ export class RandomStore {
     this.#engine = engine;
     this.#options = options;
     this.pool = new SlabPool(options.slabBytes, this.shared);
-    this.log = new RevisionLog(this.pool, options.media);
+    this.log = new RevisionLog(this.pool, options.media, options.encryption);
     this.#readerSlot = this.shared.claimReader(0)!;
   }
 
   /** One random batch, compaction or turn of the reader. */
   async step(): Promise<void> {
+    if (this.#options.isRefused) this.#refusedBatch();
     const choice = this.#random.below(20);
     if (choice < 16) await this.#commit();
     else if (choice < 18) await this.#compact();
@@ -67,8 +72,10 @@ export class RandomStore {
     const contents = await this.#engine.open();
     this.shared = new SharedState();
     this.pool = new SlabPool(this.#options.slabBytes, this.shared);
-    this.log = new RevisionLog(this.pool, this.#options.media);
-    this.#batchEnds = (await recover(this.log, this.pool, this.#engine, contents)).map(({ revision }) => revision);
+    const { media, encryption } = this.#options;
+    this.log = new RevisionLog(this.pool, media, encryption);
+    const times = await recover(this.log, this.pool, this.#engine, contents, { encryption });
+    this.#batchEnds = times.map(({ revision }) => revision);
     this.#readerSlot = this.shared.claimReader(0)!;
     this.#sequence = 0;
     this.#held = [];
@@ -110,6 +117,21 @@ export class RandomStore {
     await this.#engine.commit(batch);
     this.#batchEnds.push(batch.lastRevision);
     this.#sequence++;
+  }
+
+  /** As the store does when the disk takes nothing: the model never hears of it. */
+  #refusedBatch(): void {
+    const { log, pool } = this;
+    const before = stateOf(log, pool);
+    const writer = new MessageWriter();
+    for (let count = 1 + this.#random.below(6); count > 0; count--) this.#addTransaction(writer);
+    log.begin();
+    for (const transaction of writer.transactions) log.apply(transaction, writer.payload);
+    if (this.#random.below(2) === 0) log.finish(log.revision, 0);
+    log.retract();
+    pool.retireEmpty(this.#sequence);
+    const after = stateOf(log, pool);
+    if (after !== before) this.problems.push(`taken back, ${before} became ${after}`);
   }
 
   #addTransaction(writer: MessageWriter): void {
@@ -208,4 +230,19 @@ export function recordsOf(runs: readonly number[], pool: SlabPool): [slab: numbe
 function checksumAt(pool: SlabPool, slab: number, offset: number): number {
   const { bytes } = pool.slab(slab);
   return crc32(bytes.subarray(offset, offset + recordLength(pool.slab(slab), offset)));
+}
+
+/** Everything that a batch changes, but for the room it took. */
+function stateOf({ revision, lastChecksum, digests, window, current }: RevisionLog, pool: SlabPool): string {
+  const { bytes, events } = window;
+  const { liveBytes } = pool;
+  return JSON.stringify({
+    revision,
+    lastChecksum,
+    liveDigest: digests.total,
+    bytes,
+    events: events.length,
+    objects: current.size,
+    liveBytes,
+  });
 }

@@ -12,8 +12,10 @@ import type { EngineContents, StorageEngine } from '../../../storage/engine.ts';
 import { EventRecordWriter } from '../../../storage/event-log.ts';
 import { LevelEngine } from '../../../storage/level-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
+import { isSealedValue } from '../../../storage/sealed-value.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
+import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { RandomStore } from './random-store.ts';
 import { differences, MessageWriter, StoreModel } from './store-model.ts';
 
@@ -34,6 +36,45 @@ for (const { seed, ...options } of RUNS) {
     }
     t.true(store.model.revision > 500);
     t.true(store.model.compactedRevision > 0);
+  });
+}
+
+test('batches that the disk refused leave no trace, in memory or on disk', async (t) => {
+  const random = new SeededRandom(17);
+  const options = { slabBytes: 4096, keys: 30, media: 'protobuf', valueBytesMax: 9000, isRefused: true } as const;
+  const store = new RandomStore(random, new MemoryEngine(new Uint8Array(32)), options);
+  for (let restart = 1; restart <= 20; restart++) {
+    for (let steps = 30; steps > 0; steps--) await store.step();
+    t.deepEqual([...store.problems, ...differences(store.log, store.pool, store.model)], [], `before ${restart}`);
+    await store.restart();
+    t.deepEqual([...store.problems, ...differences(store.log, store.pool, store.model)], [], `restart ${restart}`);
+  }
+  t.true(store.model.revision > 300);
+});
+
+for (const kind of ['aescbc', 'aesgcm', 'secretbox'] as const) {
+  test(`an encrypted store reopened again and again has the same state and history (${kind})`, async (t) => {
+    const encrypted = encryption([keyed(kind, 'a', 1)], { resource: 'pods' });
+    const options = {
+      slabBytes: 8192,
+      keys: 30,
+      media: 'protobuf',
+      valueBytesMax: 5000,
+      encryption: encrypted,
+    } as const;
+    const engine = new MemoryEngine(new Uint8Array(32));
+    const store = new RandomStore(new SeededRandom(19), engine, options);
+    for (let restart = 1; restart <= 10; restart++) {
+      for (let steps = 30; steps > 0; steps--) await store.step();
+      await store.restart();
+      t.deepEqual([...store.problems, ...differences(store.log, store.pool, store.model)], [], `restart ${restart}`);
+      t.false(store.log.hasStaleHistory);
+    }
+    await engine.loadValues((key, value) => t.is(isSealedValue(value), key.startsWith('core/pods/'), key));
+    const pool = new SlabPool(8192, new SharedState());
+    await t.throwsAsync(async () => recover(new RevisionLog(pool, 'protobuf'), pool, engine, await engine.open()), {
+      message: /is encrypted with orch:enc:\w+:v1:a:, and --encryption-provider-config has no such provider$/,
+    });
   });
 }
 
@@ -113,6 +154,10 @@ class FixedEngine implements StorageEngine {
   readBarrier = neverAsked;
   compact = neverAsked;
   probe = neverAsked;
+  diskBytes = neverAsked;
+  snapshot(): never {
+    throw new Error('recovery does not ask for this');
+  }
   onForeignBatch(): void {}
   async close(): Promise<void> {}
 }
@@ -142,6 +187,8 @@ class ReopenedLevelEngine implements StorageEngine {
   readBarrier: StorageEngine['readBarrier'] = () => this.#engine.readBarrier();
   compact: StorageEngine['compact'] = (upToRevision) => this.#engine.compact(upToRevision);
   probe: StorageEngine['probe'] = () => this.#engine.probe();
+  snapshot: StorageEngine['snapshot'] = () => this.#engine.snapshot();
+  diskBytes: StorageEngine['diskBytes'] = () => this.#engine.diskBytes();
   close: StorageEngine['close'] = () => this.#engine.close();
   onForeignBatch(): void {}
 

@@ -205,7 +205,7 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
     );
     digest = (digest + liveDigestOf(crc32(key), version.revision)) >>> 0;
   }
-  same('digest', log.liveDigest, digest);
+  same('digest', log.digests.total, digest);
   same('events', log.window.events.length, model.events.length);
   for (const [index, { version, previous }] of model.events.entries()) {
     const event = log.window.events[index];

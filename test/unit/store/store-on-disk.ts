@@ -27,17 +27,28 @@ export function scratchDirectory(t: { teardown(undo: () => Promise<void>): void 
   return directory;
 }
 
+/** Every file. One that an open store removes meanwhile is left out. */
 export function readFiles(directory: string): Files {
   const names = readdirSync(directory, { recursive: true, withFileTypes: true });
   return new Map(
     names
       .filter((entry) => entry.isFile())
-      .map((entry) => {
+      .flatMap((entry) => {
         const path = join(entry.parentPath, entry.name);
-        return [path.slice(directory.length + 1), readFileSync(path)] as const;
+        const bytes = bytesOf(path);
+        return bytes === undefined ? [] : [[path.slice(directory.length + 1), bytes] as const];
       })
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
+}
+
+function bytesOf(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 export function writeFiles(directory: string, files: Files): void {
@@ -123,7 +134,7 @@ export async function smallStore(directory: string): Promise<SmallStore> {
   store = await store.reopen();
   const logParts: LogPart[] = [];
   const written = (keys: readonly string[]): void => {
-    logParts.push({ end: logBytes(readFiles(directory)), keys });
+    logParts.push({ end: logBytes(directory), keys });
   };
   await store.write({ [A]: 'a2' });
   written([A]);
@@ -139,8 +150,10 @@ export async function smallStore(directory: string): Promise<SmallStore> {
 }
 
 /** Of the newest log: LevelDB may not have removed the one before it yet. */
-function logBytes(files: Files): number {
-  return [...files].filter(([name]) => name.endsWith('.log')).at(-1)![1].length;
+function logBytes(directory: string): number {
+  const database = join(directory, 'store');
+  const logs = readdirSync(database).filter((name) => name.endsWith('.log'));
+  return statSync(join(database, logs.sort().at(-1)!)).size;
 }
 
 /** A store that was opened so often that LevelDB has merged tables: its manifest has several edits. */
@@ -155,7 +168,7 @@ export async function oftenOpenedStore(directory: string): Promise<SmallStore> {
   const { model } = store;
   await store.engine.close();
   const files = readFiles(directory);
-  return { files, model, logParts: [{ end: logBytes(files), keys: [C] }] };
+  return { files, model, logParts: [{ end: logBytes(directory), keys: [C] }] };
 }
 
 /** How a start ends: with everything that `model` says, with a refusal of one line, or as it must not. */
@@ -185,7 +198,7 @@ export async function storeIn(directory: string): Promise<StoreState | string> {
     const { revision, compactedRevision } = log;
     return { revision, compactedRevision, objects: new Map(versions.map((version) => [version.key, version])) };
   });
-  return 'kind' in state ? `${state.kind}: ${state.kind === 'refused' ? state.message : ''}` : state;
+  return 'kind' in state ? JSON.stringify(state) : state;
 }
 
 /** Starts the engine on a directory, as the store does, and looks at what is recovered. */

@@ -49,6 +49,8 @@ export class HeldEngine implements StorageEngine {
   };
   loadEvents: StorageEngine['loadEvents'] = (visit) => this.inner.loadEvents(visit);
   readBarrier: StorageEngine['readBarrier'] = () => this.inner.readBarrier();
+  snapshot: StorageEngine['snapshot'] = () => this.inner.snapshot();
+  diskBytes: StorageEngine['diskBytes'] = () => this.inner.diskBytes();
   onForeignBatch(): void {}
 
   async commit(batch: EngineBatch): Promise<void> {

@@ -1,8 +1,12 @@
 import test from 'ava';
 import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
+import type { EncryptionProvider } from '../../../config/encryption-configuration.ts';
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../../runtime/errors.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { READER_SLOTS, SharedState } from '../../../storage/shared-state.ts';
+import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { MessageWriter } from './store-model.ts';
 import { DEADLINE_MS, FOLLOWER_MAILBOX_MAX, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
 
@@ -285,6 +289,78 @@ test('a commit that fails ends the thread: nothing of it is committed, published
   t.is(followers[0]!.batches.length, 0);
   await t.throwsAsync(store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS }), { code: 'ActorDown' });
   await running.stop();
+});
+
+test('a batch that the disk refuses is answered so, and nothing of it is seen; later writes are stored', async (t) => {
+  const time = new VirtualTime();
+  const { running, engine, put, followers, store, commit } = await rigFor(t, {
+    environment: { ...realEnvironment, clock: time },
+  });
+  await put(A, 'kept');
+  await followers[0]!.subscribe();
+  const refused: unknown[] = [];
+  for (const code of ['StorageFull', 'StorageFailed'] as const) {
+    engine.beforeCommit = () => Promise.reject(new OrchError(code, 'no room'));
+    const writes = [put(A, 'refused'), put(B, 'refused'), commit((writer) => [writer.remove(A, -1)])];
+    for (const write of writes) await t.throwsAsync(write, { code, message: 'no room' });
+    refused.push(engine.batches.length);
+    await t.throwsAsync(put(B, 'not tried'), { code });
+    refused.push(engine.batches.length);
+    await time.advance(1000);
+  }
+  t.deepEqual(refused, [2, 2, 3, 3], 'for a moment the disk is left alone');
+  t.is(running.crashes.size, 0);
+  t.is(followers[0]!.batches.length, 0);
+  t.is(followers[0]!.shared!.committedRevision, 1);
+
+  engine.beforeCommit = () => Promise.resolve();
+  t.is(await put(B, 'stored'), 2);
+  await until(() => followers[0]!.batches.length === 1);
+  t.deepEqual([...followers[0]!.state.keys()], [A, B]);
+  t.is((await store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision, 2);
+});
+
+test('values under an old key leave the history by compaction alone, the newest record included', async (t) => {
+  const KEY = 'core/secrets/default/s';
+  const old = keyed('aescbc', 'old', 1);
+  const ringOf = (...providers: EncryptionProvider[]) => ({
+    options: { encryption: () => Promise.resolve(encryption(providers)) },
+  });
+  const first = await startRig(ringOf(old));
+  await first.put(KEY);
+  await first.commit((writer) => [writer.remove(KEY, -1)]);
+  await first.running.stop();
+
+  const { engine } = first;
+  const second = await startRig({ engine, ...ringOf(keyed('aesgcm', 'new', 2), old) });
+  t.is(
+    (await second.store.ask({ type: 'health' }, { deadlineMs: DEADLINE_MS })).revision,
+    3,
+    'a record without events',
+  );
+  await second.store.ask({ type: 'compact', upToRevision: 3 }, { deadlineMs: DEADLINE_MS });
+  await until(() => engine.compactions.includes(2));
+  await second.running.stop();
+
+  const third = await startRig({ engine, ...ringOf(keyed('aesgcm', 'new', 2)) });
+  t.is(await third.put(KEY), 4, 'the old key is gone, and no new record is needed');
+  await third.running.stop();
+});
+
+test('a disk that refuses a compaction is compacted later, and the store goes on', async (t) => {
+  const time = new VirtualTime();
+  const { running, engine, put, store } = await rigFor(t, { environment: { ...realEnvironment, clock: time } });
+  for (let n = 0; n < 4; n++) await put(A, `${n}`);
+  engine.duringCompaction = () => Promise.reject(new OrchError('StorageFull', 'no room'));
+  await store.ask({ type: 'compact', upToRevision: 2 }, { deadlineMs: DEADLINE_MS });
+  await until(() => engine.compactions.length === 1);
+  await settle();
+  t.is(engine.compactions.length, 1);
+  engine.duringCompaction = () => Promise.resolve(false);
+  await time.advance(1000);
+  await put(B);
+  await until(() => engine.compactions.length === 2);
+  t.is(running.crashes.size, 0);
 });
 
 test('stopping finishes what was accepted, and closes the engine', async (t) => {

@@ -138,6 +138,16 @@ export const CASES: readonly Case[] = [
     fields: { a: [] },
   },
   {
+    does: 'takes the last member out of a map that another wants to be empty',
+    kind: CONFIG_MAP,
+    steps: [
+      ['apply', 'a', data({ x: '1' })],
+      ['apply', 'b', data({})],
+      ['apply', 'a', data({})],
+    ],
+    owners: { '.data.x': [], '.data': ['a'] },
+  },
+  {
     does: 'resets a field to its default when it gives it up',
     kind: DEPLOYMENT,
     steps: [

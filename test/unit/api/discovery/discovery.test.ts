@@ -67,12 +67,14 @@ test('/apis lists the named groups by priority, the registration group first', (
     [
       'apiregistration.k8s.io',
       'apps',
+      'events.k8s.io',
       'authentication.k8s.io',
       'authorization.k8s.io',
       'autoscaling',
       'batch',
       'certificates.k8s.io',
       'networking.k8s.io',
+      'extensions',
       'policy',
       'rbac.authorization.k8s.io',
       'storage.k8s.io',
@@ -180,14 +182,32 @@ test('entries are sorted by name, subresources after their type', (t) => {
 test('a version lists only the types served in it', (t) => {
   t.deepEqual(
     resources('/apis/policy/v1beta1').map(({ name }) => name),
-    ['podsecuritypolicies'],
+    ['poddisruptionbudgets', 'poddisruptionbudgets/status', 'podsecuritypolicies'],
   );
-  t.is(KUBERNETES.document('/apis/batch/v1beta1'), undefined);
-  t.is(KUBERNETES.document('/apis/extensions'), undefined);
+  t.deepEqual(
+    resources('/apis/batch/v1beta1').map(({ name }) => name),
+    ['cronjobs', 'cronjobs/status'],
+  );
+  t.deepEqual(
+    resources('/apis/extensions/v1beta1').map(({ name }) => name),
+    ['ingresses', 'ingresses/status'],
+  );
+  t.is(KUBERNETES.document('/apis/batch/v2alpha1'), undefined);
+  t.is(KUBERNETES.document('/apis/internal.apiserver.k8s.io'), undefined);
+});
+
+test('every version of a type has the same hash of its storage version', (t) => {
+  for (const versions of [
+    ['/apis/networking.k8s.io/v1', '/apis/networking.k8s.io/v1beta1', '/apis/extensions/v1beta1'],
+  ]) {
+    const hashes = versions.map((path) => resources(path).find(({ name }) => name === 'ingresses')!.storageVersionHash);
+    t.is(new Set(hashes).size, 1);
+    t.is(hashes[0], '39NQlfNR+bo=');
+  }
 });
 
 test('what is switched off is in no document', (t) => {
-  const without = discovery('orch', 'batch/v1=false');
+  const without = discovery('orch', 'batch/v1=false', 'batch/v1beta1=false');
   t.is(without.document('/apis/batch'), undefined);
   t.is(without.document('/apis/batch/v1'), undefined);
   t.false(JSON.stringify(without.document('/apis')).includes('batch'));

@@ -13,29 +13,54 @@ function servedWith(...runtimeConfig: string[]): readonly string[] {
     .flatMap(({ name, versions }) => versions.map((version) => (name === '' ? version : `${name}/${version}`)));
 }
 
-const BY_DEFAULT = [
+/** Every version that there is, in discovery order. */
+const KNOWN = [
   'apiregistration.k8s.io/v1',
+  'apiregistration.k8s.io/v1beta1',
   'v1',
   'apps/v1',
+  'events.k8s.io/v1',
+  'events.k8s.io/v1beta1',
   'authentication.k8s.io/v1',
+  'authentication.k8s.io/v1beta1',
   'authorization.k8s.io/v1',
+  'authorization.k8s.io/v1beta1',
   'autoscaling/v1',
+  'autoscaling/v2beta1',
+  'autoscaling/v2beta2',
   'batch/v1',
+  'batch/v1beta1',
   'certificates.k8s.io/v1',
+  'certificates.k8s.io/v1beta1',
   'networking.k8s.io/v1',
+  'networking.k8s.io/v1beta1',
+  'extensions/v1beta1',
   'policy/v1',
   'policy/v1beta1',
   'rbac.authorization.k8s.io/v1',
+  'rbac.authorization.k8s.io/v1beta1',
+  'rbac.authorization.k8s.io/v1alpha1',
   'storage.k8s.io/v1',
   'storage.k8s.io/v1beta1',
+  'storage.k8s.io/v1alpha1',
   'admissionregistration.k8s.io/v1',
+  'admissionregistration.k8s.io/v1beta1',
   'apiextensions.k8s.io/v1',
+  'apiextensions.k8s.io/v1beta1',
   'scheduling.k8s.io/v1',
+  'scheduling.k8s.io/v1beta1',
+  'scheduling.k8s.io/v1alpha1',
   'coordination.k8s.io/v1',
+  'coordination.k8s.io/v1beta1',
   'node.k8s.io/v1',
+  'node.k8s.io/v1beta1',
+  'node.k8s.io/v1alpha1',
   'discovery.k8s.io/v1',
+  'discovery.k8s.io/v1beta1',
   'flowcontrol.apiserver.k8s.io/v1beta1',
+  'internal.apiserver.k8s.io/v1alpha1',
 ];
+const BY_DEFAULT = KNOWN.filter((apiVersion) => !apiVersion.includes('alpha'));
 const less = (...gone: string[]) => BY_DEFAULT.filter((apiVersion) => !gone.includes(apiVersion));
 const beta = (apiVersion: string) => apiVersion.includes('beta');
 
@@ -52,26 +77,99 @@ test('what does not exist or is not served is not found', (t) => {
   t.is(REGISTRY.byPath('', 'v1', 'pod'), undefined);
   t.is(REGISTRY.byPath('', 'v2', 'pods'), undefined);
   t.is(REGISTRY.byPath('nothing', 'v1', 'pods'), undefined);
-  t.is(REGISTRY.byPath('batch', 'v1beta1', 'cronjobs'), undefined);
+  t.is(REGISTRY.byPath('rbac.authorization.k8s.io', 'v1alpha1', 'roles'), undefined);
   t.is(REGISTRY.byPath('__proto__', 'constructor', 'toString'), undefined);
-  t.is(REGISTRY.byPath('events.k8s.io', 'v1', 'events'), undefined);
-  t.is(REGISTRY.byPath('extensions', 'v1beta1', 'ingresses'), undefined);
 });
 
 test('groups and versions come in discovery order', (t) => {
   t.deepEqual(servedWith(), BY_DEFAULT);
   t.deepEqual(REGISTRY.servedVersions('policy'), ['v1', 'v1beta1']);
   t.is(REGISTRY.preferredVersion('policy'), 'v1');
-  t.deepEqual(REGISTRY.servedVersions('extensions'), []);
-  t.is(REGISTRY.preferredVersion('extensions'), undefined);
+  t.deepEqual(REGISTRY.servedVersions('autoscaling'), ['v1', 'v2beta1', 'v2beta2']);
+  t.deepEqual(REGISTRY.servedVersions('internal.apiserver.k8s.io'), []);
+  t.is(REGISTRY.preferredVersion('internal.apiserver.k8s.io'), undefined);
 });
 
-test('every served type needs no conversion, and every stored type is served once', (t) => {
-  const keys = REGISTRY.all()
-    .filter(({ persisted }) => persisted)
-    .map(({ storageKey }) => storageKey);
-  t.is(new Set(keys).size, keys.length);
-  t.true(REGISTRY.all().every((type) => !type.persisted || type.apiVersion === type.storageApiVersion));
+test('all versions of a type are stored as one, with the same fields beside', (t) => {
+  for (const type of REGISTRY.known().filter(({ persisted }) => persisted)) {
+    const stored = REGISTRY.storageType(type.storageKey)!;
+    t.is(type.storageApiVersion, stored.apiVersion);
+    t.is(type.storedFields, stored.storedFields);
+    t.is(type.needsConversion, type !== stored);
+    t.true(type.selectableFields.every((field) => type.storedFields.includes(type.storedFieldNames[field] ?? field)));
+  }
+});
+
+const STORED: readonly (readonly [storageVersions: readonly string[], storageKey: string, stored: string])[] = [
+  [[], 'batch/cronjobs', 'batch/v1'],
+  [['batch/v1beta1'], 'batch/cronjobs', 'batch/v1beta1'],
+  // A type that does not have the version stays with its preferred one.
+  [['batch/v1beta1'], 'batch/jobs', 'batch/v1'],
+  [['autoscaling/v2beta2', 'autoscaling/v1'], 'autoscaling/horizontalpodautoscalers', 'autoscaling/v2beta2'],
+  [['autoscaling/v1', 'autoscaling/v2beta2'], 'autoscaling/horizontalpodautoscalers', 'autoscaling/v1'],
+  [['networking.k8s.io/v1beta1'], 'networking.k8s.io/ingresses', 'networking.k8s.io/v1beta1'],
+];
+
+for (const [storageVersions, storageKey, stored] of STORED) {
+  test(`with storage versions ${JSON.stringify(storageVersions)}, ${storageKey} are stored as ${stored}`, (t) => {
+    const registry = createRegistry(DIALECTS.kubernetes, { storageVersions });
+    t.is(registry.storageType(storageKey)!.apiVersion, stored);
+    for (const type of registry.known()) if (type.storageKey === storageKey) t.is(type.storageApiVersion, stored);
+  });
+}
+
+for (const apiVersion of [
+  'batch/v2',
+  'nothing',
+  'authentication.k8s.io/v1',
+  'events.k8s.io/v1',
+  'extensions/v1beta1',
+]) {
+  test(`nothing can be stored in ${apiVersion}`, (t) => {
+    t.throws(() => createRegistry(DIALECTS.kubernetes, { storageVersions: [apiVersion] }), {
+      instanceOf: RuntimeConfigError,
+      message: `storage-versions: nothing can be stored in ${apiVersion}`,
+    });
+  });
+}
+
+function removedBy(minorRelease: number): readonly string[] {
+  const registry = createRegistry(DIALECTS.kubernetes, { minorRelease });
+  const served = new Set(registry.all().map(({ apiVersion, kind }) => `${apiVersion} ${kind}`));
+  return REGISTRY.all()
+    .map(({ apiVersion, kind }) => `${apiVersion} ${kind}`)
+    .filter((name) => !served.has(name));
+}
+
+test('a release serves what no release up to it has removed', (t) => {
+  t.deepEqual(removedBy(16), []);
+  t.deepEqual(removedBy(21), []);
+  const gone = removedBy(22);
+  for (const name of [
+    'admissionregistration.k8s.io/v1beta1 MutatingWebhookConfiguration',
+    'apiextensions.k8s.io/v1beta1 CustomResourceDefinition',
+    'apiregistration.k8s.io/v1beta1 APIService',
+    'authentication.k8s.io/v1beta1 TokenReview',
+    'authorization.k8s.io/v1beta1 SubjectAccessReview',
+    'certificates.k8s.io/v1beta1 CertificateSigningRequest',
+    'extensions/v1beta1 Ingress',
+    'networking.k8s.io/v1beta1 IngressClass',
+  ]) {
+    t.true(gone.includes(name), name);
+  }
+  const goneIn25 = ['batch/v1beta1 CronJob', 'discovery.k8s.io/v1beta1 EndpointSlice', 'events.k8s.io/v1beta1 Event'];
+  for (const name of [...goneIn25, 'policy/v1beta1 PodSecurityPolicy', 'node.k8s.io/v1beta1 RuntimeClass']) {
+    t.false(gone.includes(name), name);
+    t.true(removedBy(25).includes(name), name);
+  }
+});
+
+test('what a release has removed cannot be switched on', (t) => {
+  t.throws(() => createRegistry(DIALECTS.orch, { runtimeConfig: ['extensions/v1beta1'], minorRelease: 22 }), {
+    instanceOf: RuntimeConfigError,
+    message: /extensions\/v1beta1 cannot be served: release 1\.22 has removed it/,
+  });
+  t.notThrows(() => createRegistry(DIALECTS.orch, { runtimeConfig: ['extensions/v1beta1'], minorRelease: 21 }));
 });
 
 test('types within a version are sorted by plural', (t) => {
@@ -122,13 +220,18 @@ const SWITCHED: readonly (readonly [title: string, pairs: readonly string[], ser
   ['a missing value means true', ['api/all=false', 'apps/v1'], ['apps/v1']],
   ['the last of a repeated key counts', ['batch/v1=false', 'batch/v1=true'], BY_DEFAULT],
   ['the core group by its old name', ['api/legacy=false'], less('v1')],
-  ['alpha on: what is stored as alpha', ['api/alpha=true'], [...BY_DEFAULT, 'internal.apiserver.k8s.io/v1alpha1']],
+  ['alpha on', ['api/alpha=true'], KNOWN],
   [
     'an alpha version by name',
     ['internal.apiserver.k8s.io/v1alpha1=true'],
     [...BY_DEFAULT, 'internal.apiserver.k8s.io/v1alpha1'],
   ],
-  ['what is not served anyway, off', ['extensions/v1beta1=false'], BY_DEFAULT],
+  [
+    'an alpha version beside others of its types',
+    ['storage.k8s.io/v1alpha1'],
+    KNOWN.filter((v) => !v.includes('alpha') || v === 'storage.k8s.io/v1alpha1'),
+  ],
+  ['a version that shares the objects of another, off', ['extensions/v1beta1=false'], less('extensions/v1beta1')],
 ];
 
 for (const [title, pairs, served] of SWITCHED) {
@@ -145,7 +248,6 @@ const REFUSED: readonly (readonly [pairs: readonly string[], message: RegExp])[]
   [[''], /no API ""/],
   [['batch/v1=maybe'], /neither true nor false/],
   [['api/all=false'], /nothing to serve/],
-  [['batch/v1beta1=true'], /batch\/v1beta1 cannot be served/],
   [['__proto__=true'], /no API "__proto__"/],
 ];
 

@@ -27,7 +27,7 @@ function emptied(object: JsonObject, path: Path, substitute: unknown): JsonObjec
   return copy;
 }
 
-const SUBSTITUTES: readonly unknown[] = [undefined, [], {}, '', 0, -1, 'é/../*', '999999999999999999999'];
+const SUBSTITUTES: readonly unknown[] = [undefined, null, [], {}, '', 0, -1, 'é/../*', '999999999999999999999'];
 
 /** Canonical, or undefined when the decoder refuses it. */
 function canonical(object: JsonObject, schema: Parameters<typeof decode>[1]): JsonObject | undefined {

@@ -1,0 +1,161 @@
+// The hub's doubt of itself: from time to time what it holds is added up and compared with the store's sums of the same
+// revision. Reads records in slices, so that nobody waits for it; answers no reads, and repairs nothing itself.
+import { crc32 } from 'node:zlib';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { liveDigestOf } from '../../storage/event-log.ts';
+import type { ResourceDigest } from '../../storage/live-digest.ts';
+import { recordKeyBytes, recordRevision } from '../../storage/slab-record.ts';
+import type { SlabView } from '../../storage/slab-view.ts';
+import type { StoreProtocol } from '../store/protocol.ts';
+import type { ReadGate } from './read-gate.ts';
+import type { Entry, ResourceCache } from './resource-cache.ts';
+
+/** Entries added up in one turn: about a third of a millisecond. */
+const SLICE_ENTRIES = 1000;
+const ASK_DEADLINE_MS = 30_000;
+
+export interface SelfCheckParts {
+  readonly context: ActorContext;
+  readonly store: Ref<StoreProtocol>;
+  readonly slabs: SlabView;
+  readonly gate: ReadGate;
+  readonly caches: () => Iterable<ResourceCache>;
+  /** Keeps the records that can be reached now in place until `release`. */
+  readonly pin: () => number;
+  readonly release: (pin: number) => void;
+  /** The hub does not hold what the store does. */
+  readonly onDifference: () => void;
+}
+
+/** What one cache held at the store's revision, before its entries are added up. */
+interface Held {
+  readonly storageKey: string;
+  readonly entries: Iterator<Entry>;
+  objects: number;
+  digest: number;
+  readonly changes: number;
+}
+
+export class SelfCheck {
+  readonly #parts: SelfCheckParts;
+  #isRunning = false;
+  /** Counts snapshots: what was begun under another is given up. */
+  #snapshot = 0;
+  /** By resource type, how many more changes the store has counted than this hub: the same until the next snapshot. */
+  #changesBefore = new Map<string, number>();
+
+  constructor(parts: SelfCheckParts) {
+    this.#parts = parts;
+  }
+
+  start(intervalMs: number): void {
+    if (intervalMs > 0) this.#parts.context.timers.every(intervalMs, () => this.#check());
+  }
+
+  /** The hub begins again from a snapshot. */
+  reset(): void {
+    this.#snapshot++;
+    this.#changesBefore.clear();
+  }
+
+  #check(): void {
+    const { store, gate, context } = this.#parts;
+    if (this.#isRunning || !gate.ready) return;
+    this.#isRunning = true;
+    const snapshot = this.#snapshot;
+    store
+      .ask<'digests'>({ type: 'digests' }, { deadlineMs: ASK_DEADLINE_MS })
+      .then(({ revision, resources }) => {
+        gate.pass({ kind: 'exact', revision }, (refusal) => {
+          if (refusal === undefined && snapshot === this.#snapshot) this.#compare(revision, resources, snapshot);
+          else this.#isRunning = false;
+        });
+      })
+      .catch((error: unknown) => {
+        this.#isRunning = false;
+        context.log.debug({ err: error }, 'self-check put off');
+      });
+  }
+
+  #compare(revision: number, resources: readonly ResourceDigest[], snapshot: number): void {
+    const { context, caches, pin, release } = this.#parts;
+    const pinned = pin();
+    const all = [...caches()].map((cache) => this.#heldAt(cache, revision));
+    let next = 0;
+    const slice = (): void => {
+      let left = SLICE_ENTRIES;
+      while (left > 0 && next < all.length && snapshot === this.#snapshot) {
+        left = this.#addUp(all[next]!, left);
+        if (left > 0) next++;
+      }
+      if (next < all.length && snapshot === this.#snapshot) {
+        context.timers.soon(slice);
+        return;
+      }
+      release(pinned);
+      this.#isRunning = false;
+      if (snapshot === this.#snapshot) this.#judge(revision, resources, all);
+    };
+    slice();
+  }
+
+  /** The present state, with sums that begin at what undoes the changes since the revision. */
+  #heldAt(cache: ResourceCache, revision: number): Held {
+    const { events, storageKey } = cache;
+    const held = { storageKey, objects: 0, digest: 0, changes: 0, entries: cache.tree.clone().values() };
+    const first = cache.eventsAfter(revision);
+    for (let index = first; index < events.length; index++) {
+      const { entry, deleted, previous } = events[index]!;
+      if (!deleted) this.#count(held, entry, -1);
+      if (previous !== undefined) this.#count(held, previous, 1);
+    }
+    return { ...held, changes: cache.applied - (events.length - first) };
+  }
+
+  /** Adds up to `most` entries; answers how many more may be added, none while there are entries left. */
+  #addUp(held: Held, most: number): number {
+    for (let left = most; left > 0; left--) {
+      const { done, value } = held.entries.next();
+      if (done === true) return left;
+      this.#count(held, value, 1);
+    }
+    return 0;
+  }
+
+  /** By what its record says: bytes that were overwritten count as another object. */
+  #count(held: { objects: number; digest: number }, { slab: number, offset }: Entry, times: 1 | -1): void {
+    const slab = this.#parts.slabs.slab(number);
+    const digest = liveDigestOf(crc32(recordKeyBytes(slab, offset)), recordRevision(slab, offset));
+    held.objects += times;
+    held.digest = (held.digest + times * digest) >>> 0;
+  }
+
+  #judge(revision: number, resources: readonly ResourceDigest[], all: readonly Held[]): void {
+    const { context, onDifference } = this.#parts;
+    const { metrics, log } = context;
+    const helds = new Map(all.map((held) => [held.storageKey, held]));
+    const stored = new Map(resources.map((resource) => [resource.storageKey, resource]));
+    let isSame = true;
+    for (const storageKey of new Set([...stored.keys(), ...helds.keys()])) {
+      const { objects, digest, changes } = helds.get(storageKey) ?? NOTHING;
+      const expected = stored.get(storageKey) ?? NOTHING;
+      const changesBefore = expected.changes - changes;
+      const isCounted = (this.#changesBefore.get(storageKey) ?? changesBefore) === changesBefore;
+      this.#changesBefore.set(storageKey, changesBefore);
+      if (objects === expected.objects && digest === expected.digest && isCounted) continue;
+      isSame = false;
+      metrics.counter(DIVERGENCE_METRIC, DIVERGENCE_HELP, { resource: storageKey }).add(1);
+      log.error(
+        { resource: storageKey, revision, objects, storeObjects: expected.objects },
+        'the hub does not hold what the store does',
+      );
+    }
+    metrics.gauge(CHECKED_METRIC, 'The revision this hub was last compared with the store at.').set(revision);
+    if (!isSame) onDifference();
+  }
+}
+
+const NOTHING = { objects: 0, digest: 0, changes: 0 } as const;
+export const DIVERGENCE_METRIC = 'orch_hub_divergence_total';
+export const CHECKED_METRIC = 'orch_hub_checked_revision';
+const DIVERGENCE_HELP = 'Times that what this hub holds of a resource was not what the store holds.';

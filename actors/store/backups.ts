@@ -1,0 +1,84 @@
+// Snapshots being read by an operator (storage/snapshot-file.ts): each a fixed view of the engine, read slice by slice while
+// the store goes on. Owns those views: how many there may be, and that one nobody reads any more is closed.
+import type { MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Timer, Timers } from '../../runtime/environment.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
+import { snapshotRecords } from '../../storage/snapshot-file.ts';
+import type { Backup, StoreProtocol } from './protocol.ts';
+import type { RevisionLog } from './revision-log.ts';
+
+const OPEN_MAX = 2;
+const SLICE_BYTES = 256 * 1024;
+/** A view holds on to files that LevelDB would remove. */
+const UNREAD_MS_MAX = 60_000;
+
+interface OpenBackup {
+  readonly snapshot: EngineSnapshot;
+  timer: Timer;
+}
+
+type BackupMessage = Extract<MessageOf<StoreProtocol>, { readonly type: 'openBackup' | 'readBackup' | 'closeBackup' }>;
+
+export class Backups {
+  readonly #engine: StorageEngine;
+  readonly #log: RevisionLog;
+  readonly #timers: Timers;
+  readonly #open = new Map<number, OpenBackup>();
+  #lastId = 0;
+
+  constructor(engine: StorageEngine, log: RevisionLog, timers: Timers) {
+    this.#engine = engine;
+    this.#log = log;
+    this.#timers = timers;
+  }
+
+  /** `answerSettled` answers an ask at once or after the batch being written. */
+  onMessage(message: BackupMessage, reply: Reply, answerSettled: (answer: () => unknown) => void): void {
+    switch (message.type) {
+      case 'openBackup':
+        answerSettled(() => this.#openNext());
+        return;
+      case 'readBackup':
+        this.#read(message.id).then(
+          (payload) => reply.send({ payload }),
+          (error: unknown) => reply.fail(error),
+        );
+        return;
+      case 'closeBackup':
+        this.#close(message.id);
+        return;
+    }
+  }
+
+  #openNext(): Backup {
+    if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
+    const id = ++this.#lastId;
+    this.#open.set(id, { snapshot: this.#engine.snapshot(), timer: this.#closeLater(id) });
+    const { revision, digests, current } = this.#log;
+    return { id, revision, objects: current.size, digest: digests.total };
+  }
+
+  /** The next objects as records, empty at the end. */
+  async #read(id: number): Promise<Uint8Array> {
+    const backup = this.#open.get(id);
+    if (backup === undefined) throw new OrchError('Refused', 'this snapshot is not open any more');
+    backup.timer.cancel();
+    const records = snapshotRecords(await backup.snapshot.next(SLICE_BYTES));
+    if (this.#open.has(id)) backup.timer = this.#closeLater(id);
+    return records;
+  }
+
+  #close(id: number): void {
+    const backup = this.#open.get(id);
+    if (backup === undefined) return;
+    this.#open.delete(id);
+    backup.timer.cancel();
+    // The engine closes what is left when it closes itself.
+    backup.snapshot.close().catch(() => {});
+  }
+
+  #closeLater(id: number): Timer {
+    return this.#timers.after(UNREAD_MS_MAX, () => this.#close(id));
+  }
+}

@@ -1,0 +1,127 @@
+// Brings everything on disk under the first providers of the encryption configuration, on a store that nobody else uses.
+// Each batch is a commit like any other, under revisions of its own: it can be cut short at any point and begun again.
+
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
+import type { StorageEngine } from '../../storage/engine.ts';
+import { SharedState } from '../../storage/shared-state.ts';
+import { SlabPool } from '../../storage/slab-pool.ts';
+import {
+  isStale,
+  itemOffset,
+  recordAttributes,
+  recordSchemaGeneration,
+  revisionOffset,
+  valueView,
+} from '../../storage/slab-record.ts';
+import type { StorageMedia } from '../../storage/stored-value.ts';
+import type { Transaction } from './protocol.ts';
+import { recover } from './recovery.ts';
+import { RevisionLog } from './revision-log.ts';
+import { STORE_SETTINGS } from './settings.ts';
+
+const BATCH_BYTES = 4 * 1024 * 1024;
+
+export interface ReencryptionParts {
+  /** Unopened; closed again at the end. */
+  readonly engine: StorageEngine;
+  readonly encryption: StoredEncryption;
+  readonly media: StorageMedia;
+  readonly wallMs: () => number;
+}
+
+export interface Reencrypted {
+  readonly objects: number;
+  readonly rewritten: number;
+  readonly revision: number;
+}
+
+/**
+ * Writes again what lies on disk in another form than would be written now, and forgets the history, which holds such
+ * forms as well: watches begin anew. Throws what opening, recovery and commits throw.
+ */
+export async function reencryptStore(parts: ReencryptionParts): Promise<Reencrypted> {
+  const { engine, encryption } = parts;
+  const contents = await engine.open();
+  try {
+    const run = new Reencryption(parts);
+    await recover(run.log, run.pool, engine, contents, { encryption });
+    const rewritten = await run.rewriteStale();
+    await run.forgetHistory();
+    return { objects: run.log.current.size, rewritten, revision: run.log.revision };
+  } finally {
+    encryption.close();
+    await engine.close();
+  }
+}
+
+class Reencryption {
+  readonly pool = new SlabPool(STORE_SETTINGS.slabBytes, new SharedState());
+  readonly log: RevisionLog;
+  readonly #parts: ReencryptionParts;
+
+  constructor(parts: ReencryptionParts) {
+    this.#parts = parts;
+    this.log = new RevisionLog(this.pool, parts.media, parts.encryption);
+  }
+
+  async rewriteStale(): Promise<number> {
+    const { pool, log } = this;
+    const keys = [...log.current].flatMap(([key, { slab, offset }]) => (isStale(pool.slab(slab), offset) ? [key] : []));
+    let values: Buffer[] = [];
+    let transactions: Transaction[] = [];
+    let bytes = 0;
+    for (const key of keys) {
+      const { value, transaction } = this.#again(key, bytes);
+      values.push(value);
+      transactions.push(transaction);
+      bytes += value.length;
+      if (bytes < BATCH_BYTES) continue;
+      await this.#commit(transactions, Buffer.concat(values));
+      values = [];
+      transactions = [];
+      bytes = 0;
+    }
+    if (transactions.length > 0) await this.#commit(transactions, Buffer.concat(values));
+    return keys.length;
+  }
+
+  /** A record without events, which vouches for the values, and nothing before it. */
+  async forgetHistory(): Promise<void> {
+    const { engine, wallMs } = this.#parts;
+    const batch = this.log.checkpoint(wallMs());
+    await engine.commit(batch);
+    while (await engine.compact(batch.firstRevision - 1));
+    await engine.reclaim?.();
+  }
+
+  /** The object as it is, to be written under its next revision; its bytes are to lie at `valueOffset`. */
+  #again(key: string, valueOffset: number): { readonly value: Buffer; readonly transaction: Transaction } {
+    const { revision, slab: number, offset } = this.log.current.get(key)!;
+    const slab = this.pool.slab(number);
+    const value = valueView(slab, offset);
+    const put = {
+      key,
+      expect: revision,
+      valueOffset,
+      valueLength: value.length,
+      revisionOffset: revisionOffset(slab, offset),
+      itemOffset: itemOffset(slab, offset),
+      attributes: recordAttributes(slab, offset),
+      schemaGeneration: recordSchemaGeneration(slab, offset),
+    };
+    return { value, transaction: { operations: [put] } };
+  }
+
+  async #commit(transactions: readonly Transaction[], payload: Buffer): Promise<void> {
+    const { engine, encryption, wallMs } = this.#parts;
+    await encryption.readyFor(transactions);
+    const { log } = this;
+    const firstRevision = log.revision + 1;
+    log.begin();
+    for (const transaction of transactions) log.apply(transaction, payload);
+    const batch = log.finish(firstRevision, wallMs());
+    if (batch !== undefined) await engine.commit(batch);
+    // Nobody watches: what was replaced need not stay in memory.
+    log.compact(log.revision);
+  }
+}

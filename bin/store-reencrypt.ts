@@ -1,0 +1,58 @@
+// `orch store reencrypt DIR --encryption-provider-config FILE`: brings everything in a data folder under the first provider
+// of each resource. In a stopped server's folder it works on the store itself, history and files included; a running one
+// is asked through its API. Takes the server's own options, so that its command line can be given as it is.
+import { resolve } from 'node:path';
+import { encryptionFor } from '../actors/encryption-at-rest.ts';
+import { reencryptStore } from '../actors/store/reencryption.ts';
+import { registryFor } from '../actors/thread-registry.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import { parseArguments } from '../config/parse.ts';
+import { UsageError } from '../config/usage-error.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
+import { LevelEngine } from '../storage/level-engine.ts';
+import { claimDirectory, isInUse } from './data-directory.ts';
+import { readEncryptionFile } from './encryption-file.ts';
+import { print, refuseWithoutStore } from './store-check.ts';
+
+const USAGE = 'usage: orch store reencrypt DIR --encryption-provider-config FILE [OPTIONS of the server]';
+
+export async function reencrypt(argv: readonly string[]): Promise<void> {
+  const [directory, ...rest] = argv;
+  if (directory === undefined || directory.startsWith('-')) throw new UsageError(USAGE);
+  const parsed = parseArguments('up', rest);
+  if (parsed.action !== 'run' || parsed.options.encryptionProviderConfig === '') throw new UsageError(USAGE);
+  const { options } = parsed;
+  const dialect = DIALECTS[options.apiDialect];
+  const path = resolve(directory);
+  refuseWithoutStore(path);
+  const entries = readEncryptionFile(options.encryptionProviderConfig, dialect);
+  const registry = registryFor({ dialect: options.apiDialect, options });
+  if (isInUse(path)) {
+    const resources = [...new Set(entries.flatMap((entry) => entry.resources))];
+    const { reencryptRunning } = await import('./reencrypt-running.ts');
+    const { objects, rewritten } = await reencryptRunning(path, resources);
+    print([
+      `rewritten: ${rewritten} of ${objects} objects, by the running server and under its own configuration`,
+      'older versions stay under their keys until the history is compacted (--store-compaction-interval)',
+    ]);
+    return;
+  }
+  const release = claimDirectory(path);
+  try {
+    const { objects, rewritten, revision } = await reencryptStore({
+      engine: new LevelEngine({
+        directory: path,
+        prefix: options.storePrefix.replace(/\/+$/, ''),
+        dialect: dialect.name,
+      }),
+      encryption: encryptionFor(entries, registry, realEnvironment),
+      media: options.storageMediaType === dialect.protobufMediaType ? 'protobuf' : 'json',
+      wallMs: () => realEnvironment.clock.nowMs(),
+    });
+    print([
+      `rewritten: ${rewritten} of ${objects} objects; the store is at revision ${revision}, with no history before it`,
+    ]);
+  } finally {
+    release();
+  }
+}

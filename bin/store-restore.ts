@@ -1,0 +1,22 @@
+// `orch store restore FILE DIR`: makes a data folder of a snapshot. The folder must be empty or not there.
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { UsageError } from '../config/usage-error.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { restoreSnapshot } from '../storage/restore.ts';
+import { print } from './store-check.ts';
+
+export async function restore(argv: readonly string[]): Promise<void> {
+  const [file, directory, ...rest] = argv;
+  const isUsable = file !== undefined && directory !== undefined && rest.length === 0;
+  if (!isUsable || file.startsWith('-') || directory.startsWith('-')) {
+    throw new UsageError('usage: orch store restore FILE DIR');
+  }
+  const path = resolve(directory);
+  if (!existsSync(file)) throw new OrchError('BadConfiguration', `there is no file ${file}`);
+  const { header, revision } = await restoreSnapshot(file, path, Date.now());
+  print([
+    `restored ${header.objects} objects of revision ${header.revision} into ${path} (dialect ${header.dialect})`,
+    `the store goes on from revision ${revision}`,
+  ]);
+}

@@ -1,0 +1,90 @@
+// `orch store snapshot FILE`: asks the server that runs on a data folder for everything it stores, and keeps it in a file.
+// The file has its name only when it is whole and on the disk.
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
+import { dirname, resolve } from 'node:path';
+import { SNAPSHOT_PATH } from '../actors/ingress/protocol.ts';
+import { UsageError } from '../config/usage-error.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
+import { syncDirectory } from '../storage/sync-directory.ts';
+import { type AdminConnection, adminConnection } from './admin-connection.ts';
+import { print } from './store-check.ts';
+
+const STANDARD_DIRECTORY = '.orch';
+/** A Status is short; of anything else the beginning does. */
+const REFUSAL_BYTES_MAX = 16 * 1024;
+
+export async function snapshot(argv: readonly string[]): Promise<void> {
+  const [file, flag, directory, ...rest] = argv;
+  const isUsable = file !== undefined && !file.startsWith('-') && rest.length === 0;
+  if (!isUsable || (flag !== undefined && (flag !== '--data-dir' || directory === undefined))) {
+    throw new UsageError('usage: orch store snapshot FILE [--data-dir DIR]');
+  }
+  const server = adminConnection(resolve(directory ?? STANDARD_DIRECTORY));
+  const temporary = `${file}.new`;
+  try {
+    const header = await save(await ask(server), temporary);
+    renameSync(temporary, file);
+    syncDirectory(dirname(resolve(file)));
+    print([`saved ${header.objects} objects of revision ${header.revision} in ${file}`]);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+}
+
+async function ask({ url, ca, token }: AdminConnection): Promise<IncomingMessage> {
+  const request = get(new URL(SNAPSHOT_PATH, url), { ca, headers: { authorization: `Bearer ${token}` } });
+  try {
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    if (response.statusCode === 200) return response;
+    throw new OrchError('Refused', `the server at ${url} refused: ${await refusal(response)}`);
+  } catch (error) {
+    if (error instanceof OrchError) throw error;
+    throw new OrchError('ActorDown', `the server at ${url} does not answer: ${(error as Error).message}`);
+  }
+}
+
+async function refusal(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of response) {
+    text += String(piece);
+    if (text.length > REFUSAL_BYTES_MAX) break;
+  }
+  try {
+    return (JSON.parse(text) as { message: string }).message;
+  } catch {
+    return `HTTP ${response.statusCode}`;
+  }
+}
+
+/** Writes what arrives and the checksum of it; throws when it is not a whole snapshot. */
+async function save(response: IncomingMessage, path: string): Promise<SnapshotHeader> {
+  const reader = new SnapshotReader();
+  const hash = createHash('sha256');
+  const file = openSync(path, 'w', 0o600);
+  try {
+    for await (const piece of response as AsyncIterable<Buffer>) {
+      reader.read(piece);
+      hash.update(piece);
+      writeWhole(file, piece);
+    }
+    const header = reader.finish();
+    writeWhole(file, hash.digest());
+    fsyncSync(file);
+    return header;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
+    throw new OrchError('ActorDown', 'the server cut the snapshot off');
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeWhole(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}

@@ -1,0 +1,410 @@
+// Logs, exec and proxies through real servers with either listener, to a node agent and to backends of this test.
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { request as startRequest } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import ava, { type ExecutionContext } from 'ava';
+import { agentPair, type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+
+// One after the other: each starts processes of its own.
+const test = ava.serial;
+const PODS = '/api/v1/namespaces/default/pods';
+const LISTENERS = ['uws', 'node'] as const;
+const MEGABYTE = 1024 * 1024;
+
+/** An address of this machine that others could reach: what pods and services are proxied to. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flat()
+  .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
+
+const text =
+  (status: number, body: string): RequestListener =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'text/plain' });
+    response.end(body);
+  };
+
+/** A server with a node `n` whose agent is at a port, and pods on it and on none. */
+async function serverWithNode(t: ExecutionContext, port: number, args: readonly string[]): Promise<ServerProcess> {
+  const server = await startServer(t, { args });
+  const { client } = server;
+  const made = async (path: string, body: object): Promise<void> => {
+    const { status, text: answer } = await client.request('POST', path, { body });
+    if (status !== 201) throw new Error(answer);
+  };
+  await made('/api/v1/nodes', {
+    metadata: { name: 'n' },
+    status: {
+      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
+      daemonEndpoints: { orchletEndpoint: { Port: port } },
+    },
+  });
+  const containers = [{ name: 'c', image: 'i' }];
+  await made(PODS, { metadata: { name: 'p' }, spec: { containers, nodeName: 'n' } });
+  await made(PODS, {
+    metadata: { name: 'two' },
+    spec: { nodeName: 'n', containers: [...containers, { name: 'd', image: 'i' }] },
+  });
+  await made(PODS, { metadata: { name: 'lost' }, spec: { containers, nodeName: 'gone' } });
+  await made(PODS, { metadata: { name: 'waiting' }, spec: { containers, schedulerName: 'nobody' } });
+  return server;
+}
+
+/** A streamed answer to a GET. */
+async function opened(server: ServerProcess, path: string): Promise<IncomingMessage> {
+  const outgoing = startRequest(`${server.url}${path}`, {
+    ca: server.caPem,
+    headers: { authorization: `Bearer ${server.token}` },
+    agent: false,
+  });
+  outgoing.end();
+  const [message] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return message;
+}
+
+for (const listener of LISTENERS) {
+  test(`logs come from the agent as it writes them, and its refusals as ours (${listener})`, async (t) => {
+    let write: ((line: string) => void) | undefined;
+    let agentSideClosed = false;
+    const agent = await startFakeAgent(t, {
+      handler: (request, response) => {
+        if (!request.url!.includes('follow=true')) {
+          const isReady = request.url!.includes('/two/');
+          text(isReady ? 200 : 400, isReady ? 'one line\n' : 'container "c" is waiting to start')(request, response);
+          return;
+        }
+        response.writeHead(200, { 'content-type': 'text/plain' });
+        response.write('first\n');
+        write = (line) => response.write(line);
+        response.once('close', () => {
+          agentSideClosed = true;
+        });
+      },
+    });
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const { client } = server;
+    const whole = await client.get(`${PODS}/two/log?container=d&tailLines=3`);
+    t.deepEqual([whole.status, whole.text], [200, 'one line\n']);
+    t.is(agent.seen[0]?.url, '/containerLogs/default/two/d?tailLines=3');
+    t.is(agent.seen[0]?.headers.authorization, undefined);
+    const refused = await client.get(`${PODS}/p/log`);
+    t.is(refused.status, 400);
+    t.is(refused.json.message, 'container "c" is waiting to start');
+
+    const stream = await opened(server, `${PODS}/p/log?follow=true`);
+    t.is(stream.statusCode, 200);
+    t.is(String((await once(stream, 'data'))[0]), 'first\n');
+    write?.('second\n');
+    t.is(String((await once(stream, 'data'))[0]), 'second\n');
+    stream.destroy();
+    await eventually(() => agentSideClosed);
+    t.is((await client.get('/readyz')).status, 200);
+  });
+
+  test(`what a node agent is not asked for is answered here (${listener})`, async (t) => {
+    // A port that nobody listens on.
+    const server = await serverWithNode(t, 1, ['--ingress', listener]);
+    const { client } = server;
+    const cases: readonly (readonly [method: string, path: string, status: number, message: RegExp])[] = [
+      ['GET', 'p/log', 500, /node n: 127\.0\.0\.1:1 cannot be reached: ECONNREFUSED/],
+      ['GET', 'two/log', 400, /a container name must be specified for pod two, choose one of: \[c d\]/],
+      ['GET', 'p/log?container=x', 400, /container x is not valid for pod p/],
+      ['GET', 'p/log?tailLines=-1', 422, /tailLines/],
+      ['GET', 'lost/log', 404, /nodes "gone" not found/],
+      ['GET', 'none/log', 404, /pods "none" not found/],
+      ['POST', 'waiting/exec?command=x', 400, /pod waiting does not have a host assigned/],
+      ['GET', 'waiting/attach', 400, /pod waiting does not have a host assigned/],
+      ['POST', 'waiting/portforward', 400, /pod waiting does not have a host assigned/],
+      ['POST', 'p/exec?command=x', 400, /upgrade/],
+      ['GET', 'p/proxy/', 400, /no IP address/],
+      ['GET', 'ftp:p:80/proxy/', 400, /\[scheme:\]name\[:port\]/],
+    ];
+    for (const [method, path, status, message] of cases) {
+      const answer = await client.request(method, `${PODS}/${path}`);
+      t.is(answer.status, status, `${path}: ${answer.text}`);
+      t.regex(answer.json.message ?? '', message, path);
+    }
+    t.is((await client.get('/api/v1/nodes/n/proxy/healthz')).status, 503);
+    t.is((await client.get('/api/v1/nodes/n:22/proxy/')).status, 400);
+    const named = { metadata: { name: 'named' }, status: { addresses: [{ type: 'Hostname', address: 'localhost' }] } };
+    await client.request('POST', '/api/v1/nodes', { body: named });
+    const own = await client.get(`/api/v1/nodes/https:named:${server.port}/proxy/`);
+    t.is(own.status, 503);
+    t.regex(own.json.message ?? '', /not one the server connects to/);
+    t.is((await client.get(`${PODS}/waiting/log`)).status, 204);
+    t.is((await client.get('/api/v1/namespaces/default/services/none/proxy/')).status, 404);
+  });
+
+  test(`a proxy passes on any method, path, header and body, both ways (${listener})`, async (t) => {
+    const agent = await startFakeAgent(t, {
+      handler: (request, response) => {
+        if (request.url === '/huge') {
+          response.writeHead(200, { 'content-type': 'application/octet-stream' });
+          response.end(Buffer.alloc(20 * MEGABYTE, 7));
+          return;
+        }
+        if (request.url === '/cut') {
+          response.writeHead(200);
+          response.write('a part');
+          setImmediate(() => response.destroy());
+          return;
+        }
+        response.writeHead(request.url!.startsWith('/teapot') ? 418 : 200, {
+          'content-type': 'application/json',
+          'set-cookie': ['a=b', 'c=d'],
+          'access-control-allow-origin': '*',
+        });
+        request.pipe(response);
+      },
+    });
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const { client } = server;
+    const proxy = '/api/v1/nodes/n/proxy';
+    const body = '{"é":1}\n';
+    const echoed = await client.request('PUT', `${proxy}/teapot/a%20b/../c?x=y%20z&x=`, {
+      body,
+      headers: { 'x-own': 'yes', 'impersonate-user': '', te: 'trailers' },
+    });
+    t.is(echoed.status, 418);
+    // Not a byte more: not even white space.
+    t.is(echoed.text, body);
+    t.deepEqual(echoed.headers['set-cookie'], ['a=b', 'c=d']);
+    t.is(echoed.headers['access-control-allow-origin'], undefined);
+    const [seen] = agent.seen;
+    t.is(seen?.method, 'PUT');
+    t.is(seen?.url, '/teapot/c?x=y%20z&x=');
+    t.is(seen?.headers['x-own'], 'yes');
+    t.is(seen?.headers.authorization, undefined);
+    t.is(seen?.headers.host, `127.0.0.1:${agent.port}`);
+    t.is(seen?.headers['x-forwarded-for'], '127.0.0.1');
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const answer = await client.request(method, `${proxy}/x`, method === 'GET' ? {} : { body: 'b' });
+      t.is(answer.status, 200, method);
+      t.is(agent.seen.at(-1)?.method, method);
+      if (method !== 'GET' && method !== 'OPTIONS') t.is(answer.text, 'b', method);
+    }
+    const head = await client.request('HEAD', `${proxy}/x`);
+    t.deepEqual([head.status, head.text], [200, '']);
+    const moved = await client.get(proxy);
+    t.deepEqual([moved.status, moved.headers.location], [301, `${proxy}/`]);
+
+    const large = Buffer.alloc(6 * MEGABYTE, 'x');
+    t.true((await client.request('POST', `${proxy}/large`, { body: large })).text === large.toString());
+    t.is((await client.get(`${proxy}/huge`)).text.length, 20 * MEGABYTE);
+    await t.throwsAsync(client.get(`${proxy}/cut`));
+    t.is((await client.get('/readyz')).status, 200);
+  });
+
+  if (OUTSIDE !== undefined) {
+    test(`pods and services are proxied to the addresses they have, and to no others (${listener})`, async (t) => {
+      const backend = await startFakeAgent(t, { handler: text(200, 'hello'), host: OUTSIDE, isPlain: true });
+      const server = await serverWithNode(t, 1, ['--ingress', listener]);
+      const { client } = server;
+      const setAddress = (podIP: string) =>
+        client.request('PATCH', `${PODS}/p/status`, {
+          body: { status: { podIP, podIPs: [{ ip: podIP }] } },
+          headers: { 'content-type': 'application/merge-patch+json' },
+        });
+      await setAddress(OUTSIDE);
+      t.is((await client.get(`${PODS}/http:p:${backend.port}/proxy/x?y`)).text, 'hello');
+      t.is(backend.seen[0]?.url, '/x?y');
+      const services = '/api/v1/namespaces/default/services';
+      await client.request('POST', services, {
+        body: { metadata: { name: 's' }, spec: { ports: [{ name: 'web', port: 80 }] } },
+      });
+      t.is((await client.get(`${services}/s:web/proxy/`)).status, 503);
+      const targetRef = { kind: 'Pod', namespace: 'default', name: 'p' };
+      const subsets = [{ addresses: [{ ip: OUTSIDE, targetRef }], ports: [{ name: 'web', port: backend.port }] }];
+      await client.request('POST', '/api/v1/namespaces/default/endpoints', {
+        body: { metadata: { name: 's' }, subsets },
+      });
+      t.is((await client.get(`${services}/s:web/proxy/`)).text, 'hello');
+      t.is((await client.get(`${services}/s:80/proxy/`)).text, 'hello');
+      t.is((await client.get(`${services}/s:81/proxy/`)).status, 503);
+      // The pod has moved: whoever has its address now is not asked.
+      await setAddress('192.0.2.99');
+      t.is((await client.get(`${services}/s:web/proxy/`)).status, 503);
+    });
+  }
+}
+
+/** A file that is there for one test. */
+function fileWith(t: ExecutionContext, name: string, content: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'agents-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+test('the agent is shown our certificate, and believed by its authority alone', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(200, 'known\n') });
+  const { certPem, keyPem } = await agentPair('the-server', 'clientAuth');
+  const identity = [
+    '--orchlet-client-certificate',
+    fileWith(t, 'client.crt', certPem),
+    '--orchlet-client-key',
+    fileWith(t, 'client.key', keyPem),
+    '--orchlet-certificate-authority',
+  ];
+  const trusting = await serverWithNode(t, agent.port, [...identity, fileWith(t, 'ca.crt', agent.certPem)]);
+  t.is((await trusting.client.get(`${PODS}/p/log`)).text, 'known\n');
+  t.is(agent.seen[0]?.shownBy, 'the-server');
+  const other = await agentPair('somebody-else', 'serverAuth');
+  const doubting = await serverWithNode(t, agent.port, [...identity, fileWith(t, 'ca.crt', other.certPem)]);
+  const refused = await doubting.client.get(`${PODS}/p/log`);
+  t.is(refused.status, 500);
+  t.regex(refused.json.message ?? '', /SELF_SIGNED_CERT/);
+  t.is((await doubting.client.get(`${PODS}/p/log?insecureSkipTLSVerifyBackend=true`)).text, 'known\n');
+  t.is((await doubting.client.get('/api/v1/nodes/n/proxy/x')).status, 503);
+});
+
+test('an agent that does not answer the handshake is given up in time', async (t) => {
+  const silent = createServer(() => {});
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  t.teardown(() => void silent.close());
+  const { port } = silent.address() as AddressInfo;
+  const server = await serverWithNode(t, port, ['--orchlet-timeout', '100ms']);
+  const { status, json } = await server.client.get(`${PODS}/p/log`);
+  t.is(status, 500);
+  t.regex(json.message ?? '', /no connection within 100 ms/);
+});
+
+test('a server stops although streams of its node agents go on', async (t) => {
+  const agent = await startFakeAgent(t, {
+    handler: (_request, response) => {
+      response.writeHead(200);
+      response.write('on and on\n');
+    },
+    onUpgrade: echo,
+  });
+  for (const listener of LISTENERS) {
+    const server = await serverWithNode(t, agent.port, ['--ingress', listener]);
+    const stream = await opened(server, `${PODS}/p/log?follow=true`);
+    stream.on('error', () => {});
+    await once(stream, 'data');
+    if (listener === 'node') {
+      const { received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`);
+      await eventually(() => received().endsWith('early'));
+    }
+    t.is(await server.stop(), 0, listener);
+  }
+});
+
+/** A connection to a server that asks for another protocol, as raw bytes. */
+async function upgraded(t: ExecutionContext, server: ServerProcess, path: string, protocol = 'SPDY/3.1') {
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+  t.teardown(() => void socket.destroy());
+  let received = '';
+  socket.on('error', () => {});
+  socket.setEncoding('latin1').on('data', (piece: string) => {
+    received += piece;
+  });
+  await once(socket, 'secureConnect');
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    'Host: x',
+    `Authorization: Bearer ${server.token}`,
+    'Connection: Upgrade',
+    `Upgrade: ${protocol}`,
+    'X-Stream-Protocol-Version: v4.channel.k8s.io',
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\nearly`);
+  return { socket, received: () => received };
+}
+
+const echo = (_request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Agent: yes\r\n\r\n');
+  socket.write(head);
+  socket.pipe(socket);
+};
+
+async function eventually(condition: () => boolean): Promise<void> {
+  const patience = AbortSignal.timeout(20_000);
+  while (!condition()) {
+    patience.throwIfAborted();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test('an upgraded connection is a tunnel to the agent, both ways and to the last byte (node)', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(403, 'no'), onUpgrade: echo });
+  const server = await serverWithNode(t, agent.port, ['--ingress', 'node']);
+  const { socket, received } = await upgraded(t, server, `${PODS}/p/exec?command=sh&stdin=true`);
+  await eventually(() => received().endsWith('early'));
+  t.regex(received(), /^HTTP\/1\.1 101 /);
+  t.regex(received(), /X-Agent: yes\r\n/);
+  t.is(agent.seen[0]?.url, '/exec/default/p/c?input=1&command=sh');
+  t.is(agent.seen[0]?.headers['x-stream-protocol-version'], 'v4.channel.k8s.io');
+  t.is(agent.seen[0]?.headers.authorization, undefined);
+  const before = received().length;
+  socket.write(Buffer.alloc(3 * MEGABYTE, 'z'));
+  socket.end();
+  await once(socket, 'close');
+  t.is(received().length - before, 3 * MEGABYTE);
+  t.is((await server.client.get('/readyz')).status, 200);
+});
+
+test('an agent that will not upgrade is heard (node)', async (t) => {
+  const agent: FakeAgent = await startFakeAgent(t, { handler: text(403, 'not you') });
+  const server = await serverWithNode(t, agent.port, ['--ingress', 'node']);
+  const { socket, received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`);
+  await once(socket, 'close');
+  t.regex(received(), /^HTTP\/1\.1 403 [\s\S]*not you$/);
+});
+
+test('an upgrade that cannot be made is refused in HTTP (node)', async (t) => {
+  const server = await serverWithNode(t, 1, ['--ingress', 'node']);
+  const cases: readonly (readonly [path: string, status: RegExp])[] = [
+    [`${PODS}/p/exec?command=sh`, /^HTTP\/1\.1 500 [\s\S]*ECONNREFUSED/],
+    [`${PODS}/none/exec?command=sh`, /^HTTP\/1\.1 404 /],
+    ['/readyz', /^HTTP\/1\.1 405 /],
+  ];
+  for (const [path, status] of cases) {
+    const { socket, received } = await upgraded(t, server, path);
+    await once(socket, 'close');
+    t.regex(received(), status, path);
+    t.regex(received(), /connection: close/i);
+  }
+});
+
+test('a protocol that nobody tunnels is passed over, and the connection goes on (node)', async (t) => {
+  const server = await startServer(t, { args: ['--ingress', 'node'] });
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+  t.teardown(() => void socket.destroy());
+  let received = '';
+  socket.setEncoding('latin1').on('data', (piece: string) => {
+    received += piece;
+  });
+  await once(socket, 'secureConnect');
+  const head = `Host: x\r\nAuthorization: Bearer ${server.token}\r\n`;
+  const wish = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n';
+  const body = '{"metadata":{"name":"made"}}';
+  const path = '/api/v1/namespaces/default/configmaps';
+  socket.write(
+    `POST ${path} HTTP/1.1\r\n${head}${wish}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await eventually(() => received.includes('"uid"'));
+  t.regex(received, /^HTTP\/1\.1 201 /);
+  socket.write(`GET /readyz HTTP/1.1\r\n${head}\r\n`);
+  await eventually(() => /HTTP\/1\.1 200 [\s\S]*ok$/.test(received));
+  t.pass();
+});
+
+test('where the listener cannot upgrade, the answer says which can (uws)', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(200, ''), onUpgrade: echo });
+  const server = await serverWithNode(t, agent.port, ['--ingress', 'uws']);
+  for (const path of [`${PODS}/p/exec?command=sh`, `${PODS}/p/portforward`, '/api/v1/nodes/n/proxy/x']) {
+    const { received } = await upgraded(t, server, path);
+    await eventually(() => received().includes('--ingress node'));
+    t.regex(received(), /^HTTP\/1\.1 400 /, path);
+  }
+  t.deepEqual(agent.seen, []);
+});

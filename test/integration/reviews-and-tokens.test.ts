@@ -1,0 +1,326 @@
+// What is asked of a server and not stored: token requests, reviews of tokens and of access, component statuses; with the
+// tokens that were issued used as tokens.
+import { createPublicKey } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { isSignedBy, parseJwt, tokenKey } from '../../api/tokens/jwt.ts';
+import { agentPair } from '../server/fake-agent.ts';
+import type { Answer, ApiObject } from '../server/https-client.ts';
+import { newServer, type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
+
+const server = sharedServer(test);
+const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
+const AUTHENTICATION = '/apis/authentication.orch.io/v1';
+const AUTHORIZATION = '/apis/authorization.orch.io/v1';
+
+interface TokenStatus {
+  readonly token: string;
+  readonly expirationTimestamp: string;
+}
+
+const tokenOf = ({ json }: Answer): string => (json.status as TokenStatus).token;
+
+function request(
+  { client }: ServerProcess,
+  account: string,
+  spec: object = {},
+  metadata: object = {},
+): Promise<Answer> {
+  return client.request('POST', `${ACCOUNTS}/${account}/token`, { body: { metadata, spec } });
+}
+
+/** An account of a test's own. */
+async function account(at: ServerProcess, name: string): Promise<string> {
+  const { status } = await at.client.request('POST', ACCOUNTS, { body: { metadata: { name } } });
+  if (status !== 201) throw new Error(`${name} could not be made`);
+  return name;
+}
+
+async function object({ client }: ServerProcess, resource: string, body: object): Promise<ApiObject> {
+  const { status, json, text } = await client.request('POST', `/api/v1/namespaces/default/${resource}`, { body });
+  if (status !== 201) throw new Error(text);
+  return json;
+}
+
+async function codeWith(at: ServerProcess, token: string): Promise<number> {
+  return (await at.client.get('/api/v1/namespaces/default/configmaps', { token })).status;
+}
+
+test('a token is issued for an account, and is let in as that account until it is gone', async (t) => {
+  const at = server();
+  const name = await account(at, 'robot');
+  const answer = await request(at, name);
+  t.is(answer.status, 201, answer.text);
+  t.is(answer.json.kind, 'TokenRequest');
+  t.is(answer.json.apiVersion, 'authentication.orch.io/v1');
+  t.like(answer.json.spec, { expirationSeconds: 3600, audiences: ['https://orch.default.svc'] });
+  t.is(await codeWith(at, tokenOf(answer)), 200);
+  t.is(await codeWith(at, `${tokenOf(answer)}x`), 401);
+  const review = await at.client.request('POST', `${AUTHORIZATION}/selfsubjectaccessreviews`, {
+    token: tokenOf(answer),
+    body: { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } },
+  });
+  t.is(review.status, 201);
+  await at.client.request('DELETE', `${ACCOUNTS}/${name}`);
+  t.is(await codeWith(at, tokenOf(answer)), 401);
+});
+
+test('a token that is bound to a pod or a secret dies with it', async (t) => {
+  const at = server();
+  const name = await account(at, 'bound');
+  const pod = await object(at, 'pods', {
+    metadata: { name: 'bound' },
+    spec: { serviceAccountName: name, schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] },
+  });
+  await object(at, 'secrets', { metadata: { name: 'bound' } });
+  for (const [kind, resource, uid] of [
+    ['Pod', 'pods', pod.metadata.uid],
+    ['Secret', 'secrets', ''],
+  ] as const) {
+    const answer = await request(at, name, { boundObjectRef: { apiVersion: 'v1', kind, name: 'bound', uid } });
+    t.is(answer.status, 201, answer.text);
+    t.is(await codeWith(at, tokenOf(answer)), 200);
+    await at.client.request('DELETE', `/api/v1/namespaces/default/${resource}/bound`);
+    t.is(await codeWith(at, tokenOf(answer)), 401);
+  }
+});
+
+test('token requests that make no sense are refused', async (t) => {
+  const at = server();
+  const name = await account(at, 'asked');
+  await object(at, 'pods', {
+    metadata: { name: 'other' },
+    spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] },
+  });
+  await object(at, 'secrets', { metadata: { name: 'mine' } });
+  const ref = (kind: string, of: string, more: object = {}) => ({
+    boundObjectRef: { apiVersion: 'v1', kind, name: of, ...more },
+  });
+  const cases: readonly (readonly [what: string, account: string, spec: object, metadata: object, code: number])[] = [
+    ['no such account', 'none', {}, {}, 404],
+    ['too short', name, { expirationSeconds: 599 }, {}, 422],
+    ['too long', name, { expirationSeconds: 2 ** 32 + 1 }, {}, 422],
+    ['no number', name, { expirationSeconds: 'x' }, {}, 400],
+    ['another name', name, {}, { name: 'x' }, 400],
+    ['another namespace', name, {}, { namespace: 'x' }, 400],
+    ['another kind of object', name, ref('ConfigMap', 'x'), {}, 400],
+    ['another group', name, ref('Pod', 'other', { apiVersion: 'apps/v1' }), {}, 400],
+    ['a kind of the prototype', name, ref('__proto__', 'x'), {}, 400],
+    ['no such pod', name, ref('Pod', 'none'), {}, 404],
+    ['a pod of another account', name, ref('Pod', 'other'), {}, 400],
+    ['another uid', name, ref('Secret', 'mine', { uid: 'x' }), {}, 409],
+  ];
+  for (const [what, of, spec, metadata, code] of cases) {
+    const answer = await request(at, of, spec, metadata);
+    t.is(answer.status, code, `${what}: ${answer.text}`);
+    t.is(answer.json.kind, 'Status');
+  }
+});
+
+test('others can verify a token with what discovery says', async (t) => {
+  const at = server();
+  const token = tokenOf(await request(at, await account(at, 'known')));
+  const configuration = await at.client.get('/.well-known/openid-configuration');
+  t.is(configuration.headers['content-type'], 'application/json');
+  const { issuer, jwks_uri: uri } = configuration.json as unknown as { issuer: string; jwks_uri: string };
+  t.is(parseJwt(token)?.claims.iss, issuer);
+  t.is(new URL(uri).pathname, '/openid/v1/jwks');
+  const keySet = await at.client.get('/openid/v1/jwks');
+  t.is(keySet.headers['content-type'], 'application/jwk-set+json');
+  const { keys } = keySet.json as unknown as { keys: Record<string, string>[] };
+  t.true(
+    isSignedBy(
+      parseJwt(token)!,
+      keys.map((key) => tokenKey(createPublicKey({ key, format: 'jwk' }))),
+    ),
+  );
+});
+
+test('a token review says whose a token is, and for which audiences', async (t) => {
+  const at = server();
+  const name = await account(at, 'reviewed');
+  const token = tokenOf(await request(at, name, { audiences: ['vault', 'https://orch.default.svc'] }));
+  const review = async (spec: object, version = 'v1') => {
+    const path = `/apis/authentication.orch.io/${version}/tokenreviews`;
+    return at.client.request('POST', path, { body: { spec } });
+  };
+  const { status, json } = await review({ token });
+  t.is(status, 201);
+  const { uid } = (await at.client.get(`${ACCOUNTS}/${name}`)).json.metadata;
+  t.deepEqual(json.status, {
+    authenticated: true,
+    user: {
+      username: 'system:serviceaccount:default:reviewed',
+      uid,
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+    },
+    audiences: ['https://orch.default.svc'],
+  });
+  t.like((await review({ token, audiences: ['vault', 'x'] })).json.status, {
+    authenticated: true,
+    audiences: ['vault'],
+  });
+  t.like((await review({ token: at.token })).json.status, { authenticated: true, user: { username: 'orch-admin' } });
+  for (const spec of [
+    { token: 'nobody' },
+    { token, audiences: ['other'] },
+    { token: at.token, audiences: ['other'] },
+  ]) {
+    const refused = (await review(spec)).json.status as { authenticated?: boolean; error?: string };
+    t.is(refused.authenticated, undefined);
+    t.truthy(refused.error);
+  }
+  t.is((await review({})).status, 400);
+  const older = await review({ token }, 'v1beta1');
+  t.is(older.json.apiVersion, 'authentication.orch.io/v1beta1');
+  t.like(older.json.status, { authenticated: true });
+});
+
+test('access reviews ask the authorizers, about oneself and about others', async (t) => {
+  const at = server();
+  const review = (path: string, spec: object, metadata: object = {}) =>
+    at.client.request('POST', `${AUTHORIZATION}/${path}`, { body: { metadata, spec } });
+  const resourceAttributes = { verb: 'get', resource: 'pods', namespace: 'default' };
+  const own = await review('selfsubjectaccessreviews', { resourceAttributes });
+  t.is(own.status, 201);
+  t.like(own.json.status as object, { allowed: true });
+  const path = { nonResourceAttributes: { path: '/healthz', verb: 'get' } };
+  t.like((await review('subjectaccessreviews', { ...path, user: 'jane' })).json.status as object, { allowed: true });
+  const local = 'namespaces/default/localsubjectaccessreviews';
+  t.is((await review(local, { resourceAttributes, user: 'jane' })).status, 201);
+  const cases: readonly (readonly [path: string, spec: object, metadata: object, code: number])[] = [
+    ['selfsubjectaccessreviews', {}, {}, 422],
+    ['selfsubjectaccessreviews', { resourceAttributes, ...path }, {}, 422],
+    ['selfsubjectaccessreviews', { resourceAttributes }, { name: 'x' }, 422],
+    ['subjectaccessreviews', { resourceAttributes }, {}, 422],
+    [local, { ...path, user: 'jane' }, {}, 422],
+    [local, { resourceAttributes: { ...resourceAttributes, namespace: 'other' }, user: 'jane' }, {}, 422],
+    [local, { resourceAttributes, user: 'jane' }, { namespace: 'other' }, 400],
+    ['selfsubjectrulesreviews', {}, {}, 400],
+  ];
+  for (const [at_, spec, metadata, code] of cases) {
+    const answer = await review(at_, spec, metadata);
+    t.is(answer.status, code, `${at_}: ${answer.text}`);
+  }
+  t.deepEqual((await review('selfsubjectrulesreviews', { namespace: 'default' })).json.status, {
+    resourceRules: [{ verbs: ['*'], apiGroups: ['*'], resources: ['*'] }],
+    nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }],
+    incomplete: false,
+  });
+  // The older version calls a member otherwise.
+  const older = await at.client.request('POST', '/apis/authorization.orch.io/v1beta1/subjectaccessreviews', {
+    body: { spec: { resourceAttributes, group: ['a'] } },
+  });
+  t.is(older.status, 201, older.text);
+  t.like(older.json.spec as object, { group: ['a'] });
+  for (const method of ['GET', 'PUT', 'DELETE']) {
+    t.is((await at.client.request(method, `${AUTHORIZATION}/subjectaccessreviews`)).status, 405);
+    t.is((await at.client.request(method, `${AUTHENTICATION}/tokenreviews`)).status, 405);
+  }
+});
+
+test('a server that lets nobody do anything says so in its reviews', async (t) => {
+  const at = await startServer(t, { args: ['--authorization-mode', 'AlwaysDeny'] });
+  const body = { spec: { user: 'jane', resourceAttributes: { verb: 'get', resource: 'pods' } } };
+  const { json } = await at.client.request('POST', `${AUTHORIZATION}/subjectaccessreviews`, { body });
+  t.deepEqual(json.status, { allowed: false, reason: 'Everything is forbidden.' });
+  const superuser = { spec: { ...body.spec, groups: ['system:masters'] } };
+  const allowed = await at.client.request('POST', `${AUTHORIZATION}/subjectaccessreviews`, { body: superuser });
+  t.like(allowed.json.status as object, { allowed: true });
+});
+
+test('component statuses are read one by one and as a list', async (t) => {
+  const { client } = server();
+  const list = await client.get('/api/v1/componentstatuses');
+  t.is(list.json.kind, 'ComponentStatusList');
+  t.deepEqual(
+    list.json.items?.map(({ metadata }) => metadata.name),
+    ['controller-manager', 'scheduler', 'store-0'],
+  );
+  t.regex(String(list.headers.warning), /v1 ComponentStatus is deprecated in v1\.19\+/);
+  const one = await client.get('/api/v1/componentstatuses/scheduler');
+  t.deepEqual((one.json as unknown as { conditions: object[] }).conditions, [
+    { type: 'Healthy', status: 'True', message: 'ok' },
+  ]);
+  t.is((await client.get('/api/v1/componentstatuses/none')).status, 404);
+  t.is((await client.request('POST', '/api/v1/componentstatuses', { body: {} })).status, 405);
+  const selected = await client.get('/api/v1/componentstatuses?fieldSelector=metadata.name%3Dscheduler');
+  t.is(selected.json.items?.length, 1);
+  const headers = { accept: 'application/json;as=Table;v=v1;g=meta.orch.io' };
+  t.is((await client.get('/api/v1/componentstatuses', { headers })).json.kind, 'Table');
+});
+
+/** Files that are there for one test. */
+function directoryOf(t: ExecutionContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'issuer-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  return directory;
+}
+
+test("the operator's key signs, under the operator's name, and the server's own is not made", async (t) => {
+  const directory = directoryOf(t);
+  const { certPem, keyPem } = await agentPair('issuer', 'serverAuth');
+  writeFileSync(join(directory, 'sa.key'), keyPem);
+  writeFileSync(join(directory, 'sa.crt'), certPem);
+  const at = await startServer(t, {
+    args: [
+      '--service-account-issuer',
+      'https://issuer.test',
+      '--service-account-signing-key-file',
+      join(directory, 'sa.key'),
+      '--service-account-key-file',
+      join(directory, 'sa.crt'),
+      '--api-audiences',
+      'api,other',
+      '--service-account-max-token-expiration',
+      '1h',
+      '--service-account-jwks-uri',
+      'https://issuer.test/keys',
+    ],
+  });
+  const answer = await request(at, await account(at, 'robot'), { expirationSeconds: 7200 });
+  t.is(answer.status, 201, answer.text);
+  t.like(answer.json.spec, { audiences: ['api', 'other'], expirationSeconds: 3600 });
+  t.regex(String(answer.headers.warning), /shortened to 3600 seconds/);
+  t.like(parseJwt(tokenOf(answer))?.claims, { iss: 'https://issuer.test', aud: ['api', 'other'] });
+  t.is(await codeWith(at, tokenOf(answer)), 200);
+  const foreign = await request(at, 'robot', { audiences: ['vault'] });
+  t.is(await codeWith(at, tokenOf(foreign)), 401);
+  t.throws(() => statSync(join(at.dataDirectory, 'service-account.key')));
+  const { jwks_uri: uri } = (await at.client.get('/.well-known/openid-configuration')).json as unknown as {
+    jwks_uri: string;
+  };
+  t.is(uri, 'https://issuer.test/keys');
+});
+
+test('the key of a server is its own, kept from start to start, and nobody else may read it', async (t) => {
+  const at = await startServer(t);
+  const token = tokenOf(await request(at, await account(at, 'robot')));
+  const path = join(at.dataDirectory, 'service-account.key');
+  t.is(statSync(path).mode & 0o777, 0o600);
+  const key = readFileSync(path, 'utf8');
+  await at.stop();
+  await at.restart();
+  t.is(readFileSync(path, 'utf8'), key);
+  t.is(await codeWith(at, token), 200);
+});
+
+test('a key file that is of no use stops the start, and is named', async (t) => {
+  const directory = directoryOf(t);
+  const file = join(directory, 'bad.key');
+  writeFileSync(file, 'nothing');
+  const cases: readonly (readonly [args: readonly string[], problem: RegExp])[] = [
+    [['--service-account-key-file', file], /bad\.key cannot be used/],
+    [['--service-account-key-file', join(directory, 'none')], /ENOENT/],
+    [['--service-account-issuer', 'https://['], /is not an address/],
+    [['--service-account-max-token-expiration', '59m'], /between 1h/],
+    [['--orchlet-certificate-authority', join(directory, 'none')], /ENOENT/],
+  ];
+  for (const [args, problem] of cases) {
+    const failed = await (await newServer(t, { args })).start();
+    t.is(failed?.code, 1, args.join(' '));
+    t.regex(failed?.stderr ?? '', problem);
+  }
+});

@@ -1,0 +1,197 @@
+import test from 'ava';
+import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const BUDGETS = '/apis/policy/v1/namespaces/default/poddisruptionbudgets';
+
+interface BudgetStatus {
+  readonly disruptionsAllowed?: number;
+  readonly disruptedPods?: Readonly<Record<string, string>>;
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason: string }[];
+}
+
+const READY = { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] };
+
+async function pod(world: AdmissionWorld, name: string, status: object = READY, spec: object = {}): Promise<void> {
+  const metadata = { name, labels: { app: 'web' } };
+  await world.created(PODS, { metadata, spec: { containers: [{ name: 'c', image: 'i' }], ...spec } });
+  const { code } = await world.write('patch', `${PODS}/${name}/status`, { body: { status } });
+  if (code !== 200) throw new Error(`the status of ${name} was refused`);
+}
+
+async function budget(
+  world: AdmissionWorld,
+  name: string,
+  status: object,
+  selector: object | null = { matchLabels: { app: 'web' } },
+) {
+  await world.created(BUDGETS, { metadata: { name }, spec: { minAvailable: 1, selector } });
+  const whole = { expectedPods: 2, currentHealthy: 2, desiredHealthy: 1, observedGeneration: 1, ...status };
+  const { code } = await world.write('patch', `${BUDGETS}/${name}/status`, { body: { status: whole } });
+  if (code !== 200) throw new Error(`the status of ${name} was refused`);
+}
+
+const statusOf = (object: Answer | undefined): BudgetStatus => (object?.status ?? {}) as BudgetStatus;
+
+function evict(world: AdmissionWorld, name: string, body: object = {}, parameters = {}) {
+  return world.write('create', `${PODS}/${name}/eviction`, { body: { metadata: { name }, ...body }, parameters });
+}
+
+test('an eviction takes a disruption from the budget and the pod with it', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 1 });
+  const answer = await evict(world, 'a');
+  t.is(answer.code, 201);
+  t.deepEqual(answer.body as unknown, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  t.is(await world.stored(`${PODS}/a`), undefined);
+  const status = statusOf(await world.stored(`${BUDGETS}/b`));
+  t.is(status.disruptionsAllowed, 0);
+  t.deepEqual(Object.keys(status.disruptedPods ?? {}), ['a']);
+  t.deepEqual(
+    status.conditions?.map(({ type, status: value, reason }) => [type, value, reason]),
+    [['DisruptionAllowed', 'False', 'InsufficientPods']],
+  );
+  await world.stop();
+});
+
+test('a budget that allows no disruption refuses, and says what it needs', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 0, currentHealthy: 1 });
+  const answer = await evict(world, 'a');
+  t.deepEqual(refusal(answer), {
+    kind: 'Status',
+    code: 429,
+    reason: 'TooManyRequests',
+    details: {
+      causes: [
+        {
+          reason: 'DisruptionBudget',
+          message: 'The disruption budget b needs 1 healthy pods and has 1 currently',
+        },
+      ],
+    },
+  });
+  t.is(answer.body.message, "Cannot evict pod as it would violate the pod's disruption budget.");
+  t.truthy(await world.stored(`${PODS}/a`));
+  await world.stop();
+});
+
+test('a budget that has not seen its latest change asks to come back', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 1, observedGeneration: 0 });
+  const answer = await evict(world, 'a');
+  t.is(answer.code, 429);
+  t.is(answer.body.details?.retryAfterSeconds, 10);
+  t.is(answer.body.details?.causes?.[0]?.reason, 'DisruptionBudget');
+  await world.stop();
+});
+
+test('a pod with two budgets is not evicted', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 1 });
+  await budget(world, 'c', { disruptionsAllowed: 1 });
+  t.is((await evict(world, 'a')).code, 500);
+  t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptionsAllowed, 1);
+  await world.stop();
+});
+
+const UNGUARDED: readonly (readonly [what: string, status: object])[] = [
+  ['that has not begun', { phase: 'Pending' }],
+  ['that has ended', { phase: 'Succeeded' }],
+  ['that has failed', { phase: 'Failed' }],
+  ['that is not ready while enough others are', { phase: 'Running', conditions: [{ type: 'Ready', status: 'False' }] }],
+];
+for (const [what, status] of UNGUARDED) {
+  test(`a pod ${what} is evicted without asking the budget`, async (t) => {
+    const world = await AdmissionWorld.start();
+    await pod(world, 'a', status);
+    await budget(world, 'b', { disruptionsAllowed: 0 });
+    t.is((await evict(world, 'a')).code, 201);
+    t.is(await world.stored(`${PODS}/a`), undefined);
+    t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptedPods, undefined);
+    await world.stop();
+  });
+}
+
+test('budgets that select everything, nothing or others guard no pod', async (t) => {
+  const world = await AdmissionWorld.start();
+  for (const [name, selector] of [
+    ['all', {}],
+    ['none', null],
+    ['others', { matchLabels: { app: 'db' } }],
+  ] as const) {
+    await pod(world, name);
+    await budget(world, name, { disruptionsAllowed: 0 }, selector);
+    t.is((await evict(world, name)).code, 201, name);
+  }
+  await world.stop();
+});
+
+test('the budget is asked again when it changed meanwhile, and never charged without the pod', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 2 });
+  const taken = (allowed: number) => {
+    world.gate.beforeCommit = () =>
+      world.soon('patch', `${BUDGETS}/b/status`, { body: { status: { disruptionsAllowed: allowed } } });
+  };
+  taken(1);
+  t.is((await evict(world, 'a')).code, 201);
+  t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptionsAllowed, 0);
+  await pod(world, 'c');
+  await world.write('patch', `${BUDGETS}/b/status`, { body: { status: { disruptionsAllowed: 1 } } });
+  taken(0);
+  t.is((await evict(world, 'c')).code, 429);
+  t.truthy(await world.stored(`${PODS}/c`));
+  const { disruptedPods } = statusOf(await world.stored(`${BUDGETS}/b`));
+  t.deepEqual(Object.keys(disruptedPods ?? {}), ['a']);
+  await world.stop();
+});
+
+test('a bound pod is given the grace period that the eviction names', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a', READY, { nodeName: 'n' });
+  await budget(world, 'b', { disruptionsAllowed: 1 });
+  t.is((await evict(world, 'a', { deleteOptions: { gracePeriodSeconds: 7 } })).code, 201);
+  t.is((await world.stored(`${PODS}/a`))?.metadata.deletionGracePeriodSeconds, 7);
+  // On its way out it disrupts nothing more.
+  t.is((await evict(world, 'a')).code, 201);
+  t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptionsAllowed, 0);
+  await world.stop();
+});
+
+test('a dry run changes nothing, however it is asked for', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  await budget(world, 'b', { disruptionsAllowed: 1 });
+  t.is((await evict(world, 'a', {}, { dryRun: ['All'] })).code, 201);
+  t.is((await evict(world, 'a', { deleteOptions: { dryRun: ['All'] } })).code, 201);
+  t.truthy(await world.stored(`${PODS}/a`));
+  t.is(statusOf(await world.stored(`${BUDGETS}/b`)).disruptionsAllowed, 1);
+  await world.stop();
+});
+
+test('evictions that cannot be made are refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  await pod(world, 'a');
+  const cases: readonly (readonly [what: string, name: string, body: object, parameters: object, code: number])[] = [
+    ['no such pod', 'none', {}, {}, 404],
+    ['another name', 'a', { metadata: { name: 'b' } }, {}, 400],
+    ['another uid', 'a', { deleteOptions: { preconditions: { uid: 'x' } } }, {}, 409],
+    ['another version', 'a', { deleteOptions: { preconditions: { resourceVersion: '1' } } }, {}, 409],
+    ['another kind', 'a', { kind: 'Pod' }, {}, 400],
+    ['an unknown policy', 'a', { deleteOptions: { propagationPolicy: 'x' } }, {}, 422],
+    ['a dry run of another kind', 'a', { deleteOptions: { dryRun: ['Some'] } }, {}, 422],
+    ['dry runs that differ', 'a', { deleteOptions: { dryRun: [''] } }, { dryRun: ['All'] }, 400],
+  ];
+  for (const [what, name, body, parameters, code] of cases) {
+    const answer = await evict(world, name, body, parameters);
+    t.is(answer.code, code, `${what}: ${answer.body.message}`);
+  }
+  t.truthy(await world.stored(`${PODS}/a`));
+  await world.stop();
+});

@@ -1,0 +1,163 @@
+// Writes in a version that is not the stored one: what is answered without the store's bytes, who owns what, and what a
+// version does not let its clients write.
+import test from 'ava';
+import type { ManagedFieldsEntry } from '../../../api/object-meta.ts';
+import { AdmissionWorld, type Answer } from './admission-world.ts';
+
+const INGRESSES = '/apis/networking.orch.io/v1/namespaces/default/ingresses';
+const OLDER_INGRESSES = '/apis/networking.orch.io/v1beta1/namespaces/default/ingresses';
+const SLICES = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices';
+const OLDER_SLICES = '/apis/discovery.orch.io/v1beta1/namespaces/default/endpointslices';
+const OLDER_CLASSES = '/apis/storage.orch.io/v1beta1/storageclasses';
+const APPLY = 'application/apply-patch+yaml';
+const DRY_RUN = { dryRun: ['All'] };
+
+const OLDER = { metadata: { name: 'web' }, spec: { backend: { serviceName: 'a', servicePort: 80 } } };
+const NEWER_SPEC = { defaultBackend: { service: { name: 'a', port: { number: 80 } } } };
+
+test('an object is stored in one version, whichever it is written in', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(OLDER_INGRESSES, OLDER);
+  const stored = await world.stored(`${INGRESSES}/web`);
+  t.is(stored?.apiVersion, 'networking.orch.io/v1');
+  t.deepEqual(stored?.spec, NEWER_SPEC);
+  await world.write('patch', `${OLDER_INGRESSES}/web`, { body: { spec: { backend: { servicePort: 'http' } } } });
+  t.deepEqual((await world.stored(`${INGRESSES}/web`))?.spec, {
+    defaultBackend: { service: { name: 'a', port: { name: 'http' } } },
+  });
+  await world.stop();
+});
+
+test('answers that are no stored bytes are of the version asked for', async (t) => {
+  const world = await AdmissionWorld.start();
+  const dry = await world.write('create', OLDER_INGRESSES, { body: OLDER, parameters: DRY_RUN });
+  t.deepEqual([dry.code, dry.body.apiVersion, dry.body.spec], [201, 'networking.orch.io/v1beta1', OLDER.spec]);
+  await world.created(INGRESSES, { metadata: { name: 'web' }, spec: NEWER_SPEC });
+  const body = { spec: { backend: { serviceName: 'b' } } };
+  const patched = await world.write('patch', `${OLDER_INGRESSES}/web`, { body, parameters: DRY_RUN });
+  t.deepEqual(patched.body.spec, { backend: { serviceName: 'b', servicePort: 80 } });
+  const listed = await world.write('deletecollection', OLDER_INGRESSES, { parameters: DRY_RUN });
+  t.is(listed.body.apiVersion, 'networking.orch.io/v1beta1');
+  t.deepEqual(
+    listed.body.items.map(({ spec }) => spec),
+    [OLDER.spec],
+  );
+  await world.created(OLDER_CLASSES, { metadata: { name: 'fast' }, provisioner: 'p' });
+  const removed = await world.write('delete', `${OLDER_CLASSES}/fast`);
+  t.deepEqual([removed.body.kind, removed.body.apiVersion], ['StorageClass', 'storage.orch.io/v1beta1']);
+  await world.stop();
+});
+
+const managers = (object: Answer | undefined): readonly ManagedFieldsEntry[] => object?.metadata.managedFields ?? [];
+
+test('an update in one version takes fields from those who wrote them in another', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(OLDER_INGRESSES, OLDER, { fieldManager: 'older' });
+  const body = { metadata: { labels: { a: 'b' } }, spec: { defaultBackend: { service: { name: 'b' } } } };
+  await world.write('patch', `${INGRESSES}/web`, { body, parameters: { fieldManager: 'newer' } });
+  const entries = managers(await world.stored(`${INGRESSES}/web`));
+  t.deepEqual(entries.map(({ manager, apiVersion }) => [manager, apiVersion]).sort(), [
+    ['newer', 'networking.orch.io/v1'],
+    ['older', 'networking.orch.io/v1beta1'],
+  ]);
+  const fieldsOf = (name: string) => entries.find(({ manager }) => manager === name)?.fieldsV1;
+  // Of the backend, which is a whole in the older version's eyes too, only what has not changed is still the first's.
+  t.deepEqual(fieldsOf('older'), { 'f:spec': { 'f:backend': { '.': {}, 'f:servicePort': {} } } });
+  t.deepEqual(fieldsOf('newer'), {
+    'f:metadata': { 'f:labels': { '.': {}, 'f:a': {} } },
+    'f:spec': { 'f:defaultBackend': { 'f:service': { 'f:name': {} } } },
+  });
+  await world.stop();
+});
+
+test('managers of a version that is not served are forgotten by the next change', async (t) => {
+  const world = await AdmissionWorld.start();
+  const created = await world.created(INGRESSES, { metadata: { name: 'web' }, spec: NEWER_SPEC });
+  const gone = {
+    manager: 'gone',
+    operation: 'Update',
+    apiVersion: 'networking.orch.io/v0',
+    fieldsType: 'FieldsV1',
+    fieldsV1: { 'f:spec': { 'f:old': {} } },
+  };
+  const metadata = { ...created.metadata, managedFields: [...managers(created), gone] };
+  const path = `${INGRESSES}/web`;
+  const edited = await world.write('update', path, { body: { ...created, metadata } });
+  t.true(managers(edited.body).some(({ manager }) => manager === 'gone'));
+  const changed = await world.write('patch', path, { body: { metadata: { labels: { a: 'b' } } } });
+  t.false(managers(changed.body).some(({ manager }) => manager === 'gone'));
+  await world.stop();
+});
+
+test('an applier that goes on in another version keeps what it says there, and what others own', async (t) => {
+  const world = await AdmissionWorld.start();
+  const apply = (path: string, body: object, fieldManager: string) =>
+    world.write('patch', path, { body, contentType: APPLY, parameters: { fieldManager } });
+  const older = { apiVersion: 'networking.orch.io/v1beta1', kind: 'Ingress' };
+  const backend = { serviceName: 'x', servicePort: 1 };
+  const rules = [{ host: 'a.example', http: { paths: [{ path: '/', pathType: 'Prefix', backend }] } }];
+  const both = { ...older, ...OLDER, spec: { ...OLDER.spec, rules } };
+  t.is((await apply(`${OLDER_INGRESSES}/web`, both, 'one')).code, 201);
+  t.is((await apply(`${OLDER_INGRESSES}/web`, { ...both, spec: { rules } }, 'two')).code, 200);
+  const newer = { apiVersion: 'networking.orch.io/v1', kind: 'Ingress', metadata: { name: 'web' } };
+  const { code, body } = await apply(`${INGRESSES}/web`, { ...newer, spec: { ingressClassName: 'c' } }, 'one');
+  t.is(code, 200);
+  // The backend was its own and is given up; the rules are still the other's.
+  t.is(body.spec.defaultBackend, undefined);
+  t.is(body.spec.ingressClassName, 'c');
+  t.like(body.spec, { rules: [{ host: 'a.example' }] });
+  t.deepEqual(
+    managers(body)
+      .map(({ manager, apiVersion }) => [manager, apiVersion])
+      .sort(),
+    [
+      ['one', 'networking.orch.io/v1'],
+      ['two', 'networking.orch.io/v1beta1'],
+    ],
+  );
+  await world.stop();
+});
+
+test('what an annotation of v1 stands for is held to the rules of the version that says it in full', async (t) => {
+  const world = await AdmissionWorld.start();
+  const key = 'autoscaling.alpha.orch.io/metrics';
+  const annotations = { [key]: '[{"type":"Pods","pods":{"metricName":"","targetAverageValue":"5"}}]' };
+  const spec = { scaleTargetRef: { kind: 'Deployment', name: 'web' }, maxReplicas: 3 };
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const { code, body } = await world.write('create', path, { body: { metadata: { name: 'web', annotations }, spec } });
+  t.is(code, 422);
+  t.deepEqual(
+    body.details?.causes?.map(({ field }) => field),
+    ['spec.metrics[0].pods.metric.name'],
+  );
+  await world.stop();
+});
+
+const endpoint = (more: object) => ({ addresses: ['10.0.0.1'], conditions: {}, ...more });
+const slice = (endpoints: readonly object[]) => ({
+  metadata: { name: 's' },
+  addressType: 'IPv4',
+  ports: [],
+  endpoints,
+});
+
+test('the topology of endpoints is written in v1beta1 only; its node stays when v1 changes something else', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = `${SLICES}/s`;
+  const topology = { 'orch.io/hostname': 'n1', rack: '7' };
+  await world.created(SLICES, slice([endpoint({ deprecatedTopology: topology })]));
+  t.deepEqual((await world.stored(path))?.endpoints, [endpoint({})]);
+  await world.write('delete', path);
+  await world.created(OLDER_SLICES, slice([endpoint({ topology })]));
+  const unchanged = (await world.stored(path))!;
+  t.deepEqual(unchanged.endpoints, [endpoint({ deprecatedTopology: topology })]);
+  await world.write('patch', path, { body: { metadata: { labels: { a: 'b' } } } });
+  t.deepEqual((await world.stored(path))?.endpoints, unchanged.endpoints);
+  const more = [...(unchanged.endpoints as object[]), endpoint({ addresses: ['10.0.0.2'] })];
+  await world.write('patch', path, { body: { endpoints: more } });
+  t.deepEqual((await world.stored(path))?.endpoints, [
+    endpoint({ nodeName: 'n1' }),
+    endpoint({ addresses: ['10.0.0.2'] }),
+  ]);
+  await world.stop();
+});

@@ -1,0 +1,238 @@
+// Tokens of service accounts under a clock and a hub of the test's own.
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import test from 'ava';
+import { tokenDigest } from '../../../actors/auth/auth.ts';
+import type { FindIdentity, Identity } from '../../../actors/auth/identities.ts';
+import { type ServiceAccountIssuer, ServiceAccountTokens } from '../../../actors/auth/service-account-tokens.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { parseJwt, signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
+import type { BoundObject, TokenSubject } from '../../../api/tokens/service-account-claims.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+
+const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+const OTHER_KEY = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
+const START_MS = Date.parse('2026-01-01T00:00:00Z');
+const HOUR_SECONDS = 3600;
+
+const ISSUER: ServiceAccountIssuer = {
+  issuer: 'https://issuer.test',
+  audiences: ['https://issuer.test'],
+  signingKeyPem: KEY,
+  verificationKeyPems: [],
+  keySetUri: 'https://issuer.test/openid/v1/jwks',
+  expirationSecondsMax: 0,
+  extendsExpiration: true,
+};
+
+const SUBJECT: TokenSubject = { namespace: 'ns', serviceAccount: { name: 'robot', uid: 'u1' }, bound: undefined };
+const POD: BoundObject = { kind: 'pod', name: 'p', uid: 'u2' };
+
+/** The tokens of one issuer, in a cluster of the objects that are in `kept`. */
+function cluster(change: Partial<ServiceAccountIssuer> = {}) {
+  const kept = new Map<string, Identity>([
+    ['core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY }],
+    ['core/pods/ns/p', { uid: 'u2', deletedMs: Number.POSITIVE_INFINITY }],
+    ['core/secrets/ns/s', { uid: 'u3', deletedMs: Number.POSITIVE_INFINITY }],
+  ]);
+  /** As a hub that lags behind knows them; what is not in it is as in `kept`. */
+  const stale = new Map<string, Identity>();
+  const time = { nowMs: START_MS };
+  const find: FindIdentity = async (storageKey, namespace, name, freshness) => {
+    const key = `${storageKey}/${namespace}/${name}`;
+    return (freshness.kind === 'any' ? stale.get(key) : undefined) ?? kept.get(key);
+  };
+  const clock = { nowMs: () => time.nowMs, monotonicMs: () => 0 };
+  const tokens = new ServiceAccountTokens(clock, DIALECTS.orch, { ...ISSUER, ...change }, find);
+  return {
+    kept,
+    stale,
+    time,
+    tokens,
+    issue: (subject: TokenSubject = SUBJECT, expirationSeconds = HOUR_SECONDS, audiences: readonly string[] = []) =>
+      tokens.issue({ subject, audiences, expirationSeconds })!,
+    owner: (token: string, audiences: readonly string[] = []) => tokens.owner(token, tokenDigest(token), audiences),
+  };
+}
+
+type Cluster = ReturnType<typeof cluster>;
+
+async function problemOf({ owner }: Cluster, token: string, audiences: readonly string[] = []): Promise<string> {
+  const found = await owner(token, audiences);
+  return found === undefined ? 'nobody' : found.user === null ? found.error : '';
+}
+
+const claims = (token: string): JsonObject => parseJwt(token)!.claims;
+
+test('a token says whose it is, from when and until when, and stands for that user', async (t) => {
+  const { issue, owner } = cluster();
+  const issued = issue({ ...SUBJECT, bound: POD });
+  const seconds = START_MS / 1000;
+  t.deepEqual(claims(issued.token) as unknown, {
+    aud: ['https://issuer.test'],
+    exp: seconds + HOUR_SECONDS,
+    iat: seconds,
+    iss: 'https://issuer.test',
+    'orch.io': { namespace: 'ns', pod: { name: 'p', uid: 'u2' }, serviceaccount: { name: 'robot', uid: 'u1' } },
+    nbf: seconds,
+    sub: 'system:serviceaccount:ns:robot',
+  });
+  t.is(issued.expiresMs, START_MS + HOUR_SECONDS * 1000);
+  t.deepEqual(await owner(issued.token), {
+    user: {
+      name: 'system:serviceaccount:ns:robot',
+      uid: 'u1',
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'],
+      extra: { 'authentication.orch.io/pod-name': ['p'], 'authentication.orch.io/pod-uid': ['u2'] },
+    },
+    audiences: ['https://issuer.test'],
+  });
+});
+
+test('a token is good from a minute before it was issued until a minute after its end', async (t) => {
+  const all = cluster();
+  const { token } = all.issue();
+  const cases: readonly (readonly [seconds: number, problem: RegExp])[] = [
+    [-61, /not valid yet/],
+    [-60, /^$/],
+    [0, /^$/],
+    [HOUR_SECONDS + 60, /^$/],
+    [HOUR_SECONDS + 61, /expired/],
+  ];
+  for (const [seconds, problem] of cases) {
+    all.time.nowMs = START_MS + seconds * 1000;
+    t.regex(await problemOf(all, token), problem, String(seconds));
+  }
+});
+
+test('a token dies with its account, and with what it is bound to', async (t) => {
+  const all = cluster();
+  const secret = { kind: 'secret', name: 's', uid: 'u3' } as const;
+  const tokens = {
+    plain: all.issue().token,
+    pod: all.issue({ ...SUBJECT, bound: POD }).token,
+    secret: all.issue({ ...SUBJECT, bound: secret }).token,
+  };
+  const problems = async () => [
+    await problemOf(all, tokens.plain),
+    await problemOf(all, tokens.pod),
+    await problemOf(all, tokens.secret),
+  ];
+  t.deepEqual(await problems(), ['', '', '']);
+  all.kept.delete('core/secrets/ns/s');
+  t.deepEqual(await problems(), ['', '', 'the secret that the token is bound to is gone']);
+  // Of the same name, and not the same.
+  all.kept.set('core/pods/ns/p', { uid: 'another', deletedMs: Number.POSITIVE_INFINITY });
+  t.is((await problems())[1], 'the pod that the token is bound to is gone');
+  all.kept.set('core/serviceaccounts/ns/robot', { uid: 'another', deletedMs: Number.POSITIVE_INFINITY });
+  for (const problem of await problems()) t.is(problem, 'the service account of the token is gone');
+});
+
+test('a token outlives the end of its account by a minute', async (t) => {
+  const all = cluster();
+  const { token } = all.issue();
+  all.kept.set('core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: START_MS });
+  t.is(await problemOf(all, token), '');
+  all.time.nowMs = START_MS + 60_000;
+  t.is(await problemOf(all, token), 'the service account of the token is gone');
+});
+
+test('a hub that lags behind is asked for the present before a token is refused', async (t) => {
+  const all = cluster();
+  const { token } = all.issue();
+  all.stale.set('core/serviceaccounts/ns/robot', { uid: 'before', deletedMs: Number.POSITIVE_INFINITY });
+  t.is(await problemOf(all, token), '');
+});
+
+test('a token is good for the audiences that it names', async (t) => {
+  const all = cluster({ audiences: ['api', 'https://issuer.test'] });
+  const { token } = all.issue(SUBJECT, HOUR_SECONDS, ['vault', 'api']);
+  t.deepEqual((await all.owner(token)) as unknown, { ...((await all.owner(token)) as object), audiences: ['api'] });
+  t.like(await all.owner(token, ['vault', 'other']), { audiences: ['vault'] });
+  t.is(await problemOf(all, token, ['other']), 'the token is for other audiences');
+  const { token: foreign } = all.issue(SUBJECT, HOUR_SECONDS, ['vault']);
+  t.is(await problemOf(all, foreign), 'the token is for other audiences');
+});
+
+test('the operator bounds how long a token lives', (t) => {
+  const { issue } = cluster({ expirationSecondsMax: 7200 });
+  t.is(issue(SUBJECT, 7201).expirationSeconds, 7200);
+  t.is(issue(SUBJECT, 7199).expirationSeconds, 7199);
+});
+
+test('a token injected into a pod lives for a year, and says when it should have been renewed', (t) => {
+  const bound = { ...SUBJECT, bound: POD };
+  const lifeOf = (all: Cluster, subject: TokenSubject, seconds: number, audiences: readonly string[] = []) => {
+    const { exp, iat, 'orch.io': own } = claims(all.issue(subject, seconds, audiences).token);
+    const { warnafter } = own as { warnafter?: number };
+    return [Number(exp) - Number(iat), warnafter === undefined ? undefined : warnafter - Number(iat)];
+  };
+  const year = 365 * 24 * 3600;
+  t.deepEqual(lifeOf(cluster(), bound, 3607), [year, 3607]);
+  t.deepEqual(lifeOf(cluster(), bound, 3606), [3606, undefined]);
+  t.deepEqual(lifeOf(cluster(), SUBJECT, 3607), [3607, undefined]);
+  t.deepEqual(lifeOf(cluster(), bound, 3607, ['vault']), [3607, undefined]);
+  t.deepEqual(lifeOf(cluster({ extendsExpiration: false }), bound, 3607), [3607, undefined]);
+});
+
+test("tokens of others, and what is no token, are nobody's here", async (t) => {
+  const all = cluster();
+  const other = cluster({ issuer: 'https://other.test' });
+  for (const token of ['', 'x', 'a.b.c', other.issue().token]) t.is(await problemOf(all, token), 'nobody', token);
+});
+
+test('a token is refused that another key has signed, or whose claims were changed', async (t) => {
+  const all = cluster();
+  const forged = cluster({ signingKeyPem: OTHER_KEY }).issue().token;
+  t.is(await problemOf(all, forged), 'the signature of the token is not valid');
+  const [header, , signature] = all.issue().token.split('.');
+  const payload = Buffer.from(JSON.stringify({ ...claims(all.issue().token), sub: 'system:admin' })).toString(
+    'base64url',
+  );
+  t.is(await problemOf(all, `${header}.${payload}.${signature}`), 'the signature of the token is not valid');
+});
+
+test('claims that make no sense are refused although their signature is good', async (t) => {
+  const all = cluster();
+  const good = claims(all.issue().token);
+  const own = good['orch.io'] as JsonObject;
+  const cases: readonly object[] = [
+    { 'orch.io': undefined },
+    { 'orch.io': { ...own, namespace: 7 } },
+    { 'orch.io': { ...own, serviceaccount: { name: 'robot' } } },
+    { sub: 'system:serviceaccount:other:robot' },
+    { exp: 'never' },
+    { nbf: {} },
+    { aud: undefined },
+    { aud: [1, null] },
+  ];
+  const key = tokenKey(privateKey);
+  for (const change of cases) {
+    const problem = await problemOf(all, signJwt({ ...good, ...change }, key));
+    t.false(['', 'nobody'].includes(problem), `${JSON.stringify(change)}: ${problem}`);
+  }
+  t.is(await problemOf(all, signJwt({ ...good, aud: 'https://issuer.test' }, key)), '');
+});
+
+test('a server without a signing key issues nothing, and knows the tokens of its public keys', async (t) => {
+  const publicPem = createPublicKey(KEY).export({ type: 'spki', format: 'pem' }).toString();
+  const { token } = cluster().issue();
+  const verifying = cluster({ signingKeyPem: '', verificationKeyPems: [publicPem] });
+  t.is(verifying.tokens.issue({ subject: SUBJECT, audiences: [], expirationSeconds: 600 }), undefined);
+  t.is(await problemOf(verifying, token), '');
+});
+
+test('only an issuer with an https address has discovery documents', (t) => {
+  const { configuration, keySet } = cluster({ verificationKeyPems: [] }).tokens.documents();
+  t.deepEqual(configuration as unknown, {
+    issuer: 'https://issuer.test',
+    jwks_uri: 'https://issuer.test/openid/v1/jwks',
+    response_types_supported: ['id_token'],
+    subject_types_supported: ['public'],
+    id_token_signing_alg_values_supported: ['ES256'],
+  });
+  t.is((keySet?.keys as unknown[] | undefined)?.length, 1);
+  t.deepEqual(cluster({ issuer: 'somebody' }).tokens.documents(), { configuration: null, keySet: null });
+});

@@ -1,0 +1,89 @@
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { FoundFiles } from '../../../storage/found-files.ts';
+import { scratchDirectory } from '../store/store-on-disk.ts';
+
+interface Scene {
+  readonly directory: string;
+  readonly database: string;
+}
+
+/** A database of two files, and LevelDB's notes. */
+function scene(t: ExecutionContext): Scene {
+  const directory = scratchDirectory(t);
+  const database = join(directory, 'store');
+  mkdirSync(database);
+  for (const name of ['000003.log', 'CURRENT', 'LOG', 'LOCK']) writeFileSync(join(database, name), `${name} as found`);
+  return { directory, database };
+}
+
+/** As LevelDB does when it opens: some files go, others come. */
+function open(database: string): void {
+  rmSync(join(database, '000003.log'));
+  renameSync(join(database, 'CURRENT'), join(database, 'CURRENT.old'));
+  writeFileSync(join(database, 'CURRENT'), 'new');
+  writeFileSync(join(database, '000005.ldb'), 'new');
+  appendFileSync(join(database, 'LOG'), 'opened');
+}
+
+function assertAsFound(t: ExecutionContext, { directory, database }: Scene): void {
+  t.deepEqual(readdirSync(directory), ['store']);
+  t.deepEqual(readdirSync(database).sort(), ['000003.log', 'CURRENT']);
+  t.is(readFileSync(join(database, 'CURRENT'), 'utf8'), 'CURRENT as found');
+}
+
+test('a refused start puts every file back', (t) => {
+  const found = scene(t);
+  const files = new FoundFiles(found.database);
+  open(found.database);
+  files.putBack();
+  assertAsFound(t, found);
+});
+
+test('a start that went well keeps nothing, and puts nothing back later', async (t) => {
+  const { directory, database } = scene(t);
+  const files = new FoundFiles(database);
+  open(database);
+  await files.forget();
+  await files.forget();
+  files.putBack();
+  t.deepEqual(readdirSync(directory), ['store']);
+  t.true(existsSync(join(database, '000005.ldb')));
+});
+
+test('a process that ended while putting back leaves the next start what was found', (t) => {
+  const found = scene(t);
+  new FoundFiles(found.database);
+  open(found.database);
+  renameSync(found.database, `${found.database}.discarded`);
+  new FoundFiles(found.database).putBack();
+  assertAsFound(t, found);
+});
+
+test('a process that ended during its start leaves the next one the database as it is then', async (t) => {
+  const { directory, database } = scene(t);
+  new FoundFiles(database);
+  open(database);
+  const files = new FoundFiles(database);
+  t.deepEqual(readdirSync(`${database}.as-found`).sort(), ['000005.ldb', 'CURRENT', 'CURRENT.old']);
+  await files.forget();
+  t.deepEqual(readdirSync(directory), ['store']);
+});
+
+test('where there is no database, nothing is kept and none is made', async (t) => {
+  const directory = scratchDirectory(t);
+  const files = new FoundFiles(join(directory, 'store'));
+  files.putBack();
+  await files.forget();
+  t.deepEqual(readdirSync(directory), []);
+});

@@ -1,0 +1,129 @@
+// Snapshots of a running store, and what it measures from time to time.
+import test from 'ava';
+import type { OrchError } from '../../../runtime/errors.ts';
+import { createSimulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
+import { SNAPSHOT_FORMAT, SnapshotReader, snapshotHeader } from '../../../storage/snapshot-file.ts';
+import { DEADLINE_MS, gate, HeldEngine, type Rig, rigFor, settle, startRig, until } from './store-rig.ts';
+
+const deadline = { deadlineMs: DEADLINE_MS };
+const KEYS = Array.from({ length: 40 }, (_, number) => `core/pods/default/p${number}`);
+const TEXT = 'x'.repeat(30_000);
+
+function open(rig: Rig) {
+  return rig.store.ask({ type: 'openBackup' }, deadline);
+}
+
+function read(rig: Rig, id: number) {
+  return rig.store.ask({ type: 'readBackup', id }, deadline);
+}
+
+/** Reads a snapshot to its end: every key's revision. Throws when it is not whole. `between` runs after each slice. */
+async function readBackup(rig: Rig, between: () => Promise<void>): Promise<Map<string, number>> {
+  const { id, ...header } = await open(rig);
+  const reader = new SnapshotReader();
+  reader.read(snapshotHeader({ snapshotFormat: SNAPSHOT_FORMAT, dialect: 'orch', prefix: '', wallMs: 0, ...header }));
+  const found = new Map<string, number>();
+  for (;;) {
+    const { payload } = await read(rig, id);
+    if (payload.byteLength === 0) break;
+    for (const [key, value] of reader.read(Buffer.from(payload))) found.set(key, value.readDoubleLE(8));
+    await between();
+  }
+  reader.finish();
+  rig.store.tell<'closeBackup'>({ type: 'closeBackup', id });
+  return found;
+}
+
+test('a snapshot is of one revision, while writes go on between its slices', async (t) => {
+  const rig = await rigFor(t);
+  for (const key of KEYS) await rig.put(key, TEXT);
+  let slices = 0;
+  const found = await readBackup(rig, async () => {
+    slices++;
+    await rig.put(KEYS[slices % KEYS.length]!, 'changed');
+    await rig.commit((writer) => [writer.remove(KEYS.at(-slices)!, -1)]);
+    await rig.put(`core/pods/default/new-${slices}`);
+  });
+  t.true(slices > 3);
+  t.deepEqual(found, new Map(KEYS.map((key, index) => [key, index + 1])));
+});
+
+test('a snapshot asked for while a batch is being written is of that batch', async (t) => {
+  const engine = new HeldEngine();
+  const rig = await rigFor(t, { engine });
+  await rig.put(KEYS[0]!);
+  const disk = gate();
+  engine.beforeCommit = () => disk.passed;
+  const second = rig.put(KEYS[1]!);
+  await until(() => engine.batches.length === 2);
+  const opened = open(rig);
+  await settle();
+  disk.open();
+  t.is((await opened).revision, await second);
+  const { objects } = await opened;
+  t.is(objects, 2);
+});
+
+test('two snapshots are read at a time, and a third has to wait', async (t) => {
+  const rig = await rigFor(t);
+  const { id } = await open(rig);
+  await open(rig);
+  t.is((await t.throwsAsync<OrchError>(open(rig))).code, 'Overloaded');
+  rig.store.tell<'closeBackup'>({ type: 'closeBackup', id });
+  await t.notThrowsAsync(open(rig));
+  t.is((await t.throwsAsync<OrchError>(read(rig, id))).code, 'Refused');
+  t.is((await t.throwsAsync<OrchError>(read(rig, 99))).code, 'Refused');
+});
+
+test('a snapshot that nobody goes on reading is closed after a minute', async (t) => {
+  const { environment, delivery, time } = createSimulation(1);
+  const rig = await whileTimePasses(time, startRig({ environment, delivery }));
+  const { id } = await whileTimePasses(time, open(rig));
+  await time.advance(50_000);
+  t.is((await whileTimePasses(time, read(rig, id))).payload.byteLength, 0);
+  await time.advance(50_000);
+  await t.notThrowsAsync(whileTimePasses(time, read(rig, id)));
+  await time.advance(61_000);
+  await t.throwsAsync(whileTimePasses(time, read(rig, id)), { message: /not open any more/ });
+  await whileTimePasses(time, rig.running.stop());
+});
+
+function objectCounts(rig: Rig): Record<string, number> {
+  const families = rig.running.metrics().flat();
+  const family = families.find(({ name }) => name === 'apiserver_storage_objects');
+  return Object.fromEntries((family?.series ?? []).map(({ labels, value }) => [labels.resource, value]));
+}
+
+test('objects are counted by resource when the store opens and at each period, also down to none', async (t) => {
+  const { environment, delivery, time } = createSimulation(2);
+  const measures = { objectCountMs: 60_000, diskSizeMs: 30_000 };
+  const rig = await whileTimePasses(time, startRig({ environment, delivery, options: { measures } }));
+  for (let number = 0; number < 7; number++) await whileTimePasses(time, rig.put(`core/pods/default/p${number}`));
+  await whileTimePasses(time, rig.put('apps/deployments/default/d'));
+  t.deepEqual(objectCounts(rig), {});
+  await time.advance(61_000);
+  t.deepEqual(objectCounts(rig), { pods: 7, 'deployments.apps': 1 });
+  await whileTimePasses(
+    time,
+    rig.commit((writer) => [writer.remove('apps/deployments/default/d', -1)]),
+  );
+  await time.advance(61_000);
+  t.deepEqual(objectCounts(rig), { pods: 7, 'deployments.apps': 0 });
+  const families = rig.running.metrics().flat();
+  t.true(families.some(({ name }) => name === 'apiserver_storage_db_total_size_in_bytes'));
+  await whileTimePasses(time, rig.running.stop());
+});
+
+test('periods of 0 measure nothing', async (t) => {
+  const { environment, delivery, time } = createSimulation(3);
+  const measures = { objectCountMs: 0, diskSizeMs: 0 };
+  const rig = await whileTimePasses(time, startRig({ environment, delivery, options: { measures } }));
+  await whileTimePasses(time, rig.put(KEYS[0]!));
+  await time.advance(600_000);
+  const names = rig.running
+    .metrics()
+    .flat()
+    .map(({ name }) => name);
+  t.false(names.some((name) => name.startsWith('apiserver_storage_')));
+  await whileTimePasses(time, rig.running.stop());
+});
