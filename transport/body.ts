@@ -1,6 +1,7 @@
 // Request bodies as plain values: JSON and YAML, with limits on what a client can make of them. Protobuf bodies are
 // decoded where the schema is; kinds and fields are nobody's business here.
 import { isAscii, isUtf8 } from 'node:buffer';
+import { duplicateFields } from './duplicate-fields.ts';
 import { parseMediaType } from './media-type.ts';
 import { parseYaml } from './yaml-read.ts';
 
@@ -82,6 +83,22 @@ export function decodeYaml(bytes: Uint8Array): unknown {
   } catch (error) {
     throw new BodyError(400, `the body is not valid YAML: ${messageOf(error)}`);
   }
+}
+
+/**
+ * The fields that a body, decoded before, names more than once: paths in JSON, bare names in YAML. The decoders keep the
+ * last of them.
+ */
+export function repeatedFields(bytes: Uint8Array): readonly string[] {
+  const text = decodeUtf8(bytes);
+  try {
+    JSON.parse(text);
+  } catch {
+    const repeated: string[] = [];
+    parseYaml(text, YAML_DEPTH_MAX, repeated);
+    return [...new Set(repeated)];
+  }
+  return duplicateFields(text);
 }
 
 // The name itself, or an escape that could spell part of it.

@@ -7,6 +7,9 @@ import { isFlowPunctuation } from './yaml-text-scalars.ts';
 /** Nodes that aliases may add to one document. */
 const ALIASED_NODES_MAX = 10_000;
 
+/** Repeated names that are told of one document. */
+const REPEATED_MAX = 100;
+
 const STANDARD_TAG = /^!(?:!|<tag:yaml\.org,2002:)(str|int|float|bool|null|map|seq)>?$/;
 
 /** A tag or name is quoted in an error up to this length. */
@@ -30,13 +33,16 @@ export type Mapping = Record<string, unknown>;
 export class YamlNodes {
   readonly #cursor: YamlCursor;
   readonly #depthMax: number;
+  /** Gets the names of entries that come again, where somebody asks. */
+  readonly #repeated: string[] | undefined;
   readonly #anchors = new Map<string, unknown>();
   #depth = 0;
   #aliasedNodes = 0;
 
-  constructor(cursor: YamlCursor, depthMax: number) {
+  constructor(cursor: YamlCursor, depthMax: number, repeated: string[] | undefined) {
     this.#cursor = cursor;
     this.#depthMax = depthMax;
+    this.#repeated = repeated;
   }
 
   /** To be called before each node. */
@@ -131,6 +137,9 @@ export class YamlNodes {
   /** Adds an entry to a mapping. */
   set(entries: MappingBuilder, key: Key, value: unknown): void {
     if (key.name === '__proto__') this.#cursor.fail('a key named "__proto__" is not allowed');
+    if (this.#repeated !== undefined && entries.has(key.name) && this.#repeated.length < REPEATED_MAX) {
+      this.#repeated.push(key.name);
+    }
     if (!key.isMerge) entries.set(key.name, value);
     else if (!entries.merge(value)) this.#cursor.fail('only mappings can be merged by <<');
   }
@@ -151,6 +160,10 @@ const TAG_TESTS: Readonly<Record<string, (value: Scalar) => boolean>> = {
 export class MappingBuilder {
   readonly #own: Mapping = {};
   readonly #merged: Mapping[] = [];
+
+  has(name: string): boolean {
+    return Object.hasOwn(this.#own, name);
+  }
 
   set(name: string, value: unknown): void {
     this.#own[name] = value;

@@ -18,18 +18,20 @@ type Place = 'line' | 'dash' | 'colon';
 /**
  * The value of a text that holds one document; an empty text is null. Throws an Error that names the line: syntax,
  * several documents, unknown tags or anchors, aliases that multiply, nesting deeper than `depthMax`, a `__proto__` key.
+ *
+ * @param repeated gets the names that a mapping holds more than once, of which the last counts.
  */
-export function parseYaml(text: string, depthMax: number): unknown {
-  return new YamlReader(text, depthMax).document();
+export function parseYaml(text: string, depthMax: number, repeated?: string[]): unknown {
+  return new YamlReader(text, depthMax, repeated).document();
 }
 
 class YamlReader {
   readonly #cursor: YamlCursor;
   readonly #nodes: YamlNodes;
 
-  constructor(text: string, depthMax: number) {
+  constructor(text: string, depthMax: number, repeated: string[] | undefined) {
     this.#cursor = new YamlCursor(text);
-    this.#nodes = new YamlNodes(this.#cursor, depthMax);
+    this.#nodes = new YamlNodes(this.#cursor, depthMax, repeated);
   }
 
   document(): unknown {

@@ -11,10 +11,11 @@ import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { createObject } from './create.ts';
+import { fieldWarnings, withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { otherVersions, ownedTypeOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { kindOf, patchOptions, requireKind } from './request-body.ts';
+import { canonical, kindOf, patchOptions, requireKind } from './request-body.ts';
 import { changeFor, modify } from './update.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -32,6 +33,8 @@ export async function apply(
 ): Promise<WriteReply> {
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const config = configurationOf(request, type);
+  const { schema } = write;
+  const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(config), kindOf(type)).unknownFields);
   const { subresource, namespace, name } = request.target;
   const owned = ownedTypeOf(write, type);
   const applied = (live: JsonObject | undefined): JsonObject => {
@@ -57,7 +60,8 @@ export async function apply(
       throw error;
     }
   };
-  return modify(write, type, request, changeFor(request, type, undefined), dryRun, applied, whenMissing);
+  const change = changeFor(request, type, undefined);
+  return withWarnings(await modify(write, type, request, change, dryRun, applied, whenMissing), warnings);
 }
 
 /** The body, of the kind that the path names. Unlike other bodies it must say so itself. */

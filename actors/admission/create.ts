@@ -9,6 +9,7 @@ import { StatusError } from '../../api/status/status.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftPut, withAlso } from './commit.ts';
+import { withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { ownedByCreator, type Tracking, trackingOf, withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -30,7 +31,7 @@ export async function create(
   const tracking = trackingOf(write, request, type);
   const body = write.preparation.requested(object, type, request.user);
   const reply = await createObject(write, namespaces, type, body, request.target, dryRun, tracking);
-  return warnings.length === 0 ? reply : { ...reply, warnings };
+  return withWarnings(reply, warnings);
 }
 
 /**

@@ -18,6 +18,7 @@ import {
 } from '../../api/validation/options.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { fieldWarnings } from './field-validation.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 
 /** The kind and apiVersion a body must be of; missing ones are taken from the path. */
@@ -45,7 +46,7 @@ export function decodeObject(schema: Schema, request: WriteRequest, expected: Ex
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
   const { object, unknownFields } = canonical(schema, value, expected);
-  return { object, warnings: unknownFieldWarnings(unknownFields, request.parameters.fieldValidation) };
+  return { object, warnings: fieldWarnings(request, () => unknownFields) };
 }
 
 /**
@@ -78,17 +79,6 @@ function decodeValue(schema: Schema, { payload, contentType }: WriteRequest): un
       throw new DecodeError(`no kind ${JSON.stringify(kind)} is known in version ${JSON.stringify(apiVersion)}`);
     return type;
   }).object;
-}
-
-/** `fieldValidation`: Strict refuses unknown fields, Warn names them, Ignore (the default) drops them silently. */
-function unknownFieldWarnings(
-  unknownFields: readonly string[],
-  fieldValidation: string | undefined,
-): readonly string[] {
-  if (unknownFields.length === 0 || fieldValidation === undefined || fieldValidation === 'Ignore') return [];
-  const warnings = unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`);
-  if (fieldValidation === 'Strict') throw new StatusError(badRequest(`strict decoding error: ${warnings.join(', ')}`));
-  return warnings;
 }
 
 /** Throws 400 when an object names another kind or version than the path, DecodeError where it names something else. */

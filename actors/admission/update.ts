@@ -14,6 +14,7 @@ import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
 import { createObject } from './create.ts';
+import { fieldWarnings, withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { ownedByUpdater, type Tracking, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -73,7 +74,7 @@ export async function update(
       return createObject(write, namespaces, type, body, { namespace, name }, dryRun, change.tracking);
     },
   );
-  return warnings.length === 0 ? reply : { ...reply, warnings };
+  return withWarnings(reply, warnings);
 }
 
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
@@ -87,15 +88,20 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
     throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
   }
   const document = decodeBody(request.payload, 'application/json');
+  let warnings: readonly string[] = [];
   const patched = (view: JsonObject): JsonObject => {
     const result = applyPatch(contentType, view, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
     requireKind(result, change.expected);
-    return canonical(write.schema, result, change.expected).object;
+    // What is stored has no unknown fields: those that are found are the patch's.
+    const { object, unknownFields } = canonical(write.schema, result, change.expected);
+    warnings = fieldWarnings(request, () => unknownFields);
+    return object;
   };
-  return modify(write, type, request, change, dryRun, patched, () => {
+  const reply = await modify(write, type, request, change, dryRun, patched, () => {
     throw new StatusError(notFound(type, request.target.name));
   });
+  return withWarnings(reply, warnings);
 }
 
 /** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */

@@ -49,11 +49,16 @@ export function verbParameters(schema: Schema): VerbParameters {
   return {
     list,
     deleteCollection: [...listed, ...remove].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    create: queryOf(options('CreateOptions')),
-    update: queryOf(options('UpdateOptions')),
-    patch: queryOf(options('PatchOptions')),
+    create: withFieldValidation(queryOf(options('CreateOptions'))),
+    update: withFieldValidation(queryOf(options('UpdateOptions'))),
+    patch: withFieldValidation(queryOf(options('PatchOptions'))),
     delete: remove,
   };
+}
+
+/** Newer than the options' schema: by it clients find that the server checks fields, and leave it to the server. */
+function withFieldValidation(parameters: readonly SwaggerParameter[]): SwaggerParameter[] {
+  return [...parameters, query('fieldValidation', 'string')].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export const PRETTY = query('pretty', 'string');

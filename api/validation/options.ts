@@ -8,6 +8,7 @@ import { StatusError } from '../status/status.ts';
 export interface WriteOptions {
   readonly dryRun?: readonly string[] | undefined;
   readonly fieldManager?: string | undefined;
+  readonly fieldValidation?: string | undefined;
 }
 
 export interface PatchOptions extends WriteOptions {
@@ -66,7 +67,17 @@ export function isDryRun(options: { readonly dryRun?: readonly string[] | undefi
 export function validateWriteOptions(options: WriteOptions): readonly FieldError[] {
   const dryRun = validateDryRun(options.dryRun);
   const manager = validateFieldManager(options.fieldManager ?? '', 'fieldManager');
-  return dryRun.length + manager.length === 0 ? NO_FIELD_ERRORS : [...manager, ...dryRun];
+  const fields = validateFieldValidation(options.fieldValidation ?? '');
+  if (dryRun.length + manager.length + fields.length === 0) return NO_FIELD_ERRORS;
+  return [...manager, ...dryRun, ...fields];
+}
+
+const FIELD_VALIDATIONS: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
+
+function validateFieldValidation(value: string): readonly FieldError[] {
+  return FIELD_VALIDATIONS.includes(value)
+    ? NO_FIELD_ERRORS
+    : [wrong.notSupported('fieldValidation', value, FIELD_VALIDATIONS.slice(1))];
 }
 
 /** Errors of the options of a patch. An apply needs a field manager and alone may be forced. */

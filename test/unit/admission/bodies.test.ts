@@ -103,6 +103,42 @@ test('unknown fields are dropped, and named where the client wants to hear of th
   await world.stop();
 });
 
+test('patches and applies name the fields they send in vain as well, and what they say twice', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, OBJECT);
+  const path = `${CONFIG_MAPS}/a`;
+  const config = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  k: v\n  k: w\n';
+  const patches: readonly (readonly [contentType: string, body: string | object, found: readonly string[]])[] = [
+    ['application/merge-patch+json', { dat: { x: 1 } }, ['unknown field "dat"']],
+    ['application/merge-patch+json', '{"data":{"k":"1","k":"2"}}', ['duplicate field "data.k"']],
+    ['application/strategic-merge-patch+json', { metadata: { nick: 'x' } }, ['unknown field "metadata.nick"']],
+    ['application/json-patch+json', [{ op: 'add', path: '/dat', value: 1 }], ['unknown field "dat"']],
+    ['application/apply-patch+yaml', config, ['duplicate field "k"']],
+  ];
+  for (const [contentType, body, found] of patches) {
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const ask = (fieldValidation: string) =>
+      world.write('patch', path, {
+        body: Buffer.from(text),
+        contentType,
+        parameters: { fieldValidation, ...(contentType.includes('apply') ? { fieldManager: 'm', force: 'true' } : {}) },
+      });
+    const strict = await ask('Strict');
+    t.is(strict.code, 400, text);
+    for (const one of found) t.true(strict.body.message.includes(one), strict.body.message);
+    const warned = await ask('Warn');
+    t.deepEqual([warned.code, [...warned.warnings]], [200, [...found]], text);
+    t.deepEqual((await ask('Ignore')).warnings, []);
+  }
+  const unknown = await world.write('create', CONFIG_MAPS, {
+    body: { metadata: { name: 'z' } },
+    parameters: { fieldValidation: 'Loud' },
+  });
+  t.is(unknown.code, 422);
+  t.true(unknown.body.message.includes('supported values: "Ignore", "Strict", "Warn"'), unknown.body.message);
+  await world.stop();
+});
+
 test('the stringData of a secret ends up in its data, on every way in', async (t) => {
   const world = await AdmissionWorld.start();
   const encoded = (text: string): string => Buffer.from(text).toString('base64');

@@ -194,7 +194,7 @@ test('an operation names its action and kind, and what it takes and answers', (t
   );
   t.deepEqual(
     post?.parameters?.map(({ name }) => name),
-    ['body', 'dryRun', 'fieldManager'],
+    ['body', 'dryRun', 'fieldManager', 'fieldValidation'],
   );
   t.deepEqual(Object.keys(post?.responses ?? {}), ['200', '201', '202', '401']);
   t.true(deleteCollection?.parameters?.some(({ name }) => name === 'propagationPolicy'));
@@ -206,7 +206,7 @@ test('an operation names its action and kind, and what it takes and answers', (t
   );
   t.deepEqual(
     one.patch?.parameters?.map(({ name }) => name),
-    ['body', 'dryRun', 'fieldManager', 'force'],
+    ['body', 'dryRun', 'fieldManager', 'fieldValidation', 'force'],
   );
   t.true(one.patch?.consumes.includes('application/strategic-merge-patch+json'));
   t.is(one.delete?.responses[200]?.schema?.$ref, '#/definitions/io.orch.api.core.v1.Pod');
