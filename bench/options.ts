@@ -101,8 +101,7 @@ const SECONDS_MAX = 3_600;
 const SOCKETS_MAX = 50_000;
 
 function checkTogether(options: BenchOptions): void {
-  const { count, seconds, duration, connections, watchers, stalled, url, kubeconfig, token, pid, kind, floor } =
-    options;
+  const { count, seconds, duration, connections, watchers, stalled, url, kubeconfig, token, pid, floor } = options;
   if ((count ?? 0) > COUNT_MAX) throw new UsageError(`--count is at most ${COUNT_MAX}`);
   if (Math.max(seconds ?? 0, duration ?? 0) > SECONDS_MAX) throw new UsageError(`--seconds is at most ${SECONDS_MAX}`);
   if (Math.max(connections ?? 0, watchers ?? 0, stalled ?? 0) > SOCKETS_MAX) {
