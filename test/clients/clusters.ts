@@ -4,7 +4,7 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, kubectlPrograms, type Program, requireKubectl } from './kubectl.ts';
+import { Kubectl, kubectlPrograms, type Program } from './kubectl.ts';
 
 /** A kubectl and its server. */
 export interface Client {
@@ -50,7 +50,6 @@ export function clusters(test: TestFn, { args = [], prepare = async () => {} }: 
     }
   };
   test.before(async () => {
-    requireKubectl();
     await Promise.all(Object.values(DIALECTS).map(start));
   });
   test.after.always(async () => {

@@ -15,15 +15,6 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Throws, saying what to do, when there is no kubectl. */
-export function requireKubectl(): void {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-  } catch {
-    throw new Error('these tests need kubectl on the PATH (Debian: apt-get install kubernetes-client)');
-  }
-}
-
 /** A kubectl to run. */
 export interface Program {
   readonly path: string;
@@ -31,12 +22,28 @@ export interface Program {
   readonly isOlder: boolean;
 }
 
-const CURRENT: Program = { path: 'kubectl', isOlder: false };
+const NEWER_MINOR_MIN = 21;
 
-/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names one (as of 1.20), that one after it. */
+/** The kubectl on the PATH. Throws, saying what to do, when there is none. */
+function installed(): Program {
+  return programAt('kubectl');
+}
+
+/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names another, that one after it. */
 export function kubectlPrograms(): readonly Program[] {
   const { ORCH_KUBECTL_OLD: path = '' } = process.env;
-  return path === '' ? [CURRENT] : [CURRENT, { path, isOlder: true }];
+  return path === '' ? [installed()] : [installed(), programAt(path)];
+}
+
+function programAt(path: string): Program {
+  try {
+    const told = execFileSync(path, ['version', '--client', '-o', 'json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const { clientVersion } = JSON.parse(told.toString()) as { clientVersion: { major: string; minor: string } };
+    const isOlder = clientVersion.major === '1' && Number.parseInt(clientVersion.minor, 10) < NEWER_MINOR_MIN;
+    return { path, isOlder };
+  } catch {
+    throw new Error(`these tests need kubectl, and ${path} is none (Debian: apt-get install kubernetes-client)`);
+  }
 }
 
 export class Kubectl {
@@ -47,7 +54,7 @@ export class Kubectl {
   readonly #path: string;
   readonly #home: string;
 
-  constructor(server: ServerProcess, { path, isOlder }: Program = CURRENT) {
+  constructor(server: ServerProcess, { path, isOlder }: Program = installed()) {
     this.#server = server;
     this.#path = path;
     this.isOlder = isOlder;
@@ -95,6 +102,12 @@ export class Kubectl {
     const { code, stdout, stderr } = await this.run(args, stdin);
     if (code === 0) throw new Error(`kubectl ${args.join(' ')} was to fail, and said: ${stdout}`);
     return stderr;
+  }
+
+  /** Returns when the objects are gone. Older ones refuse to wait for what is gone already. */
+  async waitUntilGone(args: readonly string[]): Promise<void> {
+    const { code, stderr } = await this.run(['wait', '--for=delete', ...args, '--timeout=30s']);
+    if (code !== 0 && !stderr.includes('no matching resources found')) throw new Error(stderr);
   }
 
   async json<T>(args: readonly string[]): Promise<T> {

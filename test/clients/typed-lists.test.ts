@@ -4,7 +4,7 @@ import * as k8s from '@kubernetes/client-node';
 import test from 'ava';
 import { DIALECTS } from '../../config/dialect.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, requireKubectl } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
 import { runPython } from './python.ts';
 import { apiVersionOf, type BuiltIn, builtIns, ZOO, zooManifest } from './zoo.ts';
 
@@ -16,7 +16,6 @@ const undo: (() => void | Promise<void>)[] = [];
 let server: ServerProcess | undefined;
 
 test.before(async () => {
-  requireKubectl();
   server = await startServer({ teardown: (step) => undo.push(step) }, { args: ['--api-dialect', DIALECT.name] });
   const kubectl = new Kubectl(server);
   undo.push(() => kubectl.dispose());
