@@ -142,8 +142,10 @@ class WatchLoad implements WriterLoad {
       allowed = Math.min(allowed, Math.ceil(elapsedSeconds * writesPerSecond));
     }
     while (this.#writing && this.#sent < allowed && this.#idle.length > 0) {
-      this.#sentMs[this.#sent] = performance.now();
+      const nowMs = performance.now();
       const writer = this.#idle.pop()!;
+      if (!writer.isFresh(nowMs)) continue;
+      this.#sentMs[this.#sent] = nowMs;
       this.#numbers.assign(this.#sent, writer.index);
       writer.write(this.#sent);
       this.#sent += 1;

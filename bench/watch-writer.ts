@@ -4,6 +4,9 @@ import type { Connection, ConnectionSink } from './connection.ts';
 import type { WatchJob } from './load-protocol.ts';
 import { PreparedRequest } from './request-template.ts';
 
+/** A connection that has been idle for longer is not written to: the server may be closing it just now. */
+const IDLE_MS_MAX = 5000;
+
 /** What writers tell their load. */
 export interface WriterLoad {
   onAcknowledged(writer: Writer, sequence: number, error: string | undefined): void;
@@ -20,6 +23,7 @@ export class Writer implements ConnectionSink {
   readonly #request: PreparedRequest;
   readonly #reopen: (writer: Writer) => Promise<Connection>;
   #connection: Connection | undefined;
+  #usedMs = 0;
   #isWriting = false;
   #isClosed = false;
   #sequence = 0;
@@ -37,6 +41,15 @@ export class Writer implements ConnectionSink {
 
   attach(connection: Connection): void {
     this.#connection = connection;
+    this.#usedMs = performance.now();
+  }
+
+  /** False when the writer replaces its connection first; it comes back when it has. */
+  isFresh(nowMs: number): boolean {
+    if (nowMs - this.#usedMs <= IDLE_MS_MAX) return true;
+    this.#connection?.close();
+    this.#replace();
+    return false;
   }
 
   close(): void {
@@ -63,6 +76,7 @@ export class Writer implements ConnectionSink {
   onEnd(): void {
     const error = this.#status >= 300 ? `a write was answered ${this.#status} ${this.#errorText}` : undefined;
     this.#isWriting = false;
+    this.#usedMs = performance.now();
     this.#load.onAcknowledged(this, this.#sequence, error);
   }
 
@@ -72,6 +86,10 @@ export class Writer implements ConnectionSink {
       return;
     }
     this.#load.onWriterAway(this);
+    this.#replace();
+  }
+
+  #replace(): void {
     this.#reopen(this).then(
       (connection) => {
         this.attach(connection);
