@@ -1,5 +1,6 @@
 // A kubectl that is installed on the machine, pointed at a test's server. Uses nothing of the user's own configuration.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -118,12 +119,14 @@ export class Kubectl {
 
 /** Lines of a process that is still running. */
 export class FollowedOutput {
+  readonly #child: ChildProcess;
   #text = '';
   #errors = '';
   #ended = false;
   #wake = (): void => {};
 
   constructor(child: ChildProcess) {
+    this.#child = child;
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#text += text;
       this.#wake();
@@ -135,6 +138,11 @@ export class FollowedOutput {
       this.#ended = true;
       this.#wake();
     });
+  }
+
+  /** Resolves when the process has ended. */
+  async ended(): Promise<void> {
+    if (!this.#ended) await once(this.#child, 'close');
   }
 
   /** All lines so far, as soon as one of them matches. Rejects when the process ends or is silent before that. */
