@@ -141,7 +141,7 @@ const secretType: Rule<Secret> = (secret, at) => {
 
 const namespaceFinalizers: Rule<readonly string[]> = (finalizers, at) => {
   for (const [index, finalizer] of finalizers.entries()) {
-    at.problems('', finalizer, qualifiedNameProblems(finalizer));
+    at.problems(`[${index}]`, finalizer, qualifiedNameProblems(finalizer));
     if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, at.dialect)) {
       at.invalid(`[${index}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
     }
