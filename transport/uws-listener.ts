@@ -20,7 +20,8 @@ import type { ExchangeHandler, Listener, ListenerOptions, TlsMaterial } from './
 import { runHandler } from './run-handler.ts';
 import { loadUws, prepareUws, type UwsModule } from './uws-binary.ts';
 import { UwsRequest } from './uws-request.ts';
-import { type ParkedResponses, UwsResponse, type UwsResponseScope, type WebSocketData } from './uws-response.ts';
+import { UwsResponse, type WebSocketData } from './uws-response.ts';
+import { Cork, type KeptAlive, type ParkedResponses, type UwsResponseScope } from './uws-stream.ts';
 import { webSocketKey } from './web-socket.ts';
 
 /** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
@@ -45,7 +46,12 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
   const uws = await loadUws();
   const app = await createApp(uws, options.tls);
   const parked = new ParkedSet();
-  const scope: UwsResponseScope = { isStopping: false, parked, onError: options.onError ?? (() => {}) };
+  const scope: UwsResponseScope = {
+    isStopping: false,
+    parked,
+    cork: new Cork(),
+    onError: options.onError ?? (() => {}),
+  };
   let openConnections = 0;
   const countConnection = (_response: unknown, change: unknown): void => {
     openConnections += Number(change);
@@ -113,15 +119,15 @@ function serve(
 
 /** Parked responses, with a timer that runs only while there are some. */
 class ParkedSet implements ParkedResponses {
-  readonly #responses = new Set<UwsResponse>();
+  readonly #responses = new Set<KeptAlive>();
   #timer: NodeJS.Timeout | undefined;
 
-  add(response: UwsResponse): void {
+  add(response: KeptAlive): void {
     this.#responses.add(response);
     this.#timer ??= setInterval(() => this.#keepAlive(), KEEP_ALIVE_INTERVAL_MS).unref();
   }
 
-  delete(response: UwsResponse): void {
+  delete(response: KeptAlive): void {
     this.#responses.delete(response);
     if (this.#responses.size === 0) this.stop();
   }

@@ -79,7 +79,10 @@ export class UwsRequest implements HttpRequest {
     this.#bodyState = 'read';
     const body = new Promise<Uint8Array | null>((resolve, reject) => {
       this.#response.onAborted(() => reject(new RequestAborted()));
-      readBody(this.#nativeResponse, bytesMax, resolve);
+      readBody(this.#nativeResponse, bytesMax, (body) => {
+        this.#response.enterCallback();
+        resolve(body);
+      });
     });
     // A handler that answers without waiting for the body must not bring the process down when the client goes away.
     body.catch(() => {});
@@ -93,8 +96,13 @@ export class UwsRequest implements HttpRequest {
     else {
       this.#bodyState = 'read';
       this.#response.onAborted(() => flow.lose('aborted'));
-      if (this.#announcesBody()) this.#nativeResponse.onData((lent, isLast) => flow.add(lent, isLast));
-      else flow.end();
+      if (!this.#announcesBody()) flow.end();
+      else {
+        this.#nativeResponse.onData((lent, isLast) => {
+          this.#response.enterCallback();
+          flow.add(lent, isLast);
+        });
+      }
     }
     return flow;
   }

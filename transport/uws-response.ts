@@ -1,42 +1,12 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
-// after an abort, and only inside a cork. Bytes are handed over piece by piece, so that the binary never buffers more
-// than one piece for a client that does not read.
+// after an abort, and only inside a cork. Streamed answers are handed over by uws-stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
 import type { HeaderList } from './exchange.ts';
-import { isBodiless, statusLine } from './http-status.ts';
-import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from './response-headers.ts';
+import { isBodiless } from './http-status.ts';
 import type { TrackedResponse } from './run-handler.ts';
+import { type StreamOwner, type UwsResponseScope, UwsStream, writeHead } from './uws-stream.ts';
 import { UwsWebSocket } from './uws-web-socket.ts';
 import type { MessageFraming } from './web-socket.ts';
-
-/** Bytes of one native write, and so about what the binary holds for a client that has stopped reading. */
-const PIECE_BYTES_MAX = 128 * 1024;
-
-const NEWLINE = 0x0a;
-
-// The binary sends the line end that closes a chunk together with the next chunk, and the one that closes the headers
-// with the first. Some clients wait for it, so a JSON stream gets a blank after each line: it is its own chunk and pushes
-// the line end out. A blank and not a newline, because clients that read by lines choke on empty ones.
-const FLUSHING_BLANK = new Uint8Array([0x20]);
-
-// A stream of events behind four bytes of their length has no room for a blank. No event has 16 MB: the first byte of the
-// first length is sent with the headers, and left out of the first event.
-const LEADING_ZERO = new Uint8Array([0]);
-
-/** What responses of one listener share. */
-export interface UwsResponseScope {
-  /** While true, connections are closed after their answer. */
-  isStopping: boolean;
-  /** Responses whose client does not read: kept alive by the listener's timer. */
-  readonly parked: ParkedResponses;
-  onError(error: unknown): void;
-}
-
-/** The responses that wait for their client to read. */
-export interface ParkedResponses {
-  add(response: UwsResponse): void;
-  delete(response: UwsResponse): void;
-}
 
 /** What the binary needs to go on as a WebSocket. */
 export interface WebSocketOffer {
@@ -49,18 +19,18 @@ export interface WebSocketData {
   readonly response: UwsResponse;
 }
 
-type State = 'idle' | 'head' | 'streaming' | 'ending' | 'done';
+type State = 'idle' | 'ongoing' | 'done';
 
-export class UwsResponse implements TrackedResponse {
+export class UwsResponse implements TrackedResponse, StreamOwner {
   aborted = false;
   readonly #native: NativeResponse;
   readonly #scope: UwsResponseScope;
   readonly #isHeadRequest: boolean;
   readonly #offer: WebSocketOffer | undefined;
-  #webSocket: UwsWebSocket | undefined;
   #framing: MessageFraming = 'lines';
   #state: State = 'idle';
-  #stream: StreamState | undefined;
+  #stream: UwsStream | undefined;
+  #webSocket: UwsWebSocket | undefined;
   #abortCallback: (() => void) | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
@@ -68,6 +38,13 @@ export class UwsResponse implements TrackedResponse {
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
     this.#offer = offer;
+    scope.cork.enter(native);
+  }
+
+  /** To be called first in each later native callback of the request. */
+  enterCallback(): void {
+    this.#scope.cork.enter(this.#native);
+    this.#stream?.enterCallback();
   }
 
   /** True when nothing more may be sent. */
@@ -119,25 +96,14 @@ export class UwsResponse implements TrackedResponse {
       });
       return;
     }
-    this.#state = 'head';
-    this.#stream = {
-      status,
-      headers,
-      isPlainJson: !isVerbatim && isPlainJson(headers),
-      owesZero: false,
-      pending: undefined,
-      isParked: false,
-    };
-    this.#native.onWritable(() => this.#onWritable());
-    // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
-    if (this.#stream.isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
+    this.#state = 'ongoing';
+    this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim);
   }
 
   startWebSocket(protocol: string, framing: MessageFraming): void {
     if (this.#state !== 'idle' || this.#offer === undefined) return;
     const { key, context } = this.#offer;
-    this.#state = 'streaming';
-    this.#stream = { ...NO_HEAD, pending: undefined, isParked: false, owesZero: false };
+    this.#state = 'ongoing';
     this.#framing = framing;
     // Opens before this returns.
     this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
@@ -150,41 +116,37 @@ export class UwsResponse implements TrackedResponse {
 
   /** The WebSocket has sent some of what it held. */
   onDrain(): void {
-    const onDrained = this.#stream?.onDrained;
-    if (onDrained !== undefined && this.#webSocket?.hasRoom === true) this.#guarded(onDrained);
+    // Not in the native callback: there the binary forgets to go on with a long message that a socket takes in part.
+    setImmediate(() => {
+      const webSocket = this.#webSocket;
+      if (this.#state === 'done' || webSocket?.hasRoom !== true || webSocket.onDrained === undefined) return;
+      this.guarded(webSocket.onDrained);
+    });
   }
 
   write(bytes: Uint8Array): boolean {
-    const stream = this.#stream;
-    if (stream === undefined || this.#state === 'done' || this.#state === 'ending') return false;
-    if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
-    if (bytes.length === 0) return !stream.isParked;
-    if (stream.pending !== undefined) {
-      stream.pending.push(bytes.slice());
-      return false;
-    }
-    const isZeroSent = stream.owesZero && bytes[0] === 0;
-    stream.owesZero = false;
-    return this.#park(this.#writePieces(isZeroSent ? bytes.subarray(1) : bytes));
+    if (this.#state !== 'ongoing') return false;
+    return (this.#webSocket ?? this.#stream)?.write(bytes) ?? false;
   }
 
   onDrained(callback: () => void): void {
-    const stream = this.#stream;
-    if (stream !== undefined) stream.onDrained = callback;
+    const sink = this.#webSocket ?? this.#stream;
+    if (sink !== undefined) sink.onDrained = callback;
   }
 
   end(): void {
-    if (this.#stream === undefined || this.#state === 'done' || this.#state === 'ending') return;
-    if (this.#webSocket !== undefined) {
-      this.#finish();
-      this.#webSocket.end();
+    if (this.#state !== 'ongoing') return;
+    const webSocket = this.#webSocket;
+    if (webSocket === undefined) {
+      this.#stream?.end();
       return;
     }
-    if (this.#stream.pending !== undefined) {
-      this.#state = 'ending';
-      return;
-    }
-    this.#end();
+    this.#finish();
+    webSocket.end();
+  }
+
+  streamEnded(): void {
+    this.#finish();
   }
 
   abort(): void {
@@ -201,24 +163,11 @@ export class UwsResponse implements TrackedResponse {
     const callback = this.#abortCallback;
     this.#finish();
     this.aborted = true;
-    if (callback !== undefined) this.#guarded(callback);
+    if (callback !== undefined) this.guarded(callback);
   }
 
-  /**
-   * Renews the socket's ten-second write timeout. Pausing first is needed: resuming restores the poll flags that the
-   * last pause on this thread saved, and without one it would stop the polling for good.
-   */
   keepAlive(): void {
-    this.#native.pause();
-    this.#native.resume();
-  }
-
-  #end(): void {
-    this.#native.cork(() => {
-      this.#sendHead();
-      this.#native.end(undefined, this.#scope.isStopping);
-    });
-    this.#finish();
+    this.#stream?.keepAlive();
   }
 
   /**
@@ -234,108 +183,16 @@ export class UwsResponse implements TrackedResponse {
   #finish(): void {
     this.#state = 'done';
     this.#abortCallback = undefined;
-    if (this.#stream?.isParked === true) this.#scope.parked.delete(this);
+    this.#stream?.drop();
     this.#stream = undefined;
   }
 
-  /** Writes status and headers where they have not been; to be called inside a cork. */
-  #sendHead(): void {
-    if (this.#state !== 'head' || this.#stream === undefined) return;
-    this.#state = 'streaming';
-    writeHead(this.#native, this.#stream.status, this.#stream.headers);
-  }
-
-  #flushHead(): void {
-    if (this.#state !== 'head') return;
-    this.#native.cork(() => {
-      const stream = this.#stream!;
-      this.#sendHead();
-      stream.owesZero = !stream.isPlainJson;
-      this.#native.write(stream.isPlainJson ? FLUSHING_BLANK : LEADING_ZERO);
-    });
-  }
-
-  /** Hands `bytes` over until the socket is full; copies what is left for `#onWritable`. True when nothing is left. */
-  #writePieces(bytes: Uint8Array): boolean {
-    let offset = 0;
-    let hasRoom = true;
-    while (hasRoom && offset < bytes.length) {
-      const piece = bytes.length <= PIECE_BYTES_MAX ? bytes : bytes.subarray(offset, offset + PIECE_BYTES_MAX);
-      offset += piece.length;
-      hasRoom = this.#writePiece(piece, offset === bytes.length && bytes[offset - 1] === NEWLINE);
-    }
-    if (offset < bytes.length && this.#stream !== undefined) this.#stream.pending = [bytes.slice(offset)];
-    return hasRoom;
-  }
-
-  #writePiece(piece: Uint8Array, endsLine: boolean): boolean {
-    let hasRoom = true;
-    this.#native.cork(() => {
-      this.#sendHead();
-      hasRoom = this.#native.write(piece);
-      if (endsLine && this.#stream?.isPlainJson === true) hasRoom = this.#native.write(FLUSHING_BLANK);
-    });
-    return hasRoom;
-  }
-
-  #park(hasRoom: boolean): boolean {
-    const stream = this.#stream;
-    if (stream === undefined || stream.isParked === !hasRoom) return hasRoom;
-    stream.isParked = !hasRoom;
-    if (hasRoom) this.#scope.parked.delete(this);
-    else this.#scope.parked.add(this);
-    return hasRoom;
-  }
-
-  #onWritable(): boolean {
-    const stream = this.#stream;
-    if (stream === undefined) return true;
-    const wasParked = stream.isParked;
-    const pending = stream.pending ?? [];
-    stream.pending = undefined;
-    // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
-    if (pending.length === 0) this.#native.cork(() => {});
-    for (const [i, bytes] of pending.entries()) {
-      if (this.#writePieces(bytes)) continue;
-      stream.pending = [...(stream.pending ?? []), ...pending.slice(i + 1)];
-      if (stream.pending.length === 0) stream.pending = undefined;
-      this.#park(false);
-      return true;
-    }
-    this.#park(true);
-    if (this.#state === 'ending') this.#end();
-    else if (wasParked && stream.onDrained !== undefined) this.#guarded(stream.onDrained);
-    return true;
-  }
-
-  #guarded(callback: () => void): void {
+  guarded(callback: () => void): void {
     try {
       callback();
     } catch (error) {
       this.abort();
       this.#scope.onError(error);
     }
-  }
-}
-
-/** What only a streamed answer needs. */
-interface StreamState {
-  readonly status: number;
-  readonly headers: HeaderList;
-  readonly isPlainJson: boolean;
-  /** The first byte of the first event was sent before it. */
-  owesZero: boolean;
-  /** Copies of what the full socket has not taken. */
-  pending: Uint8Array[] | undefined;
-  isParked: boolean;
-  onDrained?: () => void;
-}
-
-const NO_HEAD = { status: 101, headers: [], isPlainJson: false } as const;
-
-function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
-  native.writeStatus(statusLine(status));
-  for (const [name, value] of headers) {
-    if (!isFramingHeader(name)) native.writeHeader(name, safeHeaderValue(value));
   }
 }

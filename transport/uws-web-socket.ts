@@ -4,6 +4,7 @@ import { forEachMessage, type MessageFraming } from './web-socket.ts';
 import { CLOSE_NORMAL } from './web-socket-frames.ts';
 
 export class UwsWebSocket {
+  onDrained: (() => void) | undefined;
   readonly #native: WebSocket<unknown>;
   readonly #framing: MessageFraming;
 

@@ -38,6 +38,8 @@ export class Watchers {
   readonly #watchers = new Map<number, Watcher>();
   readonly #indexes = new Map<ResourceCache, CohortIndex>();
   readonly #future = new Set<Watcher>();
+  /** Still in their initial state, which holds slabs back. */
+  readonly #beginning = new Set<Watcher>();
   #dirty: Cohort[] = [];
   readonly #framing: Framing;
   readonly #batchFrames = new BatchFrames();
@@ -92,6 +94,7 @@ export class Watchers {
     watcher.cohort.members++;
     if (query.rendering.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
+    if (initial !== undefined) this.#beginning.add(watcher);
     watcher.timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
@@ -157,6 +160,7 @@ export class Watchers {
     }
     this.#dirty = [];
     this.#batchFrames.clear();
+    this.#expireBeginning();
     this.#beginFuture(applied);
   }
 
@@ -169,6 +173,13 @@ export class Watchers {
         return this.#framing.events(cohort, events, withColumns);
       },
     );
+  }
+
+  /** What follows an initial state before the window is gone: nobody waits for who does not even read that. */
+  #expireBeginning(): void {
+    if (this.#beginning.size === 0) return;
+    const { compacted } = this.#options.position();
+    for (const watcher of this.#beginning) if (watcher.position < compacted) this.#expire(watcher);
   }
 
   /** Watchers whose revision has been reached. */
@@ -267,6 +278,7 @@ export class Watchers {
       release(initial.pin);
       watcher.initial = undefined;
       watcher.position = initial.revision;
+      this.#beginning.delete(watcher);
       if (watcher.initialEventsEnd) {
         const withColumns = cohort.columnsDue.delete(watcher.id);
         const end = this.#framing.bookmark(cohort, initial.revision, initialEventsEndAnnotation, withColumns);
@@ -317,6 +329,7 @@ export class Watchers {
     watcher.timeout?.cancel();
     this.#watchers.delete(watcher.id);
     this.#future.delete(watcher);
+    this.#beginning.delete(watcher);
     cohort.live.delete(watcher.id);
     cohort.columnsDue.delete(watcher.id);
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);

@@ -121,13 +121,16 @@ export class Reads {
     type: KnownType,
     representation: Representation,
   ): Promise<void> {
-    const { hub, requestTimeoutMs, metaGroup, slabs } = this.#parts;
+    const { hub, requestTimeoutMs, metaGroup, slabs, timers } = this.#parts;
     const query = listQuery(info, type, exchange.query, metaGroup);
     const answer = await hub.ask({ type: 'list', ...query }, { deadlineMs: requestTimeoutMs });
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
+    const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
     try {
       await this.#send(exchange, type, representation, answer, slabs.current);
     } finally {
+      patience.cancel();
       if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
     }
   }

@@ -106,7 +106,7 @@ export class RawClient {
         this.#changed = wake;
       },
     );
-    if (!condition()) throw new Error(`closed with only ${JSON.stringify(this.text.slice(0, 200))}`);
+    if (!condition()) throw new Error(`closed with only ${JSON.stringify(this.received.toString('latin1', 0, 200))}`);
   }
 
   /** False while a long answer's end has surely not arrived: joining and splitting it costs much. */
@@ -139,7 +139,11 @@ export function eventually(condition: () => boolean, subscribe: (wake: () => voi
       else reject(error);
     };
     const look = (): void => {
-      if (condition()) finish();
+      try {
+        if (condition()) finish();
+      } catch (error) {
+        finish(error as Error);
+      }
     };
     subscribe(look);
     look();

@@ -16,6 +16,8 @@ const NOTHING = Buffer.alloc(0);
 /** More than the kernel buffers for one loopback connection. */
 const ENDLESS_EVENTS = 64;
 const LARGE_EVENT_BYTES = 1024 * 1024;
+/** More than any socket takes at once. */
+const LONG_EVENT_BYTES = 8 * LARGE_EVENT_BYTES;
 
 /** Takes WebSocket requests for the test, and answers others with whether they ask for one. */
 class Sockets extends Taken {
@@ -52,6 +54,7 @@ function lengths(...messages: Uint8Array[]): Buffer {
 export function webSocketTests(served: Served): void {
   handshakeTests(served);
   messageTests(served);
+  drainTests(served);
   clientFrameTests(served);
   endTests(served);
 }
@@ -153,6 +156,36 @@ function messageTests(served: Served): void {
       );
       t.true(response.write(lines('last')));
       await reader.until(({ frames }) => frames.length === sent + 1);
+    },
+  );
+}
+
+function drainTests(served: Served): void {
+  const sockets = new Sockets();
+
+  served(
+    'a long message written as soon as the socket has drained arrives, and the socket drains again',
+    sockets.accepting(),
+    async (t, client) => {
+      const reader = await open(client);
+      const response = await sockets.next();
+      client.socket.pause();
+      let sent = 0;
+      const fill = (): void => {
+        while (response.write(lines(`${sent++} ${'x'.repeat(LONG_EVENT_BYTES)}`)));
+      };
+      let drains = 0;
+      response.onDrained(() => {
+        if (++drains < 3) fill();
+      });
+      fill();
+      client.socket.resume();
+      await eventually(() => drains >= 3);
+      await reader.until(({ frames }) => frames.length === sent);
+      t.deepEqual(
+        reader.frames.map(({ payload }) => Number.parseInt(payload.toString('latin1', 0, 3), 10)),
+        Array.from({ length: sent }, (_, i) => i),
+      );
     },
   );
 }

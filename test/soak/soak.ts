@@ -13,9 +13,9 @@ import { freePort, ServerProcess } from '../server/server-process.ts';
 import { Churn } from './churn.ts';
 import { anySelection, EVERYTHING, type Selection } from './selections.ts';
 import { type MemorySample, sampleMemory } from './server-memory.ts';
-import { Truth } from './truth.ts';
+import { type Seen, Truth } from './truth.ts';
 import type { SoakServer } from './watch-connection.ts';
-import { type Seen, Watcher } from './watcher.ts';
+import { Watcher } from './watcher.ts';
 
 const BREAKABLE = fileURLToPath(new URL('../server/breakable-server.js', import.meta.url));
 /** One of these breaks at a time. */
@@ -274,12 +274,7 @@ class Soak {
         continue;
       }
       this.#checks++;
-      const { key, after, through } = seen;
-      const events = (this.#truth.events(key, through) - this.#truth.events(key, after)) >>> 0;
-      if (events !== seen.events)
-        this.#note(`${key}: the events after ${after} up to ${through} are not those that were`);
-      if (this.#truth.members(key, through) !== seen.members)
-        this.#note(`${key}: the cache at ${through} is not right`);
+      this.#note(this.#truth.problemOf(seen));
     }
     this.#seen = later;
   }

@@ -64,7 +64,7 @@ export class FakeResponse implements HttpResponse {
   }
 
   abort(): void {
-    this.aborted = true;
+    this.disconnect();
   }
 
   get full(): boolean {

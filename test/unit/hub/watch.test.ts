@@ -168,6 +168,23 @@ test('a watch from before the window, or one that falls behind it, ends with an 
   await world.stop();
 });
 
+test('a watch whose client does not read even its initial state is ended when the window has passed it', async (t) => {
+  const world = await HubWorld.start({ historyEventsMax: 20 });
+  for (let count = 0; count < 150; count++) await world.put(`a/o${count}`, 'x'.repeat(2000));
+  const stalled = world.watch();
+  stalled.response.isFull = () => true;
+  await world.settle();
+  t.is(stalled.response.chunks.length, 1);
+  for (let count = 0; count < 100; count++) await world.put('a/o0', String(count));
+  await world.settle();
+  const { type, object } = stalled.events.at(-1)!;
+  t.deepEqual([type, object.code, object.reason], ['ERROR', 410, 'Expired']);
+  t.true(stalled.response.ended);
+  const { watchers } = await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
+  t.is(watchers, 0);
+  await world.stop();
+});
+
 test('a watch from a revision not reached yet begins when it is', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
