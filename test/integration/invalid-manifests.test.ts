@@ -51,8 +51,17 @@ const manifests = byTitle(
   ),
 );
 
-/** Jobs are given a selector and labels on their way in, whatever the manifest says. */
-const PREPARED = /^batch\/v1 Job shop\/import$/;
+/** Where a server changes a manifest on the way in, so that it is not refused, or not for that alone. */
+const PREPARED: readonly RegExp[] = [
+  // Given a selector and labels.
+  /^batch\/v1 Job shop\/import/,
+  // Only what older versions wrote is kept of it.
+  /^discovery\.\S+\/v1 EndpointSlice .*deprecatedTopology/,
+  // Given the default account.
+  /^v1 Pod .*: a token is of no service account/,
+  // Families follow from addresses.
+  /^v1 Service .*: a service has one address of a family/,
+];
 
 interface Bad {
   readonly of: string;
@@ -66,7 +75,10 @@ const CASES: readonly Bad[] = [
   ...rowCases(DIALECT)
     .filter((one) => one.of !== 'metadata' && one.update === undefined && !one.gates && !one.raw && one.bad)
     .map(({ id, of, bad, causes }) => ({ of, because: id, set: bad!, causes })),
-].filter(({ of }) => !PREPARED.test(of) && collectionOf(of) !== undefined);
+].filter(({ of, because, causes }) => {
+  const title = `${of}: ${because} (${Object.keys(causes).join()})`;
+  return !PREPARED.some((one) => one.test(title)) && collectionOf(of) !== undefined;
+});
 
 /** A changed manifest, as short as it was written, or with its defaults where the change is of one of them. */
 function manifestOf(title: string, set: Changes): ApiObject {
@@ -120,7 +132,7 @@ for (const { of, because, set, causes } of CASES) {
     const { group } = splitApiVersion(String(manifest.apiVersion));
     t.like({ kind, reason, details }, { kind: 'Status', reason: 'Invalid', details: { kind: manifest.kind, name: manifest.metadata.name } });
     const what = `${manifest.kind}${group === '' ? '' : `.${group}`} "${manifest.metadata.name}" is invalid: `;
-    const lines = given.map(({ field, message: detail }) => (field === '' ? detail : `${field}: ${detail}`));
+    const lines = given.map(({ field, message: detail }) => `${field}: ${detail}`);
     t.is(message, what + (lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`));
   });
 }
@@ -140,7 +152,7 @@ function send({ send: line, body, type, accept }: RowRequest, user = ''): Promis
 
 function check(t: ExecutionContext, { send: line, code, reason, causes, answer: members }: RowRequest, answer: Answer) {
   const said = `${line}: ${answer.status} ${answer.text.slice(0, 300)}`;
-  if (code === undefined) t.true(answer.status === 200 || answer.status === 201, said);
+  if (code === undefined) t.true(answer.status >= 200 && answer.status < 300, said);
   else t.is(answer.status, code, said);
   if (reason !== undefined) t.is(answer.json.reason, reason, said);
   const fields = (answer.status === 422 ? (answer.json.details?.causes ?? []) : []).map(({ field }) => field);
@@ -148,8 +160,9 @@ function check(t: ExecutionContext, { send: line, code, reason, causes, answer: 
   if (members !== undefined) t.like(answer.json, members, said);
 }
 
-for (const [id, { before = [], as, good, bad = [] }] of Object.entries(serverRows(DIALECT))) {
-  test.serial(`${id}: a server takes what it should and nothing else`, async (t) => {
+for (const [id, { before = [], as, awaits, good, bad = [] }] of Object.entries(serverRows(DIALECT))) {
+  const run = awaits === undefined ? test.serial : test.serial.failing;
+  run(`${id}: a server takes what it should and nothing else${awaits === undefined ? '' : `, given ${awaits}`}`, async (t) => {
     for (const request of before) await send(request);
     for (const request of good) check(t, request, await send(request, as));
     for (const request of bad) check(t, request, await send(request, as));

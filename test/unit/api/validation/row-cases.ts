@@ -93,6 +93,8 @@ export interface ServerRow {
   readonly bad?: readonly RowRequest[];
   /** Why nothing is refused. */
   readonly never?: string;
+  /** The part of a server that refuses, where none has it yet. */
+  readonly awaits?: string;
 }
 
 /** The rows of servers by id. */
