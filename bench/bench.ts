@@ -182,6 +182,7 @@ async function prepareNamespace(client: ApiClient): Promise<void> {
 async function clearUp(client: ApiClient): Promise<void> {
   await client.expect('DELETE', PATHS.configMaps);
   await client.expect('DELETE', `${PATHS.pods}?gracePeriodSeconds=0`);
+  await client.expect('DELETE', PATHS.deployments);
   await client.expect('DELETE', `${PATHS.nodes}?labelSelector=zone%3D${BENCH_NAMESPACE}`);
   await client.expect('DELETE', `/api/v1/namespaces/${BENCH_NAMESPACE}`, undefined, [NOT_FOUND, ALREADY_EXISTS]);
 }

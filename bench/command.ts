@@ -5,6 +5,7 @@ import { type BenchOptions, parseCommandLine, UsageError, usage } from './option
 import { type Figures, lines } from './report.ts';
 import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
+import { remove } from './workloads/delete.ts';
 import { floor } from './workloads/floor.ts';
 import { get } from './workloads/get.ts';
 import { hub } from './workloads/hub.ts';
@@ -14,7 +15,7 @@ import { start } from './workloads/start.ts';
 import { update } from './workloads/update.ts';
 import { watch } from './workloads/watch.ts';
 
-const WORKLOADS: readonly Workload[] = [create, get, list, update, watch, schedule, start, codec, hub, floor];
+const WORKLOADS: readonly Workload[] = [create, get, list, update, remove, watch, schedule, start, codec, hub, floor];
 const ALL = WORKLOADS.filter((workload) => workload !== floor);
 
 const EXIT_USAGE = 2;

@@ -54,29 +54,58 @@ export const CONFIG_MAP_PATCH = '{"data":{"seq":"{seq}"}}';
 
 /** A pod of `bytes` bytes as deployments make them. `scheduled: false` names a scheduler that never comes. */
 export function pod(name: string, bytes: number, { scheduled }: { readonly scheduled: boolean }): string {
+  return sizedPod({ name }, bytes, scheduled ? {} : { schedulerName: NO_SCHEDULER });
+}
+
+/** The same, to be put under the version it had when last seen: nobody schedules it, so its spec stays as it was made. */
+export function podUpdate(name: string, bytes: number): string {
+  return sizedPod({ name, resourceVersion: '{version}' }, bytes, { schedulerName: NO_SCHEDULER });
+}
+
+function sizedPod(metadata: object, bytes: number, spec: object): string {
   return sized(bytes, (filler) => ({
     apiVersion: 'v1',
     kind: 'Pod',
+    metadata: { ...metadata, labels: { ...LABELS, seq: '{seq}' }, annotations: { filler } },
+    spec: { ...spec, ...POD_SPEC },
+  }));
+}
+
+/** What the server would add at the creation alone is said here, so that a PUT says the same. */
+const POD_SPEC = {
+  serviceAccountName: 'default',
+  automountServiceAccountToken: false,
+  containers: [
+    {
+      name: 'main',
+      image: 'registry.example/bench/main:1.0',
+      args: ['--listen=:8080', '--level=info'],
+      env: [
+        { name: 'MODE', value: 'bench' },
+        { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
+      ],
+      ports: [{ name: 'http', containerPort: 8080 }],
+      resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
+    },
+  ],
+};
+
+/** A deployment of `bytes` bytes. */
+export function deployment(name: string, bytes: number): string {
+  return sized(bytes, (filler) => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
     metadata: { name, labels: { ...LABELS, seq: '{seq}' }, annotations: { filler } },
     spec: {
-      ...(scheduled ? {} : { schedulerName: NO_SCHEDULER }),
-      automountServiceAccountToken: false,
-      containers: [
-        {
-          name: 'main',
-          image: 'registry.example/bench/main:1.0',
-          args: ['--listen=:8080', '--level=info'],
-          env: [
-            { name: 'MODE', value: 'bench' },
-            { name: 'POD_NAME', valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } },
-          ],
-          ports: [{ name: 'http', containerPort: 8080 }],
-          resources: { requests: { cpu: '100m', memory: '64Mi' }, limits: { memory: '128Mi' } },
-        },
-      ],
+      replicas: 3,
+      selector: { matchLabels: LABELS },
+      template: { metadata: { labels: LABELS }, spec: POD_SPEC },
     },
   }));
 }
+
+/** A patch, of either kind, that changes one label. */
+export const POD_PATCH = '{"metadata":{"labels":{"seq":"{seq}"}}}';
 
 /** A node with room for `pods` pods of the kind above. */
 export function node(name: string, pods: number): string {
@@ -97,6 +126,7 @@ export function node(name: string, pods: number): string {
 export const PATHS = {
   configMaps: `/api/v1/namespaces/${BENCH_NAMESPACE}/configmaps`,
   pods: `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`,
+  deployments: `/apis/apps/v1/namespaces/${BENCH_NAMESPACE}/deployments`,
   nodes: '/api/v1/nodes',
 } as const;
 

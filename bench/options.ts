@@ -13,9 +13,10 @@ const OPTIONS = {
   connections: { type: 'count', description: 'Connections of the load generator, one request outstanding on each' },
   placement: { type: 'text', description: 'Placement of the server: a name or a file' },
   workload: { type: 'text', description: 'placement compare: workloads, separated by commas' },
-  kind: { type: 'text', description: 'create: configmap or pod' },
+  kind: { type: 'text', description: 'create, delete: configmap or pod; update: deployment as well' },
   protobuf: { type: 'flag', description: 'get, list, watch: answers in Protobuf; list: beside the same in JSON' },
-  patch: { type: 'flag', description: 'update: JSON merge patches instead of PUT' },
+  change: { type: 'text', description: 'update: put, merge, strategic or apply' },
+  patch: { type: 'flag', description: 'update: the same as --change merge' },
   objects: { type: 'count', description: 'get, update, list, start: objects in the store' },
   bytes: { type: 'count', description: 'Size of an object, as sent' },
   watchers: { type: 'count', description: 'watch: watches, each on its own connection' },
@@ -100,8 +101,7 @@ const SECONDS_MAX = 3_600;
 const SOCKETS_MAX = 50_000;
 
 function checkTogether(options: BenchOptions): void {
-  const { count, seconds, duration, connections, watchers, stalled, url, kubeconfig, token, pid, kind, floor } =
-    options;
+  const { count, seconds, duration, connections, watchers, stalled, url, kubeconfig, token, pid, floor } = options;
   if ((count ?? 0) > COUNT_MAX) throw new UsageError(`--count is at most ${COUNT_MAX}`);
   if (Math.max(seconds ?? 0, duration ?? 0) > SECONDS_MAX) throw new UsageError(`--seconds is at most ${SECONDS_MAX}`);
   if (Math.max(connections ?? 0, watchers ?? 0, stalled ?? 0) > SOCKETS_MAX) {
@@ -112,8 +112,13 @@ function checkTogether(options: BenchOptions): void {
   if (pid !== undefined && url === undefined && kubeconfig === undefined) {
     throw new UsageError('--pid goes with --url or --kubeconfig');
   }
-  if (kind !== undefined && kind !== 'configmap' && kind !== 'pod') throw new UsageError('--kind is configmap or pod');
+  requireOneOf('kind', options.kind, ['configmap', 'pod', 'deployment']);
+  requireOneOf('change', options.change, ['put', 'merge', 'strategic', 'apply']);
   if (floor !== undefined && floor !== 'yes' && floor !== 'no') throw new UsageError('--floor is yes or no');
+}
+
+function requireOneOf(name: string, value: string | undefined, words: readonly string[]): void {
+  if (value !== undefined && !words.includes(value)) throw new UsageError(`--${name} is one of ${words.join(', ')}`);
 }
 
 /** The page for --help. */

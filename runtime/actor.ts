@@ -75,10 +75,10 @@ export interface Actor<P extends Protocol> {
    */
   stop?(): Promise<void>;
   /**
-   * Called when the thread is about to end because something on it broke. Synchronous and without messages: close what
-   * must not outlive the thread (listening sockets), nothing else.
+   * Called when the thread is about to end because something on it broke, without messages: close what must not outlive the
+   * thread (sockets), nothing else. The thread waits for a promise, though not for long.
    */
-  onCrash?(): void;
+  onCrash?(): void | Promise<void>;
   /** The thread of the actor `name` (`store`, `hub/1`) was replaced: what that actor remembered in memory is gone. */
   peerRestarted?(name: string): void;
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Actor, ActorContext, ActorKind, Protocol, Ref } from './actor.ts';
 import { Deadlines } from './deadlines.ts';
 import { type Delivery, MicrotaskDelivery } from './delivery.ts';
-import type { Environment, Timers } from './environment.ts';
+import type { Environment, Timer, Timers } from './environment.ts';
 import { CrashError, isOrchError } from './errors.ts';
 import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from './local-ref.ts';
 import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
@@ -43,6 +43,8 @@ export interface ActorStats extends MailboxStats {
 }
 
 const METRICS_DEADLINE_MS = 2000;
+/** How long a thread that ends waits for its actors' sockets to be closed. */
+const ABANDON_MS = 2000;
 
 export class System<Options> {
   readonly mailboxes: ReadonlyMap<number, Mailbox>;
@@ -118,21 +120,31 @@ export class System<Options> {
     this.setup.log.fatal({ err: error }, 'a broken invariant ends this thread');
     for (const mailbox of this.mailboxes.values()) mailbox.close();
     this.setup.environment.timers.soon(() => {
-      this.abandon();
-      this.setup.onCrash(error);
+      void this.abandon().then(() => this.setup.onCrash(error));
     });
   }
 
-  /** Calls `onCrash` of every actor that has not stopped, because the thread is about to end. */
-  abandon(): void {
-    for (const { planned, actor } of this.running) {
-      if (this.stopped.has(planned.name)) continue;
-      try {
-        actor.onCrash?.();
-      } catch (error) {
-        this.setup.log.error({ err: error, actor: planned.name }, 'the emergency hook failed');
-      }
-    }
+  /**
+   * Calls `onCrash` of every actor that has not stopped, because the thread is about to end. Resolves when they have closed
+   * what they had to, or after two seconds.
+   */
+  async abandon(): Promise<void> {
+    const running = this.running.filter(({ planned }) => !this.stopped.has(planned.name));
+    const closed = Promise.all(
+      running.map(async ({ planned, actor }) => {
+        try {
+          await actor.onCrash?.();
+        } catch (error) {
+          this.setup.log.error({ err: error, actor: planned.name }, 'the emergency hook failed');
+        }
+      }),
+    );
+    let late: Timer | undefined;
+    const gaveUp = new Promise<void>((resolve) => {
+      late = this.setup.environment.timers.after(ABANDON_MS, resolve);
+    });
+    await Promise.race([closed, gaveUp]);
+    late?.cancel();
   }
 
   /** Tells this thread's actors that the actors of another thread are new. */

@@ -53,8 +53,8 @@ const control: ThreadControl = {
   stats: () => host?.system.stats() ?? [],
   metrics: () => host?.system.metricsSnapshot() ?? [],
   end() {
-    host?.system.abandon();
-    process.exit(0);
+    const closed = host?.system.abandon() ?? Promise.resolve();
+    void closed.then(() => process.exit(0));
   },
 };
 

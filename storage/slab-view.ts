@@ -2,11 +2,23 @@
 // (`context.threadLocal`); whichever of them hears of a new slab adds it.
 import { mapSlab, recordRevision, type Slab } from './slab-record.ts';
 
+/** Where a record was written. */
+interface WrittenPlace {
+  readonly slab: number;
+  readonly offset: number;
+  readonly revision: number;
+  /** Of the store that wrote it; absent where this thread has heard of it. */
+  readonly incarnation?: number;
+}
+
 export class SlabView {
   #slabs: (Slab | undefined)[] = [];
+  /** Of the store whose slabs these are. */
+  #incarnation = -1;
 
-  /** Adds slabs that are not known yet. */
-  learn(slabs: readonly (readonly [number, SharedArrayBuffer])[]): void {
+  /** Adds slabs that are not known yet. `incarnation`: of the store they are of. */
+  learn(slabs: readonly (readonly [number, SharedArrayBuffer])[], incarnation: number): void {
+    this.#incarnation = incarnation;
     for (const [number, memory] of slabs) {
       const known = this.#slabs[number];
       if (known?.memory === memory) continue;
@@ -25,17 +37,11 @@ export class SlabView {
 
   /**
    * True when the record that was written at a place is the one this view shows there: false for a slab that is not known
-   * yet, and for one that a restarted store has given a new meaning.
+   * yet, and for one that a restarted store has given a new meaning. A store that died may have written the same revision
+   * at the same place without having stored it, which is why the place says whose it is.
    */
-  holds({
-    slab: number,
-    offset,
-    revision,
-  }: {
-    readonly slab: number;
-    readonly offset: number;
-    readonly revision: number;
-  }): boolean {
+  holds({ slab: number, offset, revision, incarnation }: WrittenPlace): boolean {
+    if (incarnation !== undefined && incarnation !== this.#incarnation) return false;
     const slab = this.#slabs[number];
     return slab !== undefined && offset < slab.memory.byteLength && recordRevision(slab, offset) === revision;
   }

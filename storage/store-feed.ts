@@ -102,7 +102,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
 
   return {
     begin(snapshot) {
-      slabs.learn(snapshot.slabs);
+      slabs.learn(snapshot.slabs, snapshot.incarnation);
       shared = new SharedState(snapshot.sharedState);
       readerSlot = snapshot.readerSlot;
       for (let i = 0; i < snapshot.live.length; i += 2)
@@ -110,7 +110,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
       shared.setReaderEpoch(readerSlot, snapshot.sequence);
     },
     apply(batch) {
-      slabs.learn(batch.newSlabs);
+      slabs.learn(batch.newSlabs, batch.incarnation);
       forEachRecord(batch.runs, slabs, (slab, _number, offset) => deliver(slab, offset, false));
       // Everything was read within this turn: no record is held.
       shared?.setReaderEpoch(readerSlot, batch.sequence);

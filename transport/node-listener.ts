@@ -11,6 +11,7 @@ import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
 import { type IncomingRequest, NodeRequest } from './node-request.ts';
 import { NodeResponse, type NodeResponseScope, type OutgoingResponse, type WebSocketOffer } from './node-response.ts';
 import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
+import { OpenAnswers } from './open-answers.ts';
 import { runHandler } from './run-handler.ts';
 import { webSocketKey } from './web-socket.ts';
 
@@ -51,15 +52,15 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const scope: NodeResponseScope = { isStopping: false, onError: options.onError ?? (() => {}) };
   const server = options.tls === undefined ? createPlain(options) : createSecure(options, options.tls);
   const connections = new Connections();
-  const busy = new WeakSet<Duplex>();
+  const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
-    serve(native, nativeResponse, options, scope, busy);
+    serve(native, nativeResponse, options, scope, answers);
   });
-  handleUpgrades(server, (native, nativeResponse, upgrade) =>
-    serve(native, nativeResponse, options, scope, busy, upgrade),
+  handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, answers, upgrade),
   );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, busy));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
     (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
@@ -93,14 +94,10 @@ function serve(
   nativeResponse: OutgoingResponse,
   options: ListenerOptions,
   scope: NodeResponseScope,
-  busy: WeakSet<Duplex>,
+  answers: OpenAnswers,
   upgrade?: OpenUpgrade,
 ): void {
-  if (!('stream' in native)) {
-    const { socket } = native;
-    busy.add(socket);
-    nativeResponse.once('close', () => busy.delete(socket));
-  }
+  if (!('stream' in nativeResponse)) answers.begin(native.socket, nativeResponse);
   native.on('error', () => {});
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
@@ -127,8 +124,8 @@ function headerBytes(native: IncomingRequest): number {
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, busy: WeakSet<Duplex>): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || busy.has(socket)) {
+function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
     socket.destroy();
     return;
   }

@@ -5,6 +5,7 @@ import { type IncomingMessage, type Server as PlainServer, ServerResponse } from
 import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { ConnectionUpgrade } from './exchange.ts';
+import type { OpenAnswers } from './open-answers.ts';
 
 /** Protocols that are tunnelled to a backend as they are. */
 const TUNNELLED = /^(?:websocket|spdy\/3\.1)$/i;
@@ -20,11 +21,20 @@ export interface OpenUpgrade {
 
 type ServeUpgrade = (native: IncomingMessage, response: ServerResponse, upgrade: OpenUpgrade) => void;
 
-/** Serves the server's upgrade requests. */
-export function handleUpgrades(server: PlainServer | Http2SecureServer, serve: ServeUpgrade): void {
+/** Serves the server's upgrade requests. One that comes before earlier answers are out closes its connection. */
+export function handleUpgrades(
+  server: PlainServer | Http2SecureServer,
+  answers: OpenAnswers,
+  serve: ServeUpgrade,
+): void {
   const accepts = 'setSecureContext' in server ? 'secureConnection' : 'connection';
   server.on('upgrade', (native: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => {});
+    // Node has let go of the connection, and with it of what waits for its turn there.
+    if (answers.isBusy(socket)) {
+      socket.destroy();
+      return;
+    }
     if (!isTunnelled(native)) {
       socket.unshift(Buffer.concat([withoutUpgrade(native), head]));
       server.emit(accepts, socket);

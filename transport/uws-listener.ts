@@ -31,6 +31,8 @@ const KEEP_ALIVE_INTERVAL_MS = 4000;
 const WEB_SOCKET_IDLE_SECONDS = 120;
 /** Nothing that a client could send on a WebSocket here is long. */
 const CLIENT_MESSAGE_BYTES_MAX = 64 * 1024;
+/** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
+const CLOSING_TURNS_MAX = 10_000;
 
 const SHARE_PORT = 0;
 const EXCLUSIVE_PORT = 1;
@@ -85,7 +87,12 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     async close() {
       scope.isStopping = true;
       closeSocket();
-      app.close();
+      // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
+      // in each turn of the loop. A thread that ended with one of them open would abort the process.
+      for (let turn = 0; turn === 0 || (openConnections > 0 && turn < CLOSING_TURNS_MAX); turn++) {
+        app.close();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
       parked.stop();
     },
   };

@@ -11,6 +11,7 @@ import { asAnswer } from './answer.ts';
 import { commitOne, draftPut, withAlso } from './commit.ts';
 import { withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { ownersOnce } from './owners-once.ts';
 import { ownedByCreator, type Tracking, trackingOf, withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
@@ -43,12 +44,13 @@ export async function createObject(
   write: WriteContext,
   namespaces: NamespaceGuard,
   type: KnownType,
-  body: JsonObject,
+  given: JsonObject,
   target: { readonly namespace: string; readonly name: string },
   dryRun: boolean,
   tracking: Tracking | undefined,
 ): Promise<WriteReply> {
   const { clock, random } = write.context;
+  const { object: body, warnings } = ownersOnce(given);
   const generated = (metadataOf(body).name ?? '') === '' && target.name === '';
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const creation = {
@@ -69,11 +71,12 @@ export async function createObject(
     if (dryRun) {
       if ((await findPlace(write, type, target.namespace, name)) !== null)
         throw new StatusError(alreadyExists(type, name));
-      return { code: 201, body: asAnswer(type, withManagedFields(write.forms.asked(type, stored), managedFieldsText)) };
+      const made = withManagedFields(write.forms.asked(type, stored), managedFieldsText);
+      return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
     }
     const draft = withAlso(draftPut(type, stored, EXPECT_ABSENT, managedFieldsText), also);
     const result = await commitOne(write, draft, guard === undefined ? undefined : [guard]);
-    if (result.ok) return { code: 201, place: result.places[0]! };
+    if (result.ok) return withWarnings({ code: 201, place: result.places[0]! }, warnings);
     if (result.reason === 'exists' && result.key === draft.key && !generated) {
       throw new StatusError(alreadyExists(type, name));
     }

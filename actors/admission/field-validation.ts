@@ -3,7 +3,7 @@
 import { badRequest } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { repeatedFields } from '../../transport/body.ts';
-import type { WriteRequest } from './protocol.ts';
+import type { WriteReply, WriteRequest } from './protocol.ts';
 
 const NO_WARNINGS: readonly string[] = [];
 
@@ -33,10 +33,7 @@ export function fieldWarnings(
   return warnings;
 }
 
-/** A reply with warnings for the client's user. */
-export function withWarnings<Reply extends object>(
-  reply: Reply,
-  warnings: readonly string[],
-): Reply | (Reply & { readonly warnings: readonly string[] }) {
-  return warnings.length === 0 ? reply : { ...reply, warnings };
+/** A reply with more warnings for the client's user. */
+export function withWarnings(reply: WriteReply, warnings: readonly string[]): WriteReply {
+  return warnings.length === 0 ? reply : { ...reply, warnings: [...(reply.warnings ?? []), ...warnings] };
 }

@@ -16,6 +16,7 @@ import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
 import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
+import { ownersOnce } from './owners-once.ts';
 import { ownedByUpdater, type Tracking, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import {
@@ -130,27 +131,30 @@ export async function modify(
       continue;
     }
     const before = write.forms.asked(type, stored.object);
-    const view = wanted(change.view(before));
+    const { object: view, warnings } = ownersOnce(wanted(change.view(before)));
+    const told = (reply: WriteReply): WriteReply => withWarnings(reply, warnings);
     const valid = nextObject(write, type, request, change, view, before);
     const isInformed = tries > 0 || dryRun;
     const { object: next, also } = await write.services.allocate(type, valid, before, isInformed);
     const answer = answerFor(type, change);
-    if (dryRun) return { code: 200, body: answer(next) };
+    if (dryRun) return told({ code: 200, body: answer(next) });
     const nextStored = write.forms.stored(type, next);
     const { revision } = stored.place;
     if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
       const given = await write.services.release(type, before);
       const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
-      if (removed.ok) return { code: 200, body: answer(next) };
+      if (removed.ok) return told({ code: 200, body: answer(next) });
     } else if (isUnchanged(nextStored, stored.object) && !stored.isStale) {
-      return change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) };
+      return told(
+        change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) },
+      );
     } else {
       const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));
       if (result.ok) {
         const place = result.places[0]!;
-        if (change.otherKind === undefined) return { code: 200, place };
+        if (change.otherKind === undefined) return told({ code: 200, place });
         const metadata = { ...metadataOf(next), resourceVersion: String(place.revision) };
-        return { code: 200, body: answer({ ...next, metadata }) };
+        return told({ code: 200, body: answer({ ...next, metadata }) });
       }
     }
     // What was lost may be a free address and not the race for the object: then it is the caller's version still.

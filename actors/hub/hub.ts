@@ -233,7 +233,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #begin(snapshot: Snapshot): void {
-    this.#slabs.learn(snapshot.slabs);
+    this.#slabs.learn(snapshot.slabs, snapshot.incarnation);
     this.#caches.clear();
     this.#options.records.clear();
     this.#readerSlot = snapshot.readerSlot;
@@ -275,7 +275,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #apply(batch: StoreBatch): void {
-    this.#slabs.learn(batch.newSlabs);
+    this.#slabs.learn(batch.newSlabs, batch.incarnation);
     forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
       const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
       const cache = this.#cache(storageKey);

@@ -1,7 +1,6 @@
 // How fast each client connection may be sent to (`--max-connection-bytes-per-sec`): long-running answers on it share one
 // allowance. Counts and says how long to wait; whoever writes does the waiting.
 import type { Clock } from '../../runtime/environment.ts';
-import type { HttpRequest } from '../../transport/exchange.ts';
 
 /** What a connection that was quiet may be sent at once, as time of its rate. */
 const BURST_MS = 1000;
@@ -17,9 +16,8 @@ export class ConnectionThrottle {
     this.#clock = clock;
   }
 
-  /** Counts bytes that were sent on a request's connection. Returns the milliseconds until more may be. */
-  spend(request: Pick<HttpRequest, 'connection'>, bytes: number): number {
-    const { connection } = request;
+  /** Counts bytes that were sent on a connection. Returns the milliseconds until more may be. */
+  spend(connection: object, bytes: number): number {
     const nowMs = this.#clock.monotonicMs();
     const fromMs = Math.max(this.#paidOffMs.get(connection) ?? Number.NEGATIVE_INFINITY, nowMs - BURST_MS);
     const paidOffMs = fromMs + (bytes * 1000) / this.#bytesPerSecond;

@@ -251,10 +251,10 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
-  onCrash(): void {
+  onCrash(): Promise<void> {
+    this.#stopped = true;
     this.#watches.endAll();
-    this.#listener?.stopAccepting();
-    this.#listener?.close().catch(() => {});
+    return this.#closeListener();
   }
 
   async #closeListener(): Promise<void> {

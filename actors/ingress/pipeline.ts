@@ -104,7 +104,9 @@ export class Pipeline {
   #paced(request: HttpRequest, response: HttpResponse, longRunning: boolean): HttpResponse {
     const { context, gzipSlots, throttle } = this.#parts;
     if (longRunning) {
-      return throttle === undefined ? response : new ThrottledResponse(response, request, throttle, context.timers);
+      return throttle === undefined
+        ? response
+        : new ThrottledResponse(response, request.connection, throttle, context.timers);
     }
     const compresses = gzipSlots !== undefined && acceptsGzip(request.header('accept-encoding'));
     return compresses ? new GzipResponse(response, gzipSlots) : response;

@@ -70,15 +70,13 @@ export class Representations {
   }
 
   /**
-   * For a document, whose kind may have no message: then it is text. Throws 406 when nothing the client accepts can be
-   * made of any document.
+   * For a document: a kind throws 406 when nothing the client accepts can be made of it; what has no message (versions, lists
+   * of paths) is text, and JSON whatever the client would rather have.
    */
   ofDocument(exchange: Exchange, document: object): Encoded {
-    const choice = this.#choose(exchange, this.#offers.document);
-    if (choice.format !== 'protobuf' || hasProtobufForm(document, this.#schema())) return this.#encodedAs(choice);
-    const { request, query } = exchange;
-    const text = negotiate(request.header('accept'), this.#textOffers.document) ?? JSON_CHOICE;
-    return this.#encodedAs(indentedFor(text, request.header('user-agent'), query.get('pretty')));
+    if (hasProtobufForm(document, this.#schema()))
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+    return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
   }
 
   /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */

@@ -1,22 +1,23 @@
 // A long-running answer on a connection that may be sent only so much a second: says that it is full until more may be
 // sent, as a socket does. Everything else goes through as it is.
 import type { Timers } from '../../runtime/environment.ts';
-import type { HeaderList, HttpRequest, HttpResponse } from '../../transport/exchange.ts';
+import type { HeaderList, HttpResponse } from '../../transport/exchange.ts';
 import type { MessageFraming } from '../../transport/web-socket.ts';
 import type { ConnectionThrottle } from './connection-throttle.ts';
 
 export class ThrottledResponse implements HttpResponse {
   readonly #response: HttpResponse;
-  readonly #request: HttpRequest;
+  readonly #connection: object;
   readonly #throttle: ConnectionThrottle;
   readonly #timers: Timers;
   #isFull = false;
   #isHeldBack = false;
   #drained: () => void = () => {};
 
-  constructor(response: HttpResponse, request: HttpRequest, throttle: ConnectionThrottle, timers: Timers) {
+  /** `connection`: as `HttpRequest.connection` says. */
+  constructor(response: HttpResponse, connection: object, throttle: ConnectionThrottle, timers: Timers) {
     this.#response = response;
-    this.#request = request;
+    this.#connection = connection;
     this.#throttle = throttle;
     this.#timers = timers;
   }
@@ -45,7 +46,7 @@ export class ThrottledResponse implements HttpResponse {
 
   write(bytes: Uint8Array): boolean {
     this.#isFull = !this.#response.write(bytes);
-    const waitMs = this.#throttle.spend(this.#request, bytes.length);
+    const waitMs = this.#throttle.spend(this.#connection, bytes.length);
     if (waitMs > 0 && !this.#isHeldBack) {
       this.#isHeldBack = true;
       this.#timers.after(waitMs, () => {

@@ -54,6 +54,8 @@ export interface Place {
   readonly revision: number;
   readonly slab: number;
   readonly offset: number;
+  /** Of the store, in its answer to a commit: whoever gets it may not have heard yet that the store before is gone. */
+  readonly incarnation?: number;
 }
 
 export type TransactionResult =

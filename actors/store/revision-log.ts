@@ -74,6 +74,7 @@ export class RevisionLog {
 
   readonly #pool: SlabPool;
   readonly #media: StorageMedia;
+  readonly #incarnation: number;
   readonly #encryption: StoredEncryption | undefined;
   readonly #events = new EventRecordWriter();
   #scratch = Buffer.allocUnsafeSlow(256 * 1024);
@@ -84,8 +85,12 @@ export class RevisionLog {
 
   readonly #revisionOf = (key: string): number => this.current.get(key)?.revision ?? 0;
 
-  /** `encryption`: what goes to disk passes through it; slabs hold values as they are. */
-  constructor(pool: SlabPool, media: StorageMedia, encryption?: StoredEncryption) {
+  /**
+   * `encryption`: what goes to disk passes through it; slabs hold values as they are. `incarnation`: of the store, for the
+   * places it answers with.
+   */
+  constructor(pool: SlabPool, media: StorageMedia, encryption?: StoredEncryption, incarnation = 0) {
+    this.#incarnation = incarnation;
     this.window = new HistoryWindow(pool);
     this.#pool = pool;
     this.#media = media;
@@ -125,9 +130,9 @@ export class RevisionLog {
     const revision = ++this.revision;
     const places: Place[] = [];
     for (const operation of transaction.operations) {
-      places.push(
-        'delete' in operation ? this.#remove(operation.key, revision) : this.#put(operation, payload, revision),
-      );
+      const { slab, offset } =
+        'delete' in operation ? this.#remove(operation.key, revision) : this.#put(operation, payload, revision);
+      places.push({ revision, slab, offset, incarnation: this.#incarnation });
     }
     return { ok: true, revision, places };
   }

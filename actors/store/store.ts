@@ -63,8 +63,8 @@ export class Store implements Actor<StoreProtocol> {
     this.#refusals = new WriteRefusals(context);
     this.#settings = { ...STORE_SETTINGS, ...(context.settings as Partial<typeof STORE_SETTINGS>) };
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
-    this.#log = new RevisionLog(this.#pool, options.media, this.#encryption);
     this.#subscribers = new Subscribers(context, this.#shared, this.#pool);
+    this.#log = new RevisionLog(this.#pool, options.media, this.#encryption, this.#subscribers.incarnation);
     this.#pending = new PendingCommits(this.#settings.batchTransactionsMax, this.#settings.batchBytesMax);
     this.#compactor = new Compactor({
       log: this.#log,
@@ -301,7 +301,8 @@ export class Store implements Actor<StoreProtocol> {
   /** The store's own thread may host readers: they find the slabs in the thread's view like everyone else. */
   #learnSlabs(): void {
     if (this.#learnedSlabs === this.#pool.count) return;
-    this.#context.threadLocal(SLAB_VIEW, () => new SlabView()).learn(this.#pool.memories(this.#learnedSlabs));
+    const view = this.#context.threadLocal(SLAB_VIEW, () => new SlabView());
+    view.learn(this.#pool.memories(this.#learnedSlabs), this.#subscribers.incarnation);
     this.#learnedSlabs = this.#pool.count;
   }
 

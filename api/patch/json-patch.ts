@@ -1,5 +1,6 @@
 // JSON patches (RFC 6902). The document given is never changed: containers on a changed path are copied once, then
 // edited in place for the rest of the patch; everything else is shared with the result.
+import { jsonCopy } from '../conversion/json-copy.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject, NESTING_MAX, nestingOf } from '../json-value.ts';
 import { BODY_BYTES_MAX, badRequest, patchNotApplicable, tooLarge } from '../status/failures.ts';
@@ -87,8 +88,10 @@ class Editor {
 
   result(): JsonObject {
     if (!isJsonObject(this.root)) throw notApplicable();
-    if (this.moved && nestingOf(this.root) > NESTING_MAX) throw tooDeep();
-    return this.root;
+    if (!this.moved) return this.root;
+    if (nestingOf(this.root) > NESTING_MAX) throw tooDeep();
+    // What was moved is the document's own still, and will be read as something else where it now stands.
+    return jsonCopy(this.root) as JsonObject;
   }
 
   add(path: readonly string[], value: unknown, valueNesting: number): void {

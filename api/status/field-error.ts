@@ -109,20 +109,28 @@ function showValue(value: unknown): string {
   return cut(dump(value, DUMP_DEPTH_MAX));
 }
 
-/** JSON-like, bounded in depth and in members, since the value is whatever a client sent. */
+/**
+ * JSON-like, bounded in depth and in members, since the value is whatever a client sent. What is not shown is not looked
+ * at: there may be as many errors about a list as it has elements.
+ */
 function dump(value: unknown, depthLeft: number): string {
   if (typeof value !== 'object' || value === null) return showValue(value);
   if (depthLeft === 0) return '…';
-  const isList = Array.isArray(value);
   const parts: string[] = [];
   let characters = 0;
-  for (const [key, member] of Object.entries(value)) {
-    const text = dump(member, depthLeft - 1);
-    parts.push(isList ? text : `${quote(cut(key))}:${text}`);
-    characters += parts[parts.length - 1]!.length;
-    if (characters > VALUE_CHARACTERS_MAX) break;
+  const isRoomAfter = (part: string): boolean => {
+    parts.push(part);
+    characters += part.length;
+    return characters <= VALUE_CHARACTERS_MAX;
+  };
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) if (!isRoomAfter(dump(value[i], depthLeft - 1))) break;
+    return `[${parts.join(',')}]`;
   }
-  return isList ? `[${parts.join(',')}]` : `{${parts.join(',')}}`;
+  for (const key in value) {
+    if (!isRoomAfter(`${quote(cut(key))}:${dump((value as Record<string, unknown>)[key], depthLeft - 1)}`)) break;
+  }
+  return `{${parts.join(',')}}`;
 }
 
 function cut(text: string): string {

@@ -81,35 +81,35 @@ export class Report {
   }
 
   required(sub: string, detail = ''): void {
-    this.#add(wrong.required(this.path(sub), detail));
+    if (this.#hasRoom) this.#add(wrong.required(this.path(sub), detail));
   }
 
   invalid(sub: string, value: unknown, detail: string): void {
-    this.#add(wrong.invalid(this.path(sub), value, detail));
+    if (this.#hasRoom) this.#add(wrong.invalid(this.path(sub), value, detail));
   }
 
   notSupported(sub: string, value: unknown, supported: readonly string[]): void {
-    this.#add(wrong.notSupported(this.path(sub), value, supported));
+    if (this.#hasRoom) this.#add(wrong.notSupported(this.path(sub), value, supported));
   }
 
   forbidden(sub: string, detail: string): void {
-    this.#add(wrong.forbidden(this.path(sub), detail));
+    if (this.#hasRoom) this.#add(wrong.forbidden(this.path(sub), detail));
   }
 
   duplicate(sub: string, value: unknown): void {
-    this.#add(wrong.duplicate(this.path(sub), value));
+    if (this.#hasRoom) this.#add(wrong.duplicate(this.path(sub), value));
   }
 
   notFound(sub: string, value: unknown): void {
-    this.#add(wrong.notFound(this.path(sub), value));
+    if (this.#hasRoom) this.#add(wrong.notFound(this.path(sub), value));
   }
 
   tooLong(sub: string, bytesMax: number): void {
-    this.#add(wrong.tooLong(this.path(sub), bytesMax));
+    if (this.#hasRoom) this.#add(wrong.tooLong(this.path(sub), bytesMax));
   }
 
   tooMany(sub: string, count: number, countMax: number): void {
-    this.#add(wrong.tooMany(this.path(sub), count, countMax));
+    if (this.#hasRoom) this.#add(wrong.tooMany(this.path(sub), count, countMax));
   }
 
   /** One FieldValueInvalid for each problem. */
@@ -119,12 +119,17 @@ export class Report {
 
   /** Errors that carry full paths already. */
   addAll(errors: readonly FieldError[]): void {
-    for (const error of errors) this.#add(error);
+    for (const error of errors) if (this.#hasRoom) this.#add(error);
+  }
+
+  /** Asked before an error is made: making one looks at a value, which may be huge. */
+  get #hasRoom(): boolean {
+    return this.count < ERRORS_MAX;
   }
 
   #add(error: FieldError): void {
     this.#errors ??= [];
-    if (this.#errors.length < ERRORS_MAX) this.#errors.push(error);
+    this.#errors.push(error);
   }
 }
 

@@ -133,19 +133,28 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
 ]);
 
 export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
-  { name: 'watch-cache', type: 'bool', default: 'true', description: 'Answer lists and watches from memory.' },
+  {
+    name: 'watch-cache',
+    type: 'bool',
+    default: 'true',
+    description: 'Changes nothing: lists and watches are always answered from memory, as recent as the store itself.',
+    inForce: true,
+  },
   {
     name: 'default-watch-cache-size',
     type: 'int',
     unit: 'changes',
     default: '100',
     bounds: [0, 2 ** 31 - 1],
-    description: 'Changes remembered for a resource that has no size of its own; 0 for none.',
+    description:
+      'Changes nothing: --store-compaction-interval and --store-history-bytes bound what is remembered of all.',
+    inForce: true,
   },
   {
     name: 'watch-cache-sizes',
     type: 'list',
     form: { pattern: /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,10}$/, says: 'resource[.group]#size' },
-    description: 'Changes remembered for certain resources.',
+    description: 'Changes nothing, like --default-watch-cache-size.',
+    inForce: true,
   },
 ]);

@@ -1,5 +1,6 @@
-// The kubectl that is installed on the machine, pointed at a test's server. Uses nothing of the user's own configuration.
+// A kubectl that is installed on the machine, pointed at a test's server. Uses nothing of the user's own configuration.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,12 +24,34 @@ export function requireKubectl(): void {
   }
 }
 
+/** A kubectl to run. */
+export interface Program {
+  readonly path: string;
+  /** Older than server-side fields in its output, and than several commands. */
+  readonly isOlder: boolean;
+}
+
+const CURRENT: Program = { path: 'kubectl', isOlder: false };
+
+/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names one (as of 1.20), that one after it. */
+export function kubectlPrograms(): readonly Program[] {
+  const { ORCH_KUBECTL_OLD: path = '' } = process.env;
+  return path === '' ? [CURRENT] : [CURRENT, { path, isOlder: true }];
+}
+
 export class Kubectl {
+  readonly isOlder: boolean;
+  /** The flag that shows who owns what, where it is hidden without one. */
+  readonly showManagedFields: readonly string[];
   readonly #server: ServerProcess;
+  readonly #path: string;
   readonly #home: string;
 
-  constructor(server: ServerProcess) {
+  constructor(server: ServerProcess, { path, isOlder }: Program = CURRENT) {
     this.#server = server;
+    this.#path = path;
+    this.isOlder = isOlder;
+    this.showManagedFields = isOlder ? [] : ['--show-managed-fields'];
     this.#home = mkdtempSync(join(tmpdir(), 'orch-kubectl-'));
   }
 
@@ -36,11 +59,18 @@ export class Kubectl {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
+  /** Makes a namespace for this kubectl alone; answers the arguments that select it. */
+  async freshNamespace(name: string): Promise<string[]> {
+    const own = this.isOlder ? `${name}-older` : name;
+    await this.ok(['create', 'namespace', own]);
+    return ['-n', own];
+  }
+
   /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads, `environment` what is set beside the usual. */
   run(args: readonly string[], stdin = '', environment: NodeJS.ProcessEnv = {}): Promise<Outcome> {
     return new Promise((resolve) => {
       const child = execFile(
-        'kubectl',
+        this.#path,
         this.#arguments(args),
         { env: { ...this.#environment(), ...environment }, timeout: PATIENCE_MS, maxBuffer: 64 * 1024 * 1024 },
         (error, stdout, stderr) => {
@@ -73,7 +103,7 @@ export class Kubectl {
 
   /** Starts a command that goes on, such as `get -w`. */
   follow(scope: Scope, args: readonly string[]): FollowedOutput {
-    const child = spawn('kubectl', this.#arguments(args), { env: this.#environment() });
+    const child = spawn(this.#path, this.#arguments(args), { env: this.#environment() });
     scope.teardown(() => void child.kill('SIGKILL'));
     return new FollowedOutput(child);
   }
@@ -89,12 +119,14 @@ export class Kubectl {
 
 /** Lines of a process that is still running. */
 export class FollowedOutput {
+  readonly #child: ChildProcess;
   #text = '';
   #errors = '';
   #ended = false;
   #wake = (): void => {};
 
   constructor(child: ChildProcess) {
+    this.#child = child;
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#text += text;
       this.#wake();
@@ -106,6 +138,11 @@ export class FollowedOutput {
       this.#ended = true;
       this.#wake();
     });
+  }
+
+  /** Resolves when the process has ended. */
+  async ended(): Promise<void> {
+    if (!this.#ended) await once(this.#child, 'close');
   }
 
   /** All lines so far, as soon as one of them matches. Rejects when the process ends or is silent before that. */

@@ -68,6 +68,27 @@ http2Test('a request arrives whole', describe, async (t, session, listener) => {
   });
 });
 
+const connections: object[] = [];
+const noteConnection: ExchangeHandler = (request, response) => {
+  connections.push(request.connection);
+  response.respond(200, JSON_HEADERS, '{}');
+};
+
+http2Test(
+  'the streams of one connection say that they share it, those of another do not',
+  noteConnection,
+  async (t, session, listener) => {
+    connections.length = 0;
+    for (let i = 0; i < 2; i++) await answerOf(session.request({ ':path': '/' }).end());
+    const other = connect(`https://localhost:${listener.port}`, { ca: (await testPair).certPem });
+    await answerOf(other.request({ ':path': '/' }).end());
+    other.destroy();
+    const [first, second, third] = connections;
+    t.is(first, second);
+    t.not(first, third);
+  },
+);
+
 const echo: ExchangeHandler = (request, response) => {
   void request.body(100_000).then(
     (body) => response.respond(body === null ? 413 : 200, BINARY_HEADERS, body ?? ''),

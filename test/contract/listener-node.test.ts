@@ -3,7 +3,7 @@
 import { connect } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
-import type { ExchangeHandler, TlsMaterial } from '../../transport/exchange.ts';
+import type { ExchangeHandler, HttpResponse, TlsMaterial } from '../../transport/exchange.ts';
 import { openNodeListener } from '../../transport/node-listener.ts';
 import { makeSelfSigned } from '../../transport/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
@@ -52,6 +52,50 @@ test.serial('node: a request target with scheme and host is its path', async (t)
   client.close();
   await listener.close();
 });
+
+for (const isTls of [false, true]) {
+  for (const upgrade of ['websocket', 'h2c']) {
+    test.serial(
+      `node${isTls ? ' with TLS' : ''}: a request for ${upgrade} behind one that is not answered closes the connection, and no more`,
+      async (t) => {
+        const taken: HttpResponse[] = [];
+        const failures: unknown[] = [];
+        const options = await listenerOptions(isTls, (_, response) => taken.push(response), {
+          onError: (error) => failures.push(error),
+        });
+        const listener = await openNodeListener(options);
+        const client = await RawClient.open(listener.port, isTls);
+        const plain = 'GET /a HTTP/1.1\r\nHost: test\r\n\r\n';
+        const asking = `GET /b HTTP/1.1\r\nHost: test\r\nConnection: Upgrade\r\nUpgrade: ${upgrade}\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${'A'.repeat(22)}==\r\n\r\n`;
+        client.send(plain + plain + asking);
+        await client.untilClosed();
+        await eventually(() => taken.length === 2 && taken.every(({ aborted }) => aborted));
+        t.deepEqual(failures, []);
+        const next = await RawClient.open(listener.port, isTls);
+        next.send(plain);
+        await eventually(() => taken.length === 3);
+        taken[2]?.respond(200, JSON_HEADERS, '{}');
+        t.is((await next.answer()).status, 200);
+        next.close();
+        await listener.close();
+      },
+    );
+  }
+
+  test.serial(`node${isTls ? ' with TLS' : ''}: every pipelined request hears that its client has left`, async (t) => {
+    const taken: HttpResponse[] = [];
+    const listener = await openNodeListener(await listenerOptions(isTls, (_, response) => taken.push(response)));
+    const client = await RawClient.open(listener.port, isTls);
+    client.send('GET / HTTP/1.1\r\nHost: test\r\n\r\n'.repeat(3));
+    await eventually(() => taken.length === 3);
+    let aborts = 0;
+    for (const response of taken) response.onAborted(() => aborts++);
+    client.close();
+    await eventually(() => aborts === 3);
+    t.true(taken.every(({ aborted }) => aborted));
+    await listener.close();
+  });
+}
 
 test.serial('node: malformed bytes behind a stream cut it instead of being answered into it', async (t) => {
   const taken = new Taken();

@@ -1,4 +1,7 @@
 // The listener contract on uws, and what is peculiar to it: header limits of the binary, stalled clients, threads.
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import type { ExchangeHandler, HttpResponse } from '../../transport/exchange.ts';
@@ -68,6 +71,21 @@ test.serial('two threads share one port, with the header limit of the process', 
     await exited;
   }
 });
+
+test.serial(
+  'a thread ends in the middle of two hundred TLS handshakes, whose connections are all closed',
+  async (t) => {
+    for (const turns of [2, 3, 4, 6]) {
+      const ended = promisify(execFile)(process.execPath, [STORM, String(turns)]);
+      // An abort rejects.
+      const [before, after] = (await ended).stdout.trim().split(' ').map(Number);
+      t.is(before, 200, `after ${turns} turns`);
+      t.is(after, 0, `after ${turns} turns`);
+    }
+  },
+);
+
+const STORM = fileURLToPath(new URL('./listener-storm.js', import.meta.url));
 
 /** Connections after which both threads must have been given one: the kernel deals them out at random. */
 const ASKED_MAX = 500;

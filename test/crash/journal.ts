@@ -12,6 +12,7 @@ const MAKE_DIRECTORY = 8;
 const REMOVE_DIRECTORY = 9;
 const SYNC_DIRECTORY = 10;
 const CANCEL = 11;
+const LINK = 12;
 
 const HEAD_BYTES = 5;
 
@@ -25,6 +26,8 @@ export type Operation = { readonly number: number } /** An old file is opened fo
   | { readonly kind: 'sync'; readonly file: number; readonly before: number }
   | { readonly kind: 'syncDirectory'; readonly path: string; readonly before: number }
   | { readonly kind: 'rename'; readonly path: string; readonly to: string }
+  /** The same file under a second name. */
+  | { readonly kind: 'link'; readonly path: string; readonly to: string }
   | { readonly kind: 'unlink'; readonly path: string }
   | { readonly kind: 'makeDirectory'; readonly path: string }
   | { readonly kind: 'removeDirectory'; readonly path: string }
@@ -60,9 +63,10 @@ function operationOf(kind: number, body: Buffer): DistributiveOmit<Operation, 'n
       return { kind: 'sync', file: body.readUInt32LE(), before: body.readUInt32LE(4) };
     case SYNC_DIRECTORY:
       return { kind: 'syncDirectory', before: body.readUInt32LE(), path: body.toString('utf8', 4) };
-    case RENAME: {
+    case RENAME:
+    case LINK: {
       const [path = '', to = ''] = body.toString('utf8').split('\0');
-      return { kind: 'rename', path, to };
+      return { kind: kind === RENAME ? 'rename' : 'link', path, to };
     }
     case UNLINK:
       return { kind: 'unlink', path: body.toString('utf8') };

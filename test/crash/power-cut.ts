@@ -17,7 +17,10 @@ export type Fate = 'all' | 'none' | SeededRandom;
 const SECTOR_BYTES = 512;
 
 type Change = Extract<Operation, { kind: 'write' | 'truncate' }>;
-type Naming = Extract<Operation, { kind: 'create' | 'rename' | 'unlink' | 'makeDirectory' | 'removeDirectory' }>;
+type Naming = Extract<
+  Operation,
+  { kind: 'create' | 'rename' | 'link' | 'unlink' | 'makeDirectory' | 'removeDirectory' }
+>;
 
 interface File {
   readonly base: Buffer;
@@ -59,7 +62,7 @@ class Disk {
   after(fate: Fate): Map<string, Buffer | null> {
     const names = new Map<string, File | null>();
     for (const [path, bytes] of this.#before) names.set(path, bytes === null ? null : this.#baseFiles.get(path)!);
-    for (const naming of this.#keptNamings(fate)) rename(names, naming, this.#created.get(naming));
+    for (const naming of this.#keptNamings(fate)) doNaming(names, naming, this.#created.get(naming));
     return new Map([...names].map(([path, file]) => [path, file === null ? null : contentOf(file, fate)]));
   }
 
@@ -93,9 +96,9 @@ class Disk {
       this.#created.set(naming, file);
       this.#files.set(naming.file, file);
     }
-    const named = file ?? (naming.kind === 'rename' ? this.#named(naming.path) : undefined);
-    if (named !== undefined) named.shaped = naming.number;
-    rename(this.#names, naming, file);
+    const named = file ?? ('to' in naming ? this.#names.get(naming.path) : undefined);
+    if (named) named.shaped = naming.number;
+    doNaming(this.#names, naming, file);
   }
 
   #change(file: File, change: Change): void {
@@ -129,15 +132,22 @@ function newFile(base: Buffer): File {
   return { base, changes: [], syncedBefore: 0, shaped: -1, size: base.length };
 }
 
-function rename(names: Map<string, File | null>, naming: Naming, created: File | undefined): void {
+function doNaming(names: Map<string, File | null>, naming: Naming, created: File | undefined): void {
   const { kind, path } = naming;
   if (kind === 'create') names.set(path, created!);
   else if (kind === 'makeDirectory') names.set(path, null);
-  else if (kind === 'rename') {
-    const file = names.get(path);
+  else if (kind === 'link') names.set(naming.to, names.get(path)!);
+  else if (kind === 'rename') move(names, path, naming.to);
+  else names.delete(path);
+}
+
+/** A folder moves with what is in it. */
+function move(names: Map<string, File | null>, from: string, to: string): void {
+  for (const [path, file] of [...names]) {
+    if (path !== from && !path.startsWith(`${from}/`)) continue;
     names.delete(path);
-    if (file !== undefined) names.set(naming.to, file);
-  } else names.delete(path);
+    names.set(to + path.slice(from.length), file);
+  }
 }
 
 function contentOf(file: File, fate: Fate): Buffer {

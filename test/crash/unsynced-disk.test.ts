@@ -40,8 +40,11 @@ function textsIn(folder: string): Record<string, string | null> {
   );
 }
 
+/** By path; folders are null. */
+type Texts = Readonly<Record<string, string | null>>;
+
 /** What a process does, what is left of it at least, and what when the process alone dies. */
-const DEEDS: readonly (readonly [string, string, Record<string, string>, Record<string, string>])[] = [
+const DEEDS: readonly (readonly [string, string, Texts, Texts])[] = [
   ['a file that was not synced is gone', 'unsynced', { old: 'old' }, { old: 'old', a: 'lost' }],
   [
     'a file holds what was written before its sync',
@@ -59,6 +62,13 @@ const DEEDS: readonly (readonly [string, string, Record<string, string>, Record<
   ['a file is as long as at its last sync', 'truncated', { old: 'o' }, { old: '' }],
   ['a file that was emptied has its content again', 'emptied', { old: 'old' }, { old: '' }],
   ['a name that was synced may lead to a file that was not', 'renamed', { old: '' }, { old: 'lost' }],
+  ['a file under a second name is one file', 'linked', { old: 'old', second: 'old' }, { second: 'NEW' }],
+  [
+    'a folder moves with what is in it',
+    'moved',
+    { old: 'old', two: null, 'two/a': 'kept' },
+    { old: 'old', three: null, 'three/a': 'kept' },
+  ],
   ['a removed file is back', 'removed', { old: 'old' }, {}],
   ['a file is gone when its folder was synced after the removal', 'removedForGood', {}, {}],
 ];

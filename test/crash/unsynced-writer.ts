@@ -5,6 +5,8 @@ import {
   fdatasyncSync,
   fsyncSync,
   ftruncateSync,
+  linkSync,
+  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -60,6 +62,21 @@ const DEEDS: Readonly<Record<string, () => void | Promise<void>>> = {
     closeSync(file);
     renameSync(path('new'), path('old'));
     syncFolder();
+  },
+  linked() {
+    linkSync(path('old'), path('second'));
+    syncFolder();
+    rmSync(path('old'));
+    writeSync(openSync(path('second'), 'r+'), 'NEW');
+  },
+  moved() {
+    mkdirSync(path('one'));
+    const file = openSync(path('one/a'), 'w');
+    writeSync(file, 'kept');
+    fsyncSync(file);
+    renameSync(path('one'), path('two'));
+    syncFolder();
+    renameSync(path('two'), path('three'));
   },
   removed() {
     rmSync(path('old'));

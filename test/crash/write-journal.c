@@ -37,7 +37,8 @@ enum kind {
   MAKE_DIRECTORY,  /* path */
   REMOVE_DIRECTORY,/* path */
   SYNC_DIRECTORY,  /* u32 records, path */
-  CANCEL           /* u32 record */
+  CANCEL,          /* u32 record */
+  LINK             /* path, NUL, path: the same file under a second name */
 };
 
 #define FILES_MAX 65536
@@ -65,6 +66,7 @@ static int (*real_ftruncate)(int, off_t);
 static int (*real_fsync)(int);
 static int (*real_fdatasync)(int);
 static int (*real_rename)(const char *, const char *);
+static int (*real_link)(const char *, const char *);
 static int (*real_unlink)(const char *);
 static int (*real_mkdir)(const char *, mode_t);
 static int (*real_rmdir)(const char *);
@@ -86,6 +88,7 @@ static void load(void) {
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_fdatasync = dlsym(RTLD_NEXT, "fdatasync");
   real_rename = dlsym(RTLD_NEXT, "rename");
+  real_link = dlsym(RTLD_NEXT, "link");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
   real_mkdir = dlsym(RTLD_NEXT, "mkdir");
   real_rmdir = dlsym(RTLD_NEXT, "rmdir");
@@ -392,12 +395,15 @@ PATH_CALL(unlink, UNLINK, (const char *path), real_unlink(path))
 PATH_CALL(mkdir, MAKE_DIRECTORY, (const char *path, mode_t mode), real_mkdir(path, mode))
 PATH_CALL(rmdir, REMOVE_DIRECTORY, (const char *path), real_rmdir(path))
 
-int rename(const char *from, const char *to) {
-  if (!is_inside(from) || !is_inside(to)) return real_rename(from, to);
-  pthread_mutex_lock(&turn);
-  uint32_t record = note_path(RENAME, 0, 0, from, to);
-  int result = real_rename(from, to);
-  if (result != 0) cancel(record);
-  pthread_mutex_unlock(&turn);
-  return result;
-}
+#define TWO_PATHS_CALL(name, kind)                                        \
+  int name(const char *from, const char *to) {                            \
+    if (!is_inside(from) || !is_inside(to)) return real_##name(from, to); \
+    pthread_mutex_lock(&turn);                                            \
+    uint32_t record = note_path(kind, 0, 0, from, to);                    \
+    int result = real_##name(from, to);                                   \
+    if (result != 0) cancel(record);                                      \
+    pthread_mutex_unlock(&turn);                                          \
+    return result;                                                        \
+  }
+TWO_PATHS_CALL(rename, RENAME)
+TWO_PATHS_CALL(link, LINK)

@@ -121,5 +121,5 @@ function without(input: Input, part: string | undefined, at: number, length: num
 
 /** Several lines for people. */
 export function findingText({ target, seed, index, kind, detail, input }: Finding): string {
-  return `${kind} in ${target}, seed ${seed}, input ${index}\n  ${detail.split('\n').slice(0, 6).join('\n  ')}\n  ${shownInput(input)}`;
+  return `${kind} in ${target}, seed ${seed}, input ${index}\n  ${detail.split('\n').slice(0, 30).join('\n  ')}\n  ${shownInput(input)}`;
 }

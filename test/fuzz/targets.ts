@@ -3,6 +3,7 @@ import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
 import { credentials } from './targets/credentials.ts';
 import { fieldSets } from './targets/field-sets.ts';
+import { growth } from './targets/growth.ts';
 import { headers } from './targets/headers.ts';
 import { json } from './targets/json.ts';
 import { objects } from './targets/objects.ts';
@@ -33,6 +34,7 @@ export const TARGETS: readonly Target[] = [
   fieldSets,
   patches,
   writes,
+  growth,
 ];
 
 const ALL: readonly Target[] = [...TARGETS, ...SOCKET_TARGETS];

@@ -24,6 +24,8 @@ const SERVERS = {
 };
 const plainServer = sharedServer(test, { args: [...ARGS, '--feature-gates', 'APIResponseCompression=false'] });
 
+const throttledServer = sharedServer(test, { args: [...ARGS, '--max-connection-bytes-per-sec', '200000'] });
+
 interface Opened {
   readonly socket: TLSSocket;
   readonly reader: WebSocketReader;
@@ -171,6 +173,21 @@ for (const [name, server] of Object.entries(SERVERS)) {
     watch.close();
   });
 }
+
+test('a watch on a connection with an allowance tells everything, in order, however much comes at once', async (t) => {
+  const { client } = throttledServer();
+  const namespace = await freshNamespace(client);
+  const filler = 'x'.repeat(10_000);
+  const names = Array.from({ length: 25 }, (_, i) => `m${String(i).padStart(2, '0')}`);
+  const watch = await client.watch(`${namespace.configMaps}?watch=1&labelSelector=m`);
+  for (const name of names) await createConfigMap(client, namespace, { name, labels: { m: '' } }, { filler });
+  const late = await client.watch(`${namespace.configMaps}?watch=1&labelSelector=m`);
+  for (const stream of [watch, late]) {
+    const seen = (await stream.take(names.length)).map(({ object }) => object.metadata.name);
+    t.deepEqual(seen, names);
+    stream.close();
+  }
+});
 
 test('nothing is compressed where the gate is off', async (t) => {
   const { client } = plainServer();

@@ -209,20 +209,22 @@ async function changes(t: ExecutionContext, { client }: ServerProcess): Promise<
   t.not(specOf(back).clusterIP, before.clusterIP);
 }
 
-async function releases(t: ExecutionContext, { client }: ServerProcess): Promise<void> {
+/** Answers the address that a service has in the end. */
+async function releases(t: ExecutionContext, { client }: ServerProcess): Promise<string> {
+  const address = await freeAddress(client);
   const labelled = {
     metadata: { name: 'held', finalizers: ['example.com/hold'] },
-    spec: { clusterIP: '10.0.0.90', ports: [{ port: 80 }] },
+    spec: { clusterIP: address, ports: [{ port: 80 }] },
   };
   t.is((await client.request('POST', SERVICES, { body: labelled })).status, 201);
   await client.request('DELETE', `${SERVICES}/held`);
-  assertRefused(t, await create(client, 'early', { clusterIP: '10.0.0.90' }), 'spec.clusterIPs', /already allocated/);
+  assertRefused(t, await create(client, 'early', { clusterIP: address }), 'spec.clusterIPs', /already allocated/);
   const { json } = await client.get(`${SERVICES}/held`);
   const freed = await client.request('PUT', `${SERVICES}/held`, {
     body: { ...json, metadata: { ...json.metadata, finalizers: [] } },
   });
   t.is(freed.status, 200);
-  t.is((await create(client, 'late', { clusterIP: '10.0.0.90' })).status, 201);
+  t.is((await create(client, 'late', { clusterIP: address })).status, 201);
   t.is((await client.request('DELETE', `${SERVICES}/late`)).status, 200);
   const taken = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_700 }] };
   t.is((await create(client, 'owner', taken)).status, 201);
@@ -237,7 +239,15 @@ async function releases(t: ExecutionContext, { client }: ServerProcess): Promise
   await client.request('PUT', `${SERVICES}/thief`, { body: parting });
   t.is((await client.get(`${SERVICES}/thief`)).status, 404);
   assertRefused(t, await create(client, 'third', taken), 'spec.ports[0].nodePort', /already allocated/);
-  t.is((await create(client, 'one', { clusterIP: '10.0.0.90' })).status, 201);
+  t.is((await create(client, 'one', { clusterIP: address })).status, 201);
+  return address;
+}
+
+/** One that none of the services before has drawn. */
+async function freeAddress(client: HttpsClient): Promise<string> {
+  const { items = [] } = (await client.get(SERVICES)).json as { items?: readonly { spec?: { clusterIP?: string } }[] };
+  const taken = new Set(items.map(({ spec }) => spec?.clusterIP));
+  for (let last = 90; ; last++) if (!taken.has(`10.0.0.${last}`)) return `10.0.0.${last}`;
 }
 
 test('addresses and ports are chosen, kept, refused and given back, and a restart remembers them', async (t) => {
@@ -245,12 +255,12 @@ test('addresses and ports are chosen, kept, refused and given back, and a restar
   await refusals(t, server);
   await fields(t, server);
   await changes(t, server);
-  await releases(t, server);
+  const address = await releases(t, server);
   await server.stop();
   await server.restart();
   assertRefused(
     t,
-    await create(server.client, 'after', { clusterIP: '10.0.0.90' }),
+    await create(server.client, 'after', { clusterIP: address }),
     'spec.clusterIPs',
     /provided IP is already allocated/,
   );

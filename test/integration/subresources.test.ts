@@ -51,6 +51,9 @@ const BODIES: Readonly<Record<string, object>> = {
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
   },
+  'CustomResourceDefinition/v1beta1': {
+    spec: { group: 'x.test', version: 'v1', scope: 'Namespaced', names: { plural: 'things', kind: 'Thing' } },
+  },
   DaemonSet: { spec: { selector, template } },
   Deployment: { spec: { selector, template } },
   FlowSchema: { spec: { priorityLevelConfiguration: { name: 'global-default' } } },

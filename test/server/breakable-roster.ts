@@ -46,8 +46,8 @@ class Breakable implements Actor<Protocol> {
     await this.#actor.stop?.();
   }
 
-  onCrash(): void {
-    this.#actor.onCrash?.();
+  onCrash(): void | Promise<void> {
+    return this.#actor.onCrash?.();
   }
 
   peerRestarted(name: string): void {

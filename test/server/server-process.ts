@@ -80,6 +80,10 @@ export class ServerProcess {
     return this.#child?.signalCode ?? null;
   }
 
+  get isRunning(): boolean {
+    return this.#child !== undefined && isRunning(this.#child);
+  }
+
   /** What the last start has printed. */
   get stdout(): string {
     return this.#stdout;

@@ -13,9 +13,9 @@ import { freePort, ServerProcess } from '../server/server-process.ts';
 import { Churn } from './churn.ts';
 import { anySelection, EVERYTHING, type Selection } from './selections.ts';
 import { type MemorySample, sampleMemory } from './server-memory.ts';
-import { Truth } from './truth.ts';
+import { type Seen, Truth } from './truth.ts';
 import type { SoakServer } from './watch-connection.ts';
-import { type Seen, Watcher } from './watcher.ts';
+import { Watcher } from './watcher.ts';
 
 const BREAKABLE = fileURLToPath(new URL('../server/breakable-server.js', import.meta.url));
 /** One of these breaks at a time. */
@@ -33,6 +33,8 @@ const STARTED_TOGETHER = 20;
 const SETTLE_MS = 60_000;
 const SETTLE_CHECK_MS = 50;
 const PROBLEMS_MAX = 20;
+/** Of what the server said before it ended. */
+const STDERR_MAX = 8000;
 
 export interface SoakOptions {
   readonly seconds: number;
@@ -68,8 +70,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const run = new Soak(options);
   try {
     await run.open();
-    await run.run();
-    await run.settle();
+    await Promise.race([run.run().then(() => run.settle()), run.serverEnded()]);
     return run.report();
   } finally {
     await run.close();
@@ -142,6 +143,13 @@ class Soak {
       await sleep(Math.max(0, this.#startedMs + this.#seconds * SECOND_MS - performance.now()));
       await this.#second();
     }
+  }
+
+  /** Rejects when the server ends by itself, with the last it said. */
+  async serverEnded(): Promise<never> {
+    const code = await this.#server!.exited();
+    const { endedBy, stderr } = this.#server!;
+    throw new Error(`the server ended by itself (${endedBy ?? code}):\n${stderr.slice(-STDERR_MAX)}`);
   }
 
   /** No more writes, everyone reads: every cache must come to equal the truth, and a list. */
@@ -266,12 +274,7 @@ class Soak {
         continue;
       }
       this.#checks++;
-      const { key, after, through } = seen;
-      const events = (this.#truth.events(key, through) - this.#truth.events(key, after)) >>> 0;
-      if (events !== seen.events)
-        this.#note(`${key}: the events after ${after} up to ${through} are not those that were`);
-      if (this.#truth.members(key, through) !== seen.members)
-        this.#note(`${key}: the cache at ${through} is not right`);
+      this.#note(this.#truth.problemOf(seen));
     }
     this.#seen = later;
   }

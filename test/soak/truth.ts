@@ -3,6 +3,15 @@
 import type { EventType } from './event-reader.ts';
 import { selectionKeys, type Tier } from './selections.ts';
 
+/** What a watcher saw: sums over the events after one version up to another, and over its cache at the latter. */
+export interface Seen {
+  readonly key: string;
+  readonly after: number;
+  readonly through: number;
+  readonly events: number;
+  readonly members: number;
+}
+
 /** A number that stands for one event, or for one member (`member` true), in sums modulo 2^32. */
 export function mixed(type: EventType | 'MEMBER', object: number, version: number): number {
   let mix =
@@ -105,9 +114,13 @@ export class Truth {
     return this.#unseen.size;
   }
 
-  /** The sum over a selection's events up to a version. */
-  events(key: string, version: number): number {
-    return (this.#histories.get(key) ?? NOTHING).events(version);
+  /** What is wrong with what a watcher saw. The truth must be known up to there. */
+  problemOf({ key, after, through, events, members }: Seen): string | undefined {
+    const history = this.#histories.get(key) ?? NOTHING;
+    if ((history.events(through) - history.events(after)) >>> 0 !== events) {
+      return `${key}: the events after ${after} up to ${through} are not those that were`;
+    }
+    return history.members(through) === members ? undefined : `${key}: the cache at ${through} is not right`;
   }
 
   /** The sum over a selection's members at a version. */

@@ -4,19 +4,10 @@ import type { HttpsClient } from '../server/https-client.ts';
 import type { EventType } from './event-reader.ts';
 import { tierOf } from './event-reader.ts';
 import { OBJECTS, type Selection, type Tier } from './selections.ts';
-import { mixed } from './truth.ts';
+import { mixed, type Seen } from './truth.ts';
 import { type SoakServer, WatchConnection, type WatchSink } from './watch-connection.ts';
 
 const RETRY_MS = 50;
-
-/** What a watcher saw: sums over the events after one version up to another, and over its cache at the latter. */
-export interface Seen {
-  readonly key: string;
-  readonly after: number;
-  readonly through: number;
-  readonly events: number;
-  readonly members: number;
-}
 
 export interface WatcherParts {
   readonly server: SoakServer;

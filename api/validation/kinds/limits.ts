@@ -62,14 +62,17 @@ const OPPOSITES = [
 ] as const;
 
 function checkScopes(scopes: readonly string[], hard: Amounts, path: string, at: Report): void {
+  const resources = Object.keys(hard);
+  // A scope may be named as often as a body has room for.
+  const refused = new Set(
+    [...new Set(scopes)].filter((scope) => !resources.every((resource) => allows(scope, resource))),
+  );
   for (const scope of scopes) {
     if (!isScope(scope, at)) {
       at.invalid(path, scopes, 'unsupported scope');
       continue;
     }
-    if (!Object.keys(hard).every((resource) => allows(scope, resource))) {
-      at.invalid(path, scopes, `unsupported scope applied to resource`);
-    }
+    if (refused.has(scope)) at.invalid(path, scopes, `unsupported scope applied to resource`);
   }
   for (const [one, other] of OPPOSITES) {
     if (scopes.includes(one) && scopes.includes(other)) at.invalid(path, scopes, 'conflicting scopes');

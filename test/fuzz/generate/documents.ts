@@ -91,3 +91,6 @@ const FOLDER = `${ROOT}test/fixtures/valid`;
 export const DOCUMENTS = new Documents(
   readdirSync(FOLDER).flatMap((file) => documents(readFileSync(`${FOLDER}/${file}`, 'utf8'), DIALECT)),
 );
+
+/** Kinds that are stored. */
+export const STORED: readonly TypeSchema[] = KINDS.filter(({ name }) => DOCUMENTS.hasValid(name));

@@ -26,11 +26,11 @@ export function mutatedValue(value: unknown, dice: Dice, changes: number, sugges
   return root;
 }
 
-/** Characters of JSON that growing may add, about. */
-const GROWTH_MAX = 1_000_000;
+/** Characters of JSON that growing adds at most, about. */
+const GROWTH_CHARACTERS = 1_000_000;
 
 /** The value with one of its lists or maps made long, its elements alike or all different. Finds what is quadratic. */
-export function grownValue(value: unknown, dice: Dice): unknown {
+export function grownValue(value: unknown, dice: Dice, charactersMax = GROWTH_CHARACTERS): unknown {
   for (let tries = 0; tries < 8; tries++) {
     const place = somewhere(value, dice);
     if (place === undefined) return value;
@@ -40,7 +40,7 @@ export function grownValue(value: unknown, dice: Dice): unknown {
     if (elements.length === 0) continue;
     const [key, element] = dice.pick(elements);
     const text = JSON.stringify(element) ?? 'null';
-    const count = Math.min(dice.between(1000, 40_000), Math.floor(GROWTH_MAX / (text.length + key.length + 4)));
+    const count = Math.min(dice.between(1000, 40_000), Math.floor(charactersMax / (text.length + key.length + 4)));
     const isVaried = !dice.oneIn(3);
     const made = Array.from({ length: count }, (_, i) => (isVaried ? varied(JSON.parse(text), i) : JSON.parse(text)));
     if (Array.isArray(container)) put(place, [...(container as unknown[]), ...made]);

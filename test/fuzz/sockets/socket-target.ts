@@ -10,6 +10,7 @@ import { generateConnection } from './wire-requests.ts';
 const CONNECTIONS = 12;
 const PAGE_BYTES = 4096;
 const RSS_MB_MAX = 1024;
+const PRINTED_MAX = 3000;
 const CONTROL = '/api/v1/namespaces/control/configmaps';
 /** Answers of class 5xx that a busy server may give, or a proxy to nowhere. */
 const ALLOWED = new Set(['502', '503', '504']);
@@ -43,9 +44,20 @@ class SocketTarget {
     await converse(input, port, token);
   }
 
-  /** The process lives and answers rightly, has counted no failure of its own, and is no larger than it may be. */
+  /** As `#checkUp`; what is wrong comes with what the server has printed. */
   async check(): Promise<void> {
     const server = this.#server!;
+    try {
+      await this.#checkUp(server);
+    } catch (error) {
+      const printed = `${server.stdout}${server.stderr}`.slice(-PRINTED_MAX);
+      throw new Violation(`${error instanceof Error ? error.message : String(error)}\n${printed}`);
+    }
+  }
+
+  /** The process lives and answers rightly, has counted no failure of its own, and is no larger than it may be. */
+  async #checkUp(server: ServerProcess): Promise<void> {
+    if (!server.isRunning) throw new Violation('the server has ended');
     const data = { a: String(++this.#checks) };
     const put = await server.client.request('PUT', `${CONTROL}/a`, { body: { metadata: { name: 'a' }, data } });
     const got = await server.client.get(`${CONTROL}/a`);

@@ -18,7 +18,7 @@ import { decodeJson } from '../../../transport/body.ts';
 import { prettyJson } from '../../../transport/pretty-json.ts';
 import { yamlText } from '../../../transport/yaml-write.ts';
 import type { Dice } from '../generate/dice.ts';
-import { DIALECT, DOCUMENTS, KINDS, SCHEMA } from '../generate/documents.ts';
+import { DIALECT, DOCUMENTS, KINDS, SCHEMA, STORED } from '../generate/documents.ts';
 import type { Input } from '../input.ts';
 import { accepted, requireSame, type Target, Violation, withoutNulls } from '../target.ts';
 import { REGISTRY } from './requests.ts';
@@ -28,8 +28,6 @@ const VALIDATION = objectValidation(SCHEMA, { allowPrivileged: true, gate: (name
 const KNOWN: ReadonlyMap<string, KnownType> = new Map(
   REGISTRY.known().map((type) => [`${type.group}/${type.version}.${type.kind}`, type]),
 );
-/** Kinds that are stored, each once for each of its versions. */
-const STORED = KINDS.filter(({ name }) => DOCUMENTS.hasValid(name));
 /** The versions that an object of a type can be asked for in. */
 const VERSIONS: ReadonlyMap<KnownType, readonly KnownType[]> = new Map(
   REGISTRY.known().map((type) => [
@@ -98,7 +96,8 @@ function convert(known: KnownType, text: string): void {
 
 /** Whatever is valid may be stored, and must then come out of every door. */
 function leaves(object: JsonObject, known: KnownType | undefined, type: TypeSchema, text: string): void {
-  if (!type.jsonOnly) {
+  // Lists are never stored: their items say their kind in JSON only.
+  if (!type.jsonOnly && !type.kind.endsWith('List')) {
     const { kind, apiVersion, ...rest } = object;
     const again = decodeProtobuf(encodeProtobuf(object, type), type).object;
     requireSame(withoutNulls(JSON.stringify(again)), withoutNulls(JSON.stringify(rest)), 'Protobuf');

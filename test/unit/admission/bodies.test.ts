@@ -139,6 +139,35 @@ test('patches and applies name the fields they send in vain as well, and what th
   await world.stop();
 });
 
+test('an owner named twice is kept once, on every way in, and the client hears of it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const owner = { apiVersion: 'v1', kind: 'Pod', name: 'p', uid: 'u1' };
+  const other = { ...owner, name: 'q', uid: 'u2' };
+  const body = (name: string) => ({ metadata: { name, ownerReferences: [owner, other, owner] } });
+  const created = await world.write('create', CONFIG_MAPS, { body: body('a') });
+  const put = await world.write('update', `${CONFIG_MAPS}/a`, { body: body('a') });
+  await world.created(CONFIG_MAPS, { metadata: { name: 'b' } });
+  const patched = await world.write('patch', `${CONFIG_MAPS}/b`, {
+    body: { metadata: { ownerReferences: [owner, other, owner] } },
+    contentType: 'application/merge-patch+json',
+  });
+  for (const [code, answer] of [
+    [201, created],
+    [200, put],
+    [200, patched],
+  ] as const) {
+    t.is(answer.code, code);
+    t.deepEqual(answer.body.metadata.ownerReferences, [owner, other]);
+    t.is(answer.warnings.length, 1);
+    t.regex(answer.warnings[0] ?? '', /^\.metadata\.ownerReferences contains duplicate entries.*"u1"$/);
+  }
+  const plain = await world.write('create', CONFIG_MAPS, {
+    body: { metadata: { name: 'c', ownerReferences: [owner, other] } },
+  });
+  t.deepEqual(plain.warnings, []);
+  await world.stop();
+});
+
 test('the stringData of a secret ends up in its data, on every way in', async (t) => {
   const world = await AdmissionWorld.start();
   const encoded = (text: string): string => Buffer.from(text).toString('base64');

@@ -479,3 +479,14 @@ test('random JSON patches never change the document given, and moving there and 
     t.true(deepEqual(applyJsonPatch(document, frozen(there)), document), `round ${round}`);
   }
 });
+
+test("what a JSON patch moves is the result's own: decoding it elsewhere does not reach the document", (t) => {
+  const element = { manager: 'a' };
+  const document = { metadata: { managedFields: [element] }, status: {} };
+  const result = applyJsonPatch(document, [
+    { op: 'move', from: '/metadata/managedFields', path: '/status/conditions' },
+  ]) as { status: { conditions: { manager?: string }[] } };
+  t.deepEqual(result.status.conditions, [element]);
+  delete result.status.conditions[0]!.manager;
+  t.is(element.manager, 'a');
+});

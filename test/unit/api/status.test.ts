@@ -278,3 +278,15 @@ test('an object with very many errors or very large values still gets a short an
   const wide = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`key-${index}`, 'v'.repeat(100)]));
   for (const value of [deep, wide, 'x'.repeat(1_000_000)]) t.true(field.invalid('a', value).message.length < 1100);
 });
+
+test('of a huge list no more is looked at than is shown', (t) => {
+  let reads = 0;
+  const list = new Proxy(new Array<string>(100_000).fill('an element'), {
+    get: (target, name, receiver) => {
+      reads++;
+      return Reflect.get(target, name, receiver) as unknown;
+    },
+  });
+  t.regex(field.invalid('a', list).message, /^Invalid value: \["an element","an element"/);
+  t.true(reads < 1000, `${reads} reads`);
+});

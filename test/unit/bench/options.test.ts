@@ -32,7 +32,7 @@ const refused: readonly (readonly [argv: string, says: RegExp])[] = [
   ['create --seconds 99999', /--seconds is at most/],
   ['create --count 99999999999', /--count is at most/],
   ['watch --watchers 99999', /--watchers and --stalled are at most/],
-  ['create --kind secret', /--kind is configmap or pod/],
+  ['create --kind secret', /--kind is one of configmap, pod, deployment/],
   ['create --floor maybe', /--floor is yes or no/],
   ['get --url http://localhost --kubeconfig f', /exclude each other/],
   ['get --token t', /--token goes with --url/],

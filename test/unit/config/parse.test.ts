@@ -184,8 +184,8 @@ for (const argument of refusedUntilBuilt) {
 }
 
 test('an option that has no effect yet is accepted with a warning that names it', (t) => {
-  t.deepEqual(run('up', ['--watch-cache=false', '--profiling']).warnings, [
-    '--watch-cache has no effect yet',
+  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--profiling']).warnings, [
+    '--lease-reuse-duration-seconds has no effect yet',
     '--profiling has no effect yet',
   ]);
 });

@@ -12,6 +12,7 @@ import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/setting
 import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
+import type { Rendering } from '../../../api/render/rendering.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -355,7 +356,7 @@ export class HubWorld {
   }
 
   /** Opens a watch of config maps as the ingress does. `namespace` empty: all. */
-  watch(query = '', namespace = '', watch = new WatchClient()): WatchClient {
+  watch(query = '', namespace = '', watch = new WatchClient(), encoding: Rendering['encoding'] = 'json'): WatchClient {
     const path = namespace === '' ? '/api/v1/configmaps' : `/api/v1/namespaces/${namespace}/configmaps`;
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
@@ -371,7 +372,12 @@ export class HubWorld {
       code: 0,
     };
     this.ingress.watches
-      .serve(exchange as unknown as Exchange, info, configMaps(), representationOf(renderingOf(configMaps())))
+      .serve(
+        exchange as unknown as Exchange,
+        info,
+        configMaps(),
+        representationOf(renderingOf(configMaps(), { encoding })),
+      )
       .then(
         () => {
           const { ongoing } = exchange as unknown as Exchange;
@@ -389,6 +395,10 @@ export class HubWorld {
         },
       );
     return watch;
+  }
+
+  watchProtobuf(query = '', namespace = ''): WatchClient {
+    return this.watch(query, namespace, new WatchClient(), 'protobuf');
   }
 
   list(query: Partial<ListQuery> = {}): Promise<AskReply> {

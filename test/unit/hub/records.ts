@@ -35,7 +35,7 @@ export class Records {
   constructor(slabBytes = 8 * 1024 * 1024, kind = 'Sample') {
     this.#kind = kind;
     this.slab = mapSlab(new SharedArrayBuffer(slabBytes));
-    this.slabs.learn([[0, this.slab.memory]]);
+    this.slabs.learn([[0, this.slab.memory]], 1);
   }
 
   /** Writes one version of an object. */

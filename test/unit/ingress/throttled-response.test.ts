@@ -4,7 +4,6 @@ import test from 'ava';
 import { ConnectionThrottle } from '../../../actors/ingress/connection-throttle.ts';
 import { ThrottledResponse } from '../../../actors/ingress/throttled-response.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import type { HttpRequest } from '../../../transport/exchange.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 
 const RATE = 1000;
@@ -12,8 +11,7 @@ const RATE = 1000;
 function world() {
   const time = new VirtualTime();
   const inner = new FakeResponse();
-  const request = { connection: {} } as unknown as HttpRequest;
-  const response = new ThrottledResponse(inner, request, new ConnectionThrottle(RATE, time), time);
+  const response = new ThrottledResponse(inner, {}, new ConnectionThrottle(RATE, time), time);
   let drained = 0;
   response.onDrained(() => {
     drained++;
@@ -60,9 +58,8 @@ test('nobody is woken for a client that is gone', async (t) => {
 
 test('an answer that is no stream goes through as it is', (t) => {
   const inner = new FakeResponse();
-  const request = { connection: {} } as unknown as HttpRequest;
   const time = new VirtualTime();
-  const response = new ThrottledResponse(inner, request, new ConnectionThrottle(RATE, time), time);
+  const response = new ThrottledResponse(inner, {}, new ConnectionThrottle(RATE, time), time);
   response.respond(404, [], 'x'.repeat(100 * RATE));
   t.is(inner.status, 404);
   t.true(inner.ended);

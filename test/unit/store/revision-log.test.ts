@@ -246,7 +246,7 @@ test('operations of one transaction share a revision and come back in order', (t
     ],
   );
   t.deepEqual(
-    result.places.map((place) => ({ ...place })),
+    result.places.map(({ revision, slab, offset }) => ({ revision, slab, offset })),
     [A, C, B].map((key) => {
       const { revision, slab, offset } = log.current.get(key)!;
       return { revision, slab, offset };

@@ -40,8 +40,8 @@ export class SlowReader {
   }
 
   /** Takes up a subscription. What it read before stays readable until `letGo`. */
-  begin({ slabs, live, history }: Snapshot): void {
-    this.#slabs.learn(slabs);
+  begin({ slabs, live, history, incarnation }: Snapshot): void {
+    this.#slabs.learn(slabs, incarnation);
     this.#current = new Map();
     this.#events = [];
     for (let i = 0; i < live.length; i += 2) {
@@ -65,7 +65,7 @@ export class SlowReader {
   }
 
   apply(batch: StoreBatch): void {
-    this.#slabs.learn(batch.newSlabs);
+    this.#slabs.learn(batch.newSlabs, batch.incarnation);
     forEachRecord(batch.runs, this.#slabs, (slab, number, offset) => {
       const key = recordKey(slab, offset);
       const place = this.#hold(number, offset);

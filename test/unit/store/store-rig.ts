@@ -161,7 +161,7 @@ export class Follower implements Actor<FollowerProtocol> {
   }
 
   #begin(snapshot: Snapshot): void {
-    this.slabs.learn(snapshot.slabs);
+    this.slabs.learn(snapshot.slabs, snapshot.incarnation);
     this.shared = new SharedState(snapshot.sharedState);
     this.readerSlot = snapshot.readerSlot;
     this.sequence = snapshot.sequence;
@@ -185,7 +185,7 @@ export class Follower implements Actor<FollowerProtocol> {
     this.sequence = batch.sequence;
     this.revision = batch.lastRevision;
     this.compactedRevision = batch.compactedRevision;
-    this.slabs.learn(batch.newSlabs);
+    this.slabs.learn(batch.newSlabs, batch.incarnation);
     forEachRecord(batch.runs, this.slabs, (slab, _number, offset) => {
       const version = versionAt(slab, offset);
       if (version.type === DELETED) this.state.delete(version.key);

@@ -1,0 +1,56 @@
+// Deletes, each of an object made before the load begins.
+import type { Workload } from '../bench.ts';
+import { writeFloor } from '../floors.ts';
+import { configMap, createRequest, PATHS, pod } from '../objects.ts';
+import { figuresOf } from '../report.ts';
+import { averageBatch, readBatchTotals } from '../store-batches.ts';
+import { repeat } from './populate.ts';
+
+const OBJECTS = 20_000;
+const BYTES = 1200;
+
+export const remove: Workload = {
+  name: 'delete',
+  summary: 'Deletes of pods that no node runs, or with --kind configmap of config maps',
+  async run(bench, report) {
+    const { connections, options } = bench;
+    const kind = options.kind === 'configmap' ? 'configmap' : 'pod';
+    const objects = options.objects ?? OBJECTS;
+    const bytes = options.bytes ?? BYTES;
+    const { result, batch } = await bench.withTarget(async (target) => {
+      const { endpoint, pid, client, prefix } = target;
+      const name = `${prefix}-{seq}`;
+      const path = kind === 'pod' ? PATHS.pods : PATHS.configMaps;
+      const body = kind === 'pod' ? pod(name, bytes, { scheduled: false }) : configMap(name, bytes);
+      await repeat(bench, target, createRequest(path, body), objects);
+      const before = await readBatchTotals(client);
+      const done = await bench.load({
+        type: 'requests',
+        endpoint,
+        connections,
+        request: { method: 'DELETE', path: `${path}/${name}` },
+        objects: 1,
+        objectChoice: 'shared',
+        capturesVersion: false,
+        bounds: bench.wholeCount(objects),
+        ...(pid === undefined ? {} : { serverPid: pid }),
+      });
+      return { result: done, batch: averageBatch(before, await readBatchTotals(client), connections / 2) };
+    });
+    const objectBytes = result.bodyBytes / Math.max(1, result.operations);
+    const floor = bench.wantsFloor
+      ? await writeFloor(bench, { batchOperations: batch, valueBytes: objectBytes })
+      : undefined;
+    const details = { objectBytes, averageBatch: batch };
+    report(
+      figuresOf({
+        workload: `delete ${kind}`,
+        parameters: { kind, connections, objects },
+        unit: 'requests',
+        result,
+        floor,
+        details,
+      }),
+    );
+  },
+};

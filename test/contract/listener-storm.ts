@@ -1,0 +1,52 @@
+// A program whose only thread with a listener ends in the middle of many TLS handshakes. It is aborted when a socket is left
+// open. Run by listener-uws.test.ts. Says how many connections were open when the listener was closed, and when it had been.
+
+import { connect } from 'node:tls';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { prepareUws } from '../../transport/uws-binary.ts';
+import { openUwsListener } from '../../transport/uws-listener.ts';
+
+const CLIENTS = 200;
+const HEADER_BYTES_MAX = 64 * 1024;
+/** Long enough for every client to have sent its first bytes. */
+const DEAF_MS = 300;
+
+if (isMainThread) {
+  prepareUws(HEADER_BYTES_MAX);
+  const worker = new Worker(new URL(import.meta.url), { workerData: Number(process.argv[2]) });
+  worker.on('message', (message: { port?: number; open?: number[] }) => {
+    if (message.open !== undefined) process.stdout.write(`${message.open.join(' ')}\n`);
+    if (message.port === undefined) return;
+    worker.postMessage('storm');
+    for (let i = 0; i < CLIENTS; i++) {
+      const socket = connect({ host: '127.0.0.1', port: message.port, rejectUnauthorized: false });
+      socket.on('error', () => {});
+    }
+  });
+  worker.once('exit', () => process.exit(0));
+} else {
+  const listener = await openUwsListener({
+    host: '127.0.0.1',
+    port: 0,
+    tls: await makeSelfSigned({
+      commonName: 'test',
+      names: ['localhost'],
+      notBefore: new Date('2020-01-01'),
+      notAfter: new Date('2040-01-01'),
+    }),
+    headerBytesMax: HEADER_BYTES_MAX,
+    idleTimeoutSeconds: 60,
+    sharedPort: false,
+    handler: () => {},
+  });
+  parentPort!.postMessage({ port: listener.port });
+  parentPort!.once('message', async () => {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DEAF_MS);
+    for (let turn = 0; turn < (workerData as number); turn++) await new Promise((resolve) => setImmediate(resolve));
+    const before = listener.openConnections;
+    await listener.close();
+    parentPort!.postMessage({ open: [before, listener.openConnections] });
+    setImmediate(() => process.exit(0));
+  });
+}
