@@ -255,9 +255,14 @@ function zeroOf(field: FieldSchema): () => unknown {
   return () => zero;
 }
 
+/** What null stands for inside a list or a map. No bytes are there as an empty text, as a message gives them back. */
+function elementZero(field: FieldSchema): () => unknown {
+  return field.kind === 'bytes' ? () => '' : zeroOf(field);
+}
+
 function listReader(field: FieldSchema): ValueReader {
   const read = elementReader(field);
-  const zero = zeroOf(field);
+  const zero = elementZero(field);
   const isText = field.kind === 'string';
   const expected = `list of ${field.type?.kind ?? field.kind}`;
   return (value) => {
@@ -273,7 +278,7 @@ function listReader(field: FieldSchema): ValueReader {
 
 function mapReader(field: FieldSchema): ValueReader {
   const read = elementReader(field);
-  const zero = zeroOf(field);
+  const zero = elementZero(field);
   const isText = field.kind === 'string';
   const expected = `map of ${field.type?.kind ?? field.kind}`;
   return (value) => {

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { metadataOf } from '../object-meta.ts';
 import { isTrueParameter, type Query } from '../query.ts';
 import { badRequest } from '../status/failures.ts';
-import { type FieldError, invalid, invalidFrom } from '../status/field-error.ts';
+import { type FieldError, forbidden, invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
 
 /** A request to a node agent: the path with its query. */
@@ -59,7 +59,7 @@ function logRequest(pod: JsonObject, query: Query): AgentRequestLine {
   const sinceTime = query.get('sinceTime');
   if (sinceTime !== undefined) {
     if (query.get('sinceSeconds') !== undefined)
-      errors.push(invalid('sinceTime', sinceTime, 'cannot be given together with sinceSeconds'));
+      errors.push(forbidden('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'));
     if (!RFC_3339.test(sinceTime) || Number.isNaN(Date.parse(sinceTime)))
       throw new StatusError(badRequest(`sinceTime ${JSON.stringify(sinceTime)} is no time`));
     parameters.push(['sinceTime', sinceTime]);

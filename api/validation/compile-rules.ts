@@ -73,9 +73,11 @@ export class RuleCompiler {
     let element = sequence([...this.#valueSteps(field, rules), ...(below === undefined ? [] : [below])]);
     if (rules.required !== undefined && element !== undefined && NUMBERS.has(field.kind)) element = unlessZero(element);
     if (field.cardinality === 'list') {
-      if (rules.itemsMax !== undefined) steps.push(countAtMost(rules.itemsMax));
-      if (rules.unique !== undefined) steps.push(distinct(rules.unique));
-      if (element !== undefined) steps.push(eachItem(element));
+      const items: Check[] = [];
+      if (rules.unique !== undefined) items.push(distinct(rules.unique));
+      if (element !== undefined) items.push(eachItem(element));
+      if (rules.itemsMax !== undefined) steps.push(countAtMost(rules.itemsMax, sequence(items)));
+      else steps.push(...items);
     } else if (field.cardinality === 'map') {
       if (rules.keys !== undefined) steps.push(keysOf(rules.keys));
       if (element !== undefined) steps.push(eachValue(element));
@@ -230,10 +232,12 @@ function keysOf(format: NonNullable<FieldRules['keys']>): Check {
   };
 }
 
-function countAtMost(countMax: number): Check {
+/** Of a list that is too long the items are not looked at. */
+function countAtMost(countMax: number, ofItems: Check | undefined): Check {
   return (value, at) => {
     const { length } = value as readonly unknown[];
     if (length > countMax) at.tooMany('', length, countMax);
+    else ofItems?.(value, at);
   };
 }
 

@@ -12,7 +12,7 @@ const USAGE = `usage: npm run soak -- [options]
   --seed S         who watches what, comes, goes and stalls (default: a new one)
 `;
 /** Growth over a shorter second half says nothing. */
-const JUDGED_SECONDS_MIN = 180;
+const JUDGED_SECONDS_MIN = 420;
 const MIB = 1024 * 1024;
 
 const { values } = parseArgs({

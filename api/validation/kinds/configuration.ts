@@ -47,6 +47,9 @@ function base64Bytes(data: Data | undefined): number {
   return bytes;
 }
 
+/** The path of what is wrong with an object as such. */
+const WHOLE = '[]';
+
 const configMap: Rule<ConfigMap> = ({ data, binaryData }, at) => {
   checkKeys(data, 'data', at);
   checkKeys(binaryData, 'binaryData', at);
@@ -54,7 +57,7 @@ const configMap: Rule<ConfigMap> = ({ data, binaryData }, at) => {
     if (data !== undefined && Object.hasOwn(data, key))
       at.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData');
   }
-  if (textBytes(data) + base64Bytes(binaryData) > DATA_BYTES_MAX) at.tooLong('', DATA_BYTES_MAX);
+  if (textBytes(data) + base64Bytes(binaryData) > DATA_BYTES_MAX) at.tooLong(WHOLE, DATA_BYTES_MAX);
 };
 
 /** What was declared immutable stays as it is, declaration included. */
@@ -141,7 +144,7 @@ const secretType: Rule<Secret> = (secret, at) => {
 
 const namespaceFinalizers: Rule<readonly string[]> = (finalizers, at) => {
   for (const [index, finalizer] of finalizers.entries()) {
-    at.problems('', finalizer, qualifiedNameProblems(finalizer));
+    at.problems(`[${index}]`, finalizer, qualifiedNameProblems(finalizer));
     if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, at.dialect)) {
       at.invalid(`[${index}]`, finalizer, 'name is neither a standard finalizer name nor is it fully qualified');
     }

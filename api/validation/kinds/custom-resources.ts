@@ -227,16 +227,27 @@ function below(...roots: readonly string[]): Rule<string> {
 }
 
 interface Column {
+  readonly type?: string;
+  readonly format?: string;
   readonly jsonPath?: string;
   readonly JSONPath?: string;
 }
 
-const columnPath: Rule<Column> = (column, at) => {
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
+
+const printerColumn: Rule<Column> = (column, at) => {
+  checkWord('type', column.type, COLUMN_TYPES, at);
+  checkWord('format', column.format, COLUMN_FORMATS, at);
   const member = column.JSONPath === undefined ? 'jsonPath' : 'JSONPath';
   const path = column[member] ?? '';
   if (path === '') at.required(member);
   else if (!path.startsWith('.')) at.invalid(member, path, 'must be a simple json path starting with .');
 };
+
+function checkWord(member: 'type' | 'format', value = '', known: readonly string[], at: Report): void {
+  if (value !== '' && !known.includes(value)) at.invalid(member, value, `must be one of ${known.join(',')}`);
+}
 
 /** What was stored in a version can be read only while the version exists. */
 const storedVersions: ChangeRule<Definition> = (definition, _stored, at) => {
@@ -266,8 +277,6 @@ const fixedOnceEstablished: ChangeRule<Definition> = (next, stored, at) => {
   if (now?.kind !== before.names?.kind) at.invalid('spec.names.kind', now?.kind ?? '', 'field is immutable');
 };
 
-const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 const WORD = { format: 'dns1035Label' } as const;
 
 const SPEC_FIELDS = {
@@ -307,10 +316,9 @@ export const customResourceTypes: RuleTable = {
   'apiextensions.CustomResourceColumnDefinition': {
     fields: {
       name: { required: true },
-      type: { required: true, enum: COLUMN_TYPES },
-      format: { enum: COLUMN_FORMATS },
+      type: { required: `must be one of ${COLUMN_TYPES.join(',')}` },
     },
-    rules: [columnPath],
+    rules: [printerColumn],
   },
   'apiextensions.CustomResourceConversion': {
     fields: { strategy: { required: true, enum: true } },

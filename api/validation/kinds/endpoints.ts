@@ -29,8 +29,12 @@ interface Slice {
 
 const ADDRESSES_MAX = 100;
 
+const ENDPOINTS_MAX = 1000;
+const PORTS_MAX = 20_000;
+
 const sliceAddresses: Rule<Slice> = ({ addressType = '', endpoints: list }, at) => {
   const endpoints = list ?? [];
+  if (endpoints.length > ENDPOINTS_MAX) return;
   for (let i = 0; i < endpoints.length; i++) {
     const addresses = endpoints[i]!.addresses ?? [];
     if (addresses.length === 0) at.required(`endpoints[${i}].addresses`, 'must contain at least 1 address');
@@ -62,6 +66,7 @@ function checkAddress(address: string, addressType: string, endpoint: number, in
 /** Ports without a name are as alike as those with the same one. */
 const slicePorts: Rule<Slice> = ({ ports: list }, at) => {
   const ports = list ?? [];
+  if (ports.length > PORTS_MAX) return;
   eachRepeated(
     ports,
     ({ name }) => `=${name ?? ''}`,
@@ -103,8 +108,8 @@ export const endpointTypes: RuleTable = {
   'discovery.EndpointSlice': {
     fields: {
       addressType: { required: true, enum: ADDRESS_TYPES },
-      endpoints: { itemsMax: 1000 },
-      ports: { itemsMax: 20_000 },
+      endpoints: { itemsMax: ENDPOINTS_MAX },
+      ports: { itemsMax: PORTS_MAX },
     },
     rules: [sliceAddresses, slicePorts],
   },

@@ -148,7 +148,7 @@ function checkPath(path: string, where: string, at: Report): void {
   else if (path.includes(' ')) at.invalid(where, path, 'nonResourceURL must not contain white-space');
   else if (!path.startsWith('/')) at.invalid(where, path, 'nonResourceURL should start with slash');
   else {
-    if (path.slice(1).includes('//')) at.invalid(where, path, 'should not contain double slash');
+    if (path.includes('//')) at.invalid(where, path, 'should not contain double slash');
     const stem = path.endsWith('/*') ? path.slice(0, -1) : path;
     if (stem.includes(ANY)) at.invalid(where, path, "wildcard can only do suffix matching: '/*'");
   }

@@ -49,13 +49,10 @@ interface Job extends JsonObject {
 /** A job is given a selector that nobody else's pods match, unless it brings its own. */
 const selector: Rule<Job> = (job, at) => {
   const { spec = {} } = job;
-  if (!spec.selector) {
-    at.required('spec.selector');
-    return;
-  }
   const of = spec.template?.metadata?.labels;
-  if (spec.manualSelector !== true) checkGenerated(job, spec, of, at);
-  if (!selects(spec.selector, of)) {
+  if (!spec.selector) at.required('spec.selector');
+  else if (spec.manualSelector !== true) checkGenerated(job, spec, of, at);
+  if (!spec.selector || !selects(spec.selector, of)) {
     at.invalid('spec.template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
   }
 };

@@ -98,8 +98,8 @@ const dataSource: Rule<ClaimSpec> = ({ dataSource: source }, at) => {
   if (!source) return;
   if ((source.name ?? '') === '') at.required('dataSource.name');
   if ((source.kind ?? '') === '') at.required('dataSource.kind');
-  if ((source.apiGroup ?? '') === '' && (source.kind ?? '') !== '' && source.kind !== 'PersistentVolumeClaim') {
-    at.invalid('dataSource', source.kind, 'must be PersistentVolumeClaim when accessing the default apiGroup');
+  if ((source.apiGroup ?? '') === '' && source.kind !== 'PersistentVolumeClaim') {
+    at.invalid('dataSource', source.kind ?? '', 'must be PersistentVolumeClaim when accessing the default apiGroup');
   }
 };
 

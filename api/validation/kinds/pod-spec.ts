@@ -30,6 +30,7 @@ export interface PodSpec {
 
 interface EphemeralContainer extends Container {
   readonly targetContainerName?: string;
+  readonly resources?: object;
 }
 
 const SECONDS_MAX = 2_147_483_647;
@@ -169,6 +170,10 @@ const ephemeralContainers: Rule<PodSpec> = (spec, at) => {
       if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
       at.forbidden(`${path}.${member}`, 'cannot be set for an ephemeral container');
     }
+    for (const _ in one.resources) {
+      at.forbidden(`${path}.resources`, 'cannot be set for an ephemeral container');
+      break;
+    }
   }
   eachRepeated(list, nameOf, (name, index, report) => report.duplicate(`ephemeralContainers[${index}].name`, name), at);
 };
@@ -248,7 +253,7 @@ export const podSpecTypes: RuleTable = {
   'core/v1.PodDNSConfig': {
     fields: { nameservers: { format: 'ip' }, searches: { format: 'dottedSubdomain' } },
   },
-  'core/v1.PodDNSConfigOption': { fields: { name: { required: true } } },
+  'core/v1.PodDNSConfigOption': { fields: { name: { required: 'must not be empty', reportedAt: '' } } },
   'core/v1.HostAlias': { rules: [hostAlias] },
   'core/v1.PodReadinessGate': { fields: { conditionType: { format: 'qualifiedName' } } },
   'core/v1.PodSecurityContext': {

@@ -3,6 +3,7 @@
 import { parseIp } from '../../../config/options/ip-range.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
+import { qualifiedNameProblems } from '../formats.ts';
 import { eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -30,6 +31,7 @@ export interface ServiceSpec {
   readonly loadBalancerSourceRanges?: readonly string[];
   readonly loadBalancerClass?: string | null;
   readonly allocateLoadBalancerNodePorts?: boolean | null;
+  readonly topologyKeys?: readonly string[];
 }
 
 interface Service extends JsonObject {
@@ -223,6 +225,31 @@ const balancerFields: Rule<ServiceSpec> = (spec, at) => {
     at.forbidden('loadBalancerClass', detail);
 };
 
+const TOPOLOGY_KEYS_MAX = 16;
+const ANY_TOPOLOGY = '*';
+
+/** Where the endpoints of a service are looked for, one label of nodes after the other. */
+const topologyKeys: Rule<ServiceSpec> = ({ topologyKeys: keys = [], externalTrafficPolicy }, at) => {
+  if (keys.length === 0 || !at.settings.gate('ServiceTopology')) return;
+  if (externalTrafficPolicy === 'Local') {
+    at.forbidden('topologyKeys', 'may not be specified when `externalTrafficPolicy=Local`');
+  }
+  if (keys.length > TOPOLOGY_KEYS_MAX) {
+    at.tooMany('topologyKeys', keys.length, TOPOLOGY_KEYS_MAX);
+    return;
+  }
+  eachRepeated(
+    keys,
+    (key) => key,
+    (key, index, report) => report.duplicate(`topologyKeys[${index}]`, key),
+    at,
+  );
+  for (const [index, key] of keys.entries()) {
+    if (key !== ANY_TOPOLOGY) at.problems(`topologyKeys[${index}]`, key, qualifiedNameProblems(key));
+    else if (index < keys.length - 1) at.invalid(`topologyKeys[${index}]`, key, '"*" must be the last value specified');
+  }
+};
+
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -281,7 +308,7 @@ export const serviceTypes: RuleTable = {
       loadBalancerClass: { format: 'qualifiedName' },
       internalTrafficPolicy: { enum: true },
     },
-    rules: [typeRules, portRules, sessionAffinity, clusterIps, traffic, balancerFields],
+    rules: [typeRules, portRules, sessionAffinity, clusterIps, traffic, balancerFields, topologyKeys],
   },
   'core/v1.ServicePort': {
     fields: {

@@ -3,14 +3,21 @@
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 
+/** The source that counts before all others: what it stands beside is reported. */
+const FIRST_SOURCE = 'emptyDir';
+
 /** Reports a second source, and that there is none. */
 export function onlySource(value: Readonly<Record<string, unknown>>, others: ReadonlySet<string>, at: Report): void {
-  let found = 0;
+  let found = isSource(value[FIRST_SOURCE]) ? 1 : 0;
   for (const name in value) {
-    if (others.has(name) || value[name] === undefined || value[name] === null) continue;
+    if (name === FIRST_SOURCE || others.has(name) || !isSource(value[name])) continue;
     if (found++ > 0) at.forbidden(name, 'may not specify more than 1 volume type');
   }
   if (found === 0) at.required('', 'must specify a volume type');
+}
+
+function isSource(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
 const IQN = /^iqn\.\d{4}-\d{2}\.[^:\s]+(?::\S+)?$/;

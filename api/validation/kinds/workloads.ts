@@ -22,9 +22,9 @@ const notEmpty: Rule<LabelSelector> = (selector, at) => {
 };
 
 const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
-  if (isEmptySelector(selector)) return;
   const of = template?.metadata?.labels;
-  if (!selects(selector!, of))
+  // A selector that is missing selects nothing; one without terms has been reported.
+  if (selector === undefined || selector === null ? template : !isEmptySelector(selector) && !selects(selector, of))
     at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
 };
 
@@ -241,7 +241,7 @@ export const workloadTypes: RuleTable = {
     fields: {
       minReadySeconds: COUNT,
       revisionHistoryLimit: COUNT,
-      selector: { required: true, reason: 'invalid', rules: [notEmpty] },
+      selector: { rules: [notEmpty] },
     },
     rules: [selectsTemplate, runsForEver, disksOfNodes],
   },

@@ -192,7 +192,7 @@ test('spellings of values are unified', (t) => {
   });
   t.deepEqual(canonical('core/v1.Secret', { data: { a: 'YQ\n==', b: 'YR==', c: '', d: null } }), {
     metadata: { creationTimestamp: null },
-    data: { a: 'YQ==', b: 'YQ==', c: '', d: null },
+    data: { a: 'YQ==', b: 'YQ==', c: '', d: '' },
   });
   t.deepEqual(canonical('meta/v1.ObjectMeta', { creationTimestamp: '2021-01-01T01:00:00+01:00' }), {
     creationTimestamp: '2021-01-01T00:00:00Z',
