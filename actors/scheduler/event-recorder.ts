@@ -10,7 +10,7 @@ const REPEAT_INTERVAL_MS = 10_000;
 /** Failing pods remembered; the longest silent is forgotten first. */
 const SERIES_MAX = 4_096;
 const NAME_LENGTH_MAX = 253;
-const UNIQUE_BYTES = 8;
+const NANOSECONDS_PER_MS = 1_000_000;
 const NOT_FOUND = 404;
 
 /** The event that counts the repetitions of one failure of one pod. */
@@ -127,9 +127,15 @@ export class EventRecorder {
     if (this.failures.get(uid) === series) this.failures.delete(uid);
   }
 
-  /** `<pod>.<hex>`, cut so that it stays a valid name. */
+  /**
+   * `<pod>.<hex>`, cut so that it stays a valid name. The number is the time in nanoseconds, those within the millisecond by
+   * chance: a list of a pod's events, which comes by name, tells them in the order in which they happened.
+   */
   private eventName(pod: PodInfo): string {
-    const unique = Buffer.from(this.parts.random.bytes(UNIQUE_BYTES)).toString('hex');
+    const { clock, random } = this.parts;
+    const withinMs = Math.floor(random.next() * NANOSECONDS_PER_MS);
+    const nanoseconds = BigInt(Math.floor(clock.nowMs())) * BigInt(NANOSECONDS_PER_MS) + BigInt(withinMs);
+    const unique = nanoseconds.toString(16);
     const prefix = pod.name.slice(0, NAME_LENGTH_MAX - unique.length - 1).replace(/[.-]+$/, '');
     return `${prefix}.${unique}`;
   }

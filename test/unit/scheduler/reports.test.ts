@@ -85,6 +85,20 @@ test('another failure of the same pod is another event, at most every ten second
   t.not(nameOf(port.created[0]), nameOf(port.created[1]));
 });
 
+test('a list by name tells the events of a pod in the order in which they happened', async (t) => {
+  const { time, port, events } = setUp();
+  const pod = podInfo('a');
+  for (let i = 0; i < 8; i++) {
+    events.failed(pod, `no room ${i}`);
+    await time.advance(10_000);
+  }
+  events.scheduled(pod, 'n');
+  await settlePromises();
+  const names = port.created.map(nameOf);
+  t.is(names.length, 9);
+  t.deepEqual(names, [...names].sort());
+});
+
 test('the events of one pod do not hold back those of another', async (t) => {
   const { port, events } = setUp();
   events.failed(podInfo('a'), 'no room');
