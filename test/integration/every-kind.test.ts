@@ -133,7 +133,10 @@ for (const root of new Set(FACTS.map(rootOf))) {
     const hashed = resources.filter(({ storageVersionHash }) => storageVersionHash !== undefined);
     t.deepEqual(
       hashed.map(({ name }) => name).sort(),
-      facts.filter(({ persisted }) => persisted).map(({ plural }) => plural).sort(),
+      facts
+        .filter(({ persisted }) => persisted)
+        .map(({ plural }) => plural)
+        .sort(),
     );
   });
 }

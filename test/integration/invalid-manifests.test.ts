@@ -10,7 +10,15 @@ import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
-import { bareChanged, byTitle, type Causes, type Changes, changed, expectedErrors, invalidCases } from '../unit/api/validation/cases.ts';
+import {
+  bareChanged,
+  byTitle,
+  type Causes,
+  type Changes,
+  changed,
+  expectedErrors,
+  invalidCases,
+} from '../unit/api/validation/cases.ts';
 import { complete, documents } from '../unit/api/validation/objects.ts';
 import { type RowRequest, rowCases, serverRows } from '../unit/api/validation/row-cases.ts';
 
@@ -130,7 +138,10 @@ for (const { of, because, set, causes } of CASES) {
     const given = (details.causes ?? []) as readonly Cause[];
     t.deepEqual(given.map(({ field, reason: why }) => `${field}: ${why}`).sort(), expectedErrors(causes));
     const { group } = splitApiVersion(String(manifest.apiVersion));
-    t.like({ kind, reason, details }, { kind: 'Status', reason: 'Invalid', details: { kind: manifest.kind, name: manifest.metadata.name } });
+    t.like(
+      { kind, reason, details },
+      { kind: 'Status', reason: 'Invalid', details: { kind: manifest.kind, name: manifest.metadata.name } },
+    );
     const what = `${manifest.kind}${group === '' ? '' : `.${group}`} "${manifest.metadata.name}" is invalid: `;
     const lines = given.map(({ field, message: detail }) => `${field}: ${detail}`);
     t.is(message, what + (lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`));
@@ -162,9 +173,12 @@ function check(t: ExecutionContext, { send: line, code, reason, causes, answer: 
 
 for (const [id, { before = [], as, awaits, good, bad = [] }] of Object.entries(serverRows(DIALECT))) {
   const run = awaits === undefined ? test.serial : test.serial.failing;
-  run(`${id}: a server takes what it should and nothing else${awaits === undefined ? '' : `, given ${awaits}`}`, async (t) => {
-    for (const request of before) await send(request);
-    for (const request of good) check(t, request, await send(request, as));
-    for (const request of bad) check(t, request, await send(request, as));
-  });
+  run(
+    `${id}: a server takes what it should and nothing else${awaits === undefined ? '' : `, given ${awaits}`}`,
+    async (t) => {
+      for (const request of before) await send(request);
+      for (const request of good) check(t, request, await send(request, as));
+      for (const request of bad) check(t, request, await send(request, as));
+    },
+  );
 }

@@ -40,7 +40,10 @@ const facts = JSON.parse(readFileSync('test/fixtures/defaults.json', 'utf8')) as
   readonly roots: readonly DefaultFacts[];
 };
 const ALL = [...facts.types, ...facts.roots];
-const CASES = parse(readFileSync('test/fixtures/default-cases.yaml', 'utf8')) as Record<string, Record<string, RuleCase>>;
+const CASES = parse(readFileSync('test/fixtures/default-cases.yaml', 'utf8')) as Record<
+  string,
+  Record<string, RuleCase>
+>;
 const ON: readonly string[] = ['NamespaceDefaultLabelName'];
 
 function defaulted(type: TypeSchema, given: JsonObject, gates: readonly string[] = ON): JsonObject {

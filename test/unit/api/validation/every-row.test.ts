@@ -51,9 +51,7 @@ function errorsAfter(one: RowCase, changes: Changes): readonly FieldError[] {
   const { type } = find(one.of);
   const validation = validationOf('orch', one.gates);
   const next = changed(before, changes, DIALECT, one.raw);
-  return one.update === undefined
-    ? validation.create(next, type)
-    : validation.update(next, before, type, one.update);
+  return one.update === undefined ? validation.create(next, type) : validation.update(next, before, type, one.update);
 }
 
 for (const one of CASES) {
@@ -103,8 +101,10 @@ test('every row of the facts has a case that is accepted and one that is refused
     'rows without a case',
   );
   t.deepEqual(cases.toSorted(), ids.toSorted(), 'a case a row');
-  const never = [...CASES.map(({ id, never: why }) => [id, why]), ...Object.entries(served).map(([id, row]) => [id, row.never])]
-    .filter(([, why]) => why !== undefined);
+  const never = [
+    ...CASES.map(({ id, never: why }) => [id, why]),
+    ...Object.entries(served).map(([id, row]) => [id, row.never]),
+  ].filter(([, why]) => why !== undefined);
   const silent = CASES.filter(({ bad, never: why }) => bad === undefined && why === undefined);
   t.deepEqual(silent, []);
   const awaited = Object.entries(served).filter(([, { awaits }]) => awaits !== undefined);

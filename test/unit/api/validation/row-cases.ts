@@ -51,7 +51,9 @@ export function factRows(): Row[] {
     ...facts.kinds.flatMap(({ kind, ...sections }) => {
       const name = kind.replace(' (shared)', '').split('.').at(-1)!;
       return Object.entries(sections).flatMap(([section, rows]) =>
-        Array.isArray(rows) ? rowsOf(section === 'rules' ? name : `${name}.${section}`, rows as { path: string }[]) : [],
+        Array.isArray(rows)
+          ? rowsOf(section === 'rules' ? name : `${name}.${section}`, rows as { path: string }[])
+          : [],
       );
     }),
   ];
