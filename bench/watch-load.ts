@@ -7,9 +7,9 @@ import { LatencyHistogram } from './latency-histogram.ts';
 import type { EventEncoding, LoadProgress, LoadResult, WatchJob } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
 import { processUsage } from './process-usage.ts';
-import { PreparedRequest } from './request-template.ts';
 import { SequenceScanner } from './sequence-scanner.ts';
 import { openWatches } from './watch-opening.ts';
+import { Writer, type WriterLoad } from './watch-writer.ts';
 
 /** What stands before the number in an event: the members of a map, as each encoding writes them. */
 const MARKERS: Readonly<Record<EventEncoding, Buffer>> = {
@@ -26,20 +26,19 @@ const PROGRESS_MS = 500;
 export async function runWatchLoad(job: WatchJob, tell: (progress: LoadProgress) => void): Promise<LoadResult> {
   const load = new WatchLoad(job);
   const connector = new Connector(job.endpoint);
-  const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index));
+  const reopen = (writer: Writer): Promise<Connection> => connector.open(writer);
+  const writers = Array.from({ length: job.writers }, (_, index) => new Writer(load, job, index, reopen));
   const connections: Pick<Connection, 'close'>[] = [];
   try {
     const rssBefore = serverRss(job);
     connections.push(...(await openWatches(job, connector, load.watchers)));
     await load.watchesOpen();
     load.noteMemory(rssBefore, serverRss(job));
-    await connector.openMany(writers, (writer, connection) => {
-      connections.push(connection);
-      writer.attach(connection);
-    });
+    await connector.openMany(writers, (writer, connection) => writer.attach(connection));
     return await load.run(writers, tell);
   } finally {
     for (const connection of connections) connection.close();
+    for (const writer of writers) writer.close();
   }
 }
 
@@ -47,7 +46,7 @@ function serverRss({ serverPid }: WatchJob): number | undefined {
   return serverPid === undefined ? undefined : processUsage(serverPid)?.rssBytes;
 }
 
-class WatchLoad {
+class WatchLoad implements WriterLoad {
   readonly watchers: readonly Watcher[];
   readonly #job: WatchJob;
   readonly #measurement: Measurement;
@@ -143,8 +142,10 @@ class WatchLoad {
       allowed = Math.min(allowed, Math.ceil(elapsedSeconds * writesPerSecond));
     }
     while (this.#writing && this.#sent < allowed && this.#idle.length > 0) {
-      this.#sentMs[this.#sent] = performance.now();
+      const nowMs = performance.now();
       const writer = this.#idle.pop()!;
+      if (!writer.isFresh(nowMs)) continue;
+      this.#sentMs[this.#sent] = nowMs;
       this.#numbers.assign(this.#sent, writer.index);
       writer.write(this.#sent);
       this.#sent += 1;
@@ -202,6 +203,18 @@ class WatchLoad {
   onError(message: string): void {
     this.#errors += 1;
     this.#firstError ??= message;
+  }
+
+  /** The server has closed a connection that was not needed for a while; a new one is on its way. */
+  onWriterAway(writer: Writer): void {
+    const at = this.#idle.indexOf(writer);
+    if (at >= 0) this.#idle.splice(at, 1);
+  }
+
+  onWriterBack(writer: Writer): void {
+    // Behind those that are in use.
+    this.#idle.unshift(writer);
+    if (this.#finish !== undefined) this.#pump();
   }
 
   /** Without its writers a load has nothing more to measure. */
@@ -313,52 +326,5 @@ class Watcher implements ConnectionSink {
 
   onLost(error: Error): void {
     this.#load.onError(`a watch was lost: ${error.message}`);
-  }
-}
-
-class Writer implements ConnectionSink {
-  readonly index: number;
-  readonly #load: WatchLoad;
-  readonly #request: PreparedRequest;
-  #connection: Connection | undefined;
-  #sequence = 0;
-  #status = 0;
-  #errorText = '';
-
-  constructor(load: WatchLoad, job: WatchJob, index: number) {
-    this.#load = load;
-    this.index = index;
-    this.#request = PreparedRequest.compile(job.write, job.endpoint);
-    // A writer has an object of its own, so that writes never conflict.
-    this.#request.setObject(index);
-    this.#request.setVersion('');
-  }
-
-  attach(connection: Connection): void {
-    this.#connection = connection;
-  }
-
-  write(sequence: number): void {
-    this.#sequence = sequence;
-    this.#request.setSequence(sequence);
-    this.#connection!.send(this.#request.bytes);
-  }
-
-  onHead(status: number): void {
-    this.#status = status;
-    this.#errorText = '';
-  }
-
-  onBody(buffer: Buffer, start: number, end: number): void {
-    if (this.#status >= 300) this.#errorText = (this.#errorText + buffer.toString('latin1', start, end)).slice(0, 500);
-  }
-
-  onEnd(): void {
-    const error = this.#status >= 300 ? `a write was answered ${this.#status} ${this.#errorText}` : undefined;
-    this.#load.onAcknowledged(this, this.#sequence, error);
-  }
-
-  onLost(error: Error): void {
-    this.#load.onWriterLost(error);
   }
 }

@@ -23,7 +23,7 @@ export interface SupervisorOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly log: LogOptions;
   readonly heartbeatMs?: number;
-  /** A thread without a heartbeat for this long hangs; nothing can end it but the end of the process. */
+  /** A thread without a heartbeat for this long hangs (heartbeat.ts); nothing can end it but the end of the process. */
   readonly hangTimeoutMs?: number;
   /** For each stop order, and for the end of each thread. */
   readonly stopTimeoutMs?: number;
@@ -206,7 +206,8 @@ class ThreadSupervisor implements Supervisor {
 
   private checkHeartbeats(): void {
     const watched = this.seats.filter((seat) => seat.worker !== undefined).map((seat) => seat.index);
-    const [silent] = this.monitor.check(watched);
+    const { user, system } = process.cpuUsage();
+    const [silent] = this.monitor.check(watched, (user + system) / 1000);
     if (silent === undefined || this.stopping !== undefined) return;
     void this.fatal(this.seats[silent]!, 'hangs and cannot be ended: it has given no sign of life');
   }

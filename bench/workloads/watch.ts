@@ -93,7 +93,9 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
   const selected = selector === undefined ? '' : `&labelSelector=${encodeURIComponent(selector)}`;
   return bench.withTarget(async (target) => {
     const { endpoint, pid, client, prefix } = target;
-    await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${prefix}-{seq}`, bytes)), shape.writers);
+    // Of another length than what is written: a write that changes nothing causes no event.
+    const before = configMap(`${prefix}-{seq}`, bytes + 1);
+    await repeat(bench, target, createRequest(PATHS.configMaps, before), shape.writers);
     const version = await currentVersion(client, PATHS.configMaps);
     const name = `${prefix}-{object}`;
     return await bench.load({

@@ -8,7 +8,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { clusters } from './clusters.ts';
 import type { Kubectl } from './kubectl.ts';
 
-const { inBothDialects } = clusters(test);
+const { inBothDialects, inBothByOpenApi } = clusters(test);
 
 interface Container {
   readonly name: string;
@@ -265,14 +265,8 @@ inBothDialects('kubectl replace --force makes the object anew', async (t, { kube
   t.deepEqual(managersOf(after), ['kubectl-replace/Update']);
 });
 
-inBothDialects('a dry run shows what an apply would make, and makes nothing', async (t, { kubectl, dialect }) => {
+inBothByOpenApi('a dry run shows what an apply would make, and makes nothing', async (t, { kubectl }) => {
   const ns = await kubectl.freshNamespace('rehearsing');
-  if (kubectl.isOlder && dialect.name === 'orch') {
-    // It looks for what can be rehearsed in OpenAPI, by a name of the other dialect.
-    const refused = await kubectl.refused([...ns, 'create', '--dry-run=server', 'configmap', 'x']);
-    t.regex(refused, /doesn't support dry-run/);
-    return;
-  }
   const dry = ['apply', '--server-side', '--dry-run=server', '-o', 'json', ...kubectl.showManagedFields, '-f', '-'];
   const rehearsed = JSON.parse(await kubectl.ok([...ns, ...dry], deployment('a:1'))) as ApiObject;
   t.deepEqual(managersOf(rehearsed), ['kubectl/Apply']);

@@ -4,7 +4,7 @@
 import type { ExecutionContext, TestFn } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, kubectlPrograms, requireKubectl } from './kubectl.ts';
+import { Kubectl, kubectlPrograms, type Program } from './kubectl.ts';
 
 /** A kubectl and its server. */
 export interface Client {
@@ -25,6 +25,8 @@ export type Body = (t: ExecutionContext, client: Client) => Promise<void>;
 export interface Clusters {
   /** The same test once a dialect and kubectl, one after the other. */
   inBothDialects(title: string, body: Body): void;
+  /** The same, but for older kubectls in our own dialect, where they do not find in OpenAPI what they look for. */
+  inBothByOpenApi(title: string, body: Body): void;
   /** The same test once a kubectl, for what it does by a built-in name. */
   inKubernetes(title: string, body: Body): void;
 }
@@ -48,15 +50,14 @@ export function clusters(test: TestFn, { args = [], prepare = async () => {} }: 
     }
   };
   test.before(async () => {
-    requireKubectl();
     await Promise.all(Object.values(DIALECTS).map(start));
   });
   test.after.always(async () => {
     for (const step of undo) await step();
   });
 
-  const add = (title: string, dialect: Dialect, body: Body): void => {
-    for (const { path, isOlder } of programs) {
+  const add = (title: string, dialect: Dialect, body: Body, among: readonly Program[] = programs): void => {
+    for (const { path, isOlder } of among) {
       const where = isOlder ? `${dialect.name}, older kubectl` : dialect.name;
       test.serial(`${title} (${where})`, (t) => body(t, clients.get(keyOf(dialect, path))!));
     }
@@ -64,6 +65,11 @@ export function clusters(test: TestFn, { args = [], prepare = async () => {} }: 
   return {
     inBothDialects(title, body) {
       for (const name of DIALECT_NAMES) add(title, DIALECTS[name], body);
+    },
+    inBothByOpenApi(title, body) {
+      const newer = programs.filter(({ isOlder }) => !isOlder);
+      add(title, DIALECTS.orch, body, newer);
+      add(title, DIALECTS.kubernetes, body);
     },
     inKubernetes(title, body) {
       add(title, DIALECTS.kubernetes, body);

@@ -4,7 +4,7 @@ import { DIALECT_NAMES, DIALECTS, type DialectName } from '../../config/dialect.
 import { eventually } from '../integration/objects.ts';
 import type { ApiMetadata } from '../server/https-client.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, requireKubectl } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
 
 const kubectls = new Map<DialectName, Kubectl>();
 const undo: (() => void | Promise<void>)[] = [];
@@ -18,7 +18,6 @@ async function kubectlOf(args: readonly string[]): Promise<{ server: ServerProce
 }
 
 test.before(async () => {
-  requireKubectl();
   for (const dialect of DIALECT_NAMES)
     kubectls.set(dialect, (await kubectlOf(['--api-dialect', dialect, '--placement', 'default'])).kubectl);
 });
@@ -77,8 +76,8 @@ inBothDialects('delete --cascade=background takes the owner at once, and all bel
   const here = await webIn(kubectl, 'background');
   const output = await kubectl.ok(['delete', 'deployment', 'web', ...here, '--cascade=background', '--wait']);
   t.regex(output, /deployment\.apps "web" deleted/);
-  await kubectl.ok(['wait', '--for=delete', 'replicaset/web-1', ...here, '--timeout=30s']);
-  await kubectl.ok(['wait', '--for=delete', ...PODS, ...here, '--timeout=30s']);
+  await kubectl.waitUntilGone(['replicaset/web-1', ...here]);
+  await kubectl.waitUntilGone([...PODS, ...here]);
   t.deepEqual(await all(kubectl, here), []);
 });
 
@@ -112,7 +111,7 @@ inBothDialects('a foreground deletion waits for a finalizer far below', async (t
   ]);
   t.regex(refused, /no new finalizers can be added if the object is being deleted/);
   await hold([]);
-  await kubectl.ok(['wait', '--for=delete', 'deployment/web', ...here, '--timeout=30s']);
+  await kubectl.waitUntilGone(['deployment/web', ...here]);
   t.deepEqual(await all(kubectl, here), []);
 });
 
@@ -144,7 +143,7 @@ inBothDialects('kinds that orphan by default do so for clients that do not say',
   const pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'worker', ownerReferences: [owner] }, spec: POD_SPEC };
   await kubectl.ok(['create', ...here, '-f', '-'], JSON.stringify(pod));
   await kubectl.ok(['delete', '--raw', '/apis/batch/v1/namespaces/defaults/jobs/work']);
-  await kubectl.ok(['wait', '--for=delete', 'job/work', ...here, '--timeout=30s']);
+  await kubectl.waitUntilGone(['job/work', ...here]);
   const left = await kubectl.json<Owned>(['get', 'pod', 'worker', ...here]);
   t.is(left.metadata.ownerReferences, undefined);
 });
@@ -196,7 +195,7 @@ inBothDialects(
     t.regex(messageOf('NamespaceFinalizersRemaining'), /example\.com\/held \(1\)/);
     t.deepEqual(await all(kubectl, here), []);
     await hold('[]');
-    await kubectl.ok(['wait', '--for=delete', 'namespace/doomed', '--timeout=30s']);
+    await kubectl.waitUntilGone(['namespace/doomed']);
     t.deepEqual(
       namesOf(await kubectl.ok(['get', 'namespace', DIALECTS[dialect].systemNamespace, '-o', 'name'])).length,
       1,

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { DIALECT_NAMES, DIALECTS, type Dialect } from '../../config/dialect.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, requireKubectl } from './kubectl.ts';
+import { Kubectl } from './kubectl.ts';
 
 interface Setup {
   readonly server: ServerProcess;
@@ -14,7 +14,6 @@ const setups = new Map<Dialect, Setup>();
 const undo: (() => void | Promise<void>)[] = [];
 
 test.before(async () => {
-  requireKubectl();
   await Promise.all(
     Object.values(DIALECTS).map(async (dialect) => {
       const server = await startServer(

@@ -1,5 +1,6 @@
 // A kubectl that is installed on the machine, pointed at a test's server. Uses nothing of the user's own configuration.
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +15,6 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Throws, saying what to do, when there is no kubectl. */
-export function requireKubectl(): void {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-  } catch {
-    throw new Error('these tests need kubectl on the PATH (Debian: apt-get install kubernetes-client)');
-  }
-}
-
 /** A kubectl to run. */
 export interface Program {
   readonly path: string;
@@ -30,12 +22,28 @@ export interface Program {
   readonly isOlder: boolean;
 }
 
-const CURRENT: Program = { path: 'kubectl', isOlder: false };
+const NEWER_MINOR_MIN = 21;
 
-/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names one (as of 1.20), that one after it. */
+/** The kubectl on the PATH. Throws, saying what to do, when there is none. */
+function installed(): Program {
+  return programAt('kubectl');
+}
+
+/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names another, that one after it. */
 export function kubectlPrograms(): readonly Program[] {
   const { ORCH_KUBECTL_OLD: path = '' } = process.env;
-  return path === '' ? [CURRENT] : [CURRENT, { path, isOlder: true }];
+  return path === '' ? [installed()] : [installed(), programAt(path)];
+}
+
+function programAt(path: string): Program {
+  try {
+    const told = execFileSync(path, ['version', '--client', '-o', 'json'], { stdio: ['ignore', 'pipe', 'ignore'] });
+    const { clientVersion } = JSON.parse(told.toString()) as { clientVersion: { major: string; minor: string } };
+    const isOlder = clientVersion.major === '1' && Number.parseInt(clientVersion.minor, 10) < NEWER_MINOR_MIN;
+    return { path, isOlder };
+  } catch {
+    throw new Error(`these tests need kubectl, and ${path} is none (Debian: apt-get install kubernetes-client)`);
+  }
 }
 
 export class Kubectl {
@@ -46,7 +54,7 @@ export class Kubectl {
   readonly #path: string;
   readonly #home: string;
 
-  constructor(server: ServerProcess, { path, isOlder }: Program = CURRENT) {
+  constructor(server: ServerProcess, { path, isOlder }: Program = installed()) {
     this.#server = server;
     this.#path = path;
     this.isOlder = isOlder;
@@ -96,6 +104,12 @@ export class Kubectl {
     return stderr;
   }
 
+  /** Returns when the objects are gone. Older ones refuse to wait for what is gone already. */
+  async waitUntilGone(args: readonly string[]): Promise<void> {
+    const { code, stderr } = await this.run(['wait', '--for=delete', ...args, '--timeout=30s']);
+    if (code !== 0 && !stderr.includes('no matching resources found')) throw new Error(stderr);
+  }
+
   async json<T>(args: readonly string[]): Promise<T> {
     return JSON.parse(await this.ok([...args, '-o', 'json'])) as T;
   }
@@ -118,12 +132,14 @@ export class Kubectl {
 
 /** Lines of a process that is still running. */
 export class FollowedOutput {
+  readonly #child: ChildProcess;
   #text = '';
   #errors = '';
   #ended = false;
   #wake = (): void => {};
 
   constructor(child: ChildProcess) {
+    this.#child = child;
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#text += text;
       this.#wake();
@@ -135,6 +151,11 @@ export class FollowedOutput {
       this.#ended = true;
       this.#wake();
     });
+  }
+
+  /** Resolves when the process has ended. */
+  async ended(): Promise<void> {
+    if (!this.#ended) await once(this.#child, 'close');
   }
 
   /** All lines so far, as soon as one of them matches. Rejects when the process ends or is silent before that. */

@@ -6,6 +6,7 @@ import type { ResumedWatch } from '../integration/resumed-watch.ts';
 import type { ApiObject, HttpsClient } from '../server/https-client.ts';
 import type { WatchEvent } from '../server/watch-stream.ts';
 import type { CrashCollection } from './crash-client.ts';
+import type { Families } from './families.ts';
 import { annotationsOf, type KnownObject, stepOf } from './known-object.ts';
 import { countOf, type SharedCounter } from './shared-counter.ts';
 
@@ -30,6 +31,7 @@ export interface Round {
   readonly number: number;
   readonly client: HttpsClient;
   readonly counter: SharedCounter;
+  readonly families: Families;
   readonly collections: readonly CheckedCollection[];
 }
 
@@ -73,6 +75,7 @@ export async function checkRound(round: Round): Promise<Checked> {
     if (counted !== undefined) found(round.counter.checkEvents(counted));
     checked.reached(fence);
   }
+  problems.push(...(await round.families.settle()));
   return { happened, events, problems };
 }
 

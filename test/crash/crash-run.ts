@@ -14,6 +14,7 @@ import { checkRound, type Round } from './check-round.ts';
 import { checkStore, type DurableWrite } from './check-store.ts';
 import { CrashClient, type CrashCollection } from './crash-client.ts';
 import { CRASH_KINDS, collectionOf } from './crash-kinds.ts';
+import { Families } from './families.ts';
 import { SharedCounter } from './shared-counter.ts';
 import { UnsyncedDisk } from './unsynced-disk.ts';
 
@@ -87,6 +88,7 @@ class CrashRun {
   #clients: CrashClient[] = [];
   #watches: { collection: CrashCollection; watch: ResumedWatch; version: string }[] = [];
   #counter: SharedCounter | undefined;
+  #families: Families | undefined;
 
   constructor(options: CrashOptions) {
     this.#options = options;
@@ -109,6 +111,7 @@ class CrashRun {
     const collections = CRASH_KINDS.map((kind) => ({ kind, path: collectionOf(kind, name) }));
     this.#counter = new SharedCounter(client, collections[0]!.path);
     await this.#counter.create();
+    this.#families = new Families(client, `/api/v1/namespaces/${(await freshNamespace(client)).name}/configmaps`);
     for (const collection of collections) {
       const { metadata } = (await client.get(collection.path)).json;
       const version = metadata.resourceVersion ?? '';
@@ -126,6 +129,7 @@ class CrashRun {
     const killedAfterMs = KILL_MS_MIN + random.below(KILL_MS_MAX - KILL_MS_MIN);
     const problems: string[] = [];
     const running = this.#clients.map((client) => client.run(new SeededRandom(random.below(2 ** 31))));
+    running.push(this.#families!.run(new SeededRandom(random.below(2 ** 31))));
     for (const run of running) run.catch(() => {}); // Looked at below.
     await sleep(killedAfterMs);
     let operations = await this.#crash();
@@ -174,6 +178,7 @@ class CrashRun {
       number: round,
       client: this.#client!,
       counter: this.#counter!,
+      families: this.#families!,
       collections: this.#watches.map((followed) => ({
         collection: followed.collection,
         watch: followed.watch,

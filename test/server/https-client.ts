@@ -38,6 +38,7 @@ export interface ApiObject {
 }
 
 export interface ApiMetadata {
+  readonly ownerReferences?: readonly { readonly name?: string; readonly uid?: string }[];
   readonly name?: string;
   readonly namespace?: string;
   readonly uid?: string;

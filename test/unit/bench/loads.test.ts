@@ -14,6 +14,8 @@ import type { Endpoint, RequestJob, WatchJob } from '../../../bench/load-protoco
 import { configMap } from '../../../bench/objects.ts';
 import { floorFigures } from '../../../bench/report.ts';
 
+const WATCHERS = 2;
+
 function benchFor(t: ExecutionContext): Bench {
   const bench = new Bench({});
   t.teardown(() => bench.close());
@@ -86,6 +88,38 @@ test('every event of a steady writer arrives', async (t) => {
   );
   t.is(result.operations, 40);
   t.is(result.errors, 0);
+});
+
+test('a writer whose idle connection the server closes gets another', async (t) => {
+  const watching: Socket[] = [];
+  const writing = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const text = bytes.toString();
+      if (text.startsWith('GET')) {
+        watching.push(socket);
+        socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
+        return;
+      }
+      const event = `${text.slice(text.indexOf('{'))}\n`;
+      for (const watcher of watching) watcher.write(`${event.length.toString(16)}\r\n${event}\r\n`);
+      socket.write(response('200 OK', '{}'));
+      for (const other of writing) if (other !== socket) other.destroy();
+    });
+    socket.on('close', () => writing.delete(socket));
+    if (watching.length === WATCHERS) {
+      connections++;
+      writing.add(socket);
+    }
+  });
+  const endpoint = await listening(t, server);
+  const job = { ...watches(endpoint, WATCHERS, 20), windowWrites: 1, writesPerSecond: 200 };
+  const result = await benchFor(t).load(job);
+  t.is(result.firstError, undefined);
+  t.is(result.operations, 20 * WATCHERS);
+  t.true(connections > job.writers);
 });
 
 test('a load ends with the reason when the server turns most requests away', async (t) => {

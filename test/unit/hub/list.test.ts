@@ -151,7 +151,7 @@ function textsOf(answer: ListAnswer, slabs: readonly (Slab | undefined)[]): stri
   return texts;
 }
 
-test('records are not overwritten while a list or an initial state is being sent, and are afterwards', async (t) => {
+test('records are not overwritten while a list is being sent, nor an initial state within the window, and are afterwards', async (t) => {
   const OBJECTS = 80;
   const world = await HubWorld.start({ slabBytes: 4096, historyBytesMax: 2000, historyEventsMax: 20 });
   for (let count = 0; count < OBJECTS; count++) await world.put(`a/o${count}`, 'before'.repeat(400));
@@ -169,13 +169,10 @@ test('records are not overwritten while a list or an initial state is being sent
   await churn(5 * OBJECTS);
   t.true(textsOf(answer, slabs).join() === before, 'a list in progress is read as it was');
   world.hubRef.tell<'release'>({ type: 'release', pin: answer.pin });
-  t.true(watch.seen.length < OBJECTS, 'the watch has not begun its last chunk');
-  while (watch.response.full) {
-    watch.response.drain();
-    await world.settle();
-  }
-  t.deepEqual(watch.seen.slice(0, OBJECTS), world.stateAt(from));
-  t.true(watch.events.slice(0, OBJECTS).every((event) => JSON.stringify(event).includes('beforebefore')));
+  const initial = watch.events.slice(0, -1);
+  t.true(initial.length > 0 && initial.length < OBJECTS, 'the watch has not begun its last chunk');
+  t.deepEqual(watch.seen.slice(0, -1), world.stateAt(from).slice(0, initial.length));
+  t.true(initial.every((event) => JSON.stringify(event).includes('beforebefore')));
   t.is(watch.events.at(-1)?.object.code, 410);
   await churn(5 * OBJECTS);
   t.true(textsOf(answer, slabs).join() !== before, 'the slabs are used again once nobody reads them');
