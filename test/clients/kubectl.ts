@@ -29,10 +29,13 @@ function installed(): Program {
   return programAt('kubectl');
 }
 
-/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names another, that one after it. */
+/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names an older one, that one after it. */
 export function kubectlPrograms(): readonly Program[] {
   const { ORCH_KUBECTL_OLD: path = '' } = process.env;
-  return path === '' ? [installed()] : [installed(), programAt(path)];
+  const first = installed();
+  if (path === '') return [first];
+  const other = programAt(path);
+  return other.isOlder && !first.isOlder ? [first, other] : [first];
 }
 
 function programAt(path: string): Program {
