@@ -8,7 +8,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { clusters } from './clusters.ts';
 import type { Kubectl } from './kubectl.ts';
 
-const { inBothDialects, inBothByOpenApi } = clusters(test);
+const { inBothDialects } = clusters(test);
 
 interface Container {
   readonly name: string;
@@ -265,7 +265,7 @@ inBothDialects('kubectl replace --force makes the object anew', async (t, { kube
   t.deepEqual(managersOf(after), ['kubectl-replace/Update']);
 });
 
-inBothByOpenApi('a dry run shows what an apply would make, and makes nothing', async (t, { kubectl }) => {
+inBothDialects('a dry run shows what an apply would make, and makes nothing', async (t, { kubectl }) => {
   const ns = await kubectl.freshNamespace('rehearsing');
   const dry = ['apply', '--server-side', '--dry-run=server', '-o', 'json', ...kubectl.showManagedFields, '-f', '-'];
   const rehearsed = JSON.parse(await kubectl.ok([...ns, ...dry], deployment('a:1'))) as ApiObject;

@@ -23,10 +23,10 @@ export interface ClusterSettings {
 export type Body = (t: ExecutionContext, client: Client) => Promise<void>;
 
 export interface Clusters {
-  /** The same test once a dialect and kubectl, one after the other. */
+  /** The same test once a dialect, one after the other; an older kubectl runs it in its own dialect. */
   inBothDialects(title: string, body: Body): void;
-  /** The same, but for older kubectls in our own dialect, where they do not find in OpenAPI what they look for. */
-  inBothByOpenApi(title: string, body: Body): void;
+  /** The same test once a dialect and kubectl. Older ones look for much by its Kubernetes name, in OpenAPI too. */
+  everywhere(title: string, body: Body): void;
   /** The same test once a kubectl, for what it does by a built-in name. */
   inKubernetes(title: string, body: Body): void;
 }
@@ -62,14 +62,14 @@ export function clusters(test: TestFn, { args = [], prepare = async () => {} }: 
       test.serial(`${title} (${where})`, (t) => body(t, clients.get(keyOf(dialect, path))!));
     }
   };
+  const newer = programs.filter(({ isOlder }) => !isOlder);
   return {
     inBothDialects(title, body) {
-      for (const name of DIALECT_NAMES) add(title, DIALECTS[name], body);
-    },
-    inBothByOpenApi(title, body) {
-      const newer = programs.filter(({ isOlder }) => !isOlder);
       add(title, DIALECTS.orch, body, newer);
       add(title, DIALECTS.kubernetes, body);
+    },
+    everywhere(title, body) {
+      for (const name of DIALECT_NAMES) add(title, DIALECTS[name], body);
     },
     inKubernetes(title, body) {
       add(title, DIALECTS.kubernetes, body);

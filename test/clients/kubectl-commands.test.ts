@@ -161,9 +161,7 @@ inKubernetes('kubectl auth reconcile adds what a role lacks', async (t, { kubect
   await kubectl.ok([...ns, 'create', 'role', 'reader', '--verb=get', '--resource=pods']);
   const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['delete'] }];
   const apiVersion = 'rbac.authorization.k8s.io/v1';
-  // The command does not give an object the namespace of its line.
-  const metadata = { name: 'reader', namespace: ns[1] };
-  const role = JSON.stringify({ apiVersion, kind: 'Role', metadata, rules });
+  const role = JSON.stringify({ apiVersion, kind: 'Role', metadata: { name: 'reader', namespace: ns[1] }, rules });
   t.regex(await kubectl.ok([...ns, 'auth', 'reconcile', '-f', '-'], role), /reader reconciled$/m);
   t.is(await kubectl.ok([...ns, 'get', 'role', 'reader', '-o', 'jsonpath={.rules[*].verbs[*]}']), 'get delete');
 });

@@ -5,7 +5,7 @@ import test from 'ava';
 import { clusters } from './clusters.ts';
 import { apiVersionOf, builtIns, columnsOf, ZOO, zooManifest } from './zoo.ts';
 
-const { inBothDialects, inBothByOpenApi, inKubernetes } = clusters(test, {
+const { everywhere, inBothDialects, inKubernetes } = clusters(test, {
   prepare: async ({ kubectl, dialect }) => {
     await kubectl.ok(['apply', '-f', '-'], zooManifest(dialect));
   },
@@ -25,7 +25,7 @@ function rowsOf(table: string): Record<string, string>[] {
 }
 
 for (const wide of [[], ['-o', 'wide']]) {
-  inBothDialects(
+  everywhere(
     `kubectl ${['get', ...wide].join(' ')} prints every type under its own columns`,
     async (t, { kubectl, dialect }) => {
       const types = builtIns(dialect).filter(
@@ -91,7 +91,7 @@ const DESCRIBED: readonly (readonly [object: string, pattern: RegExp, isBranded?
   ['csr/jane', /^Requesting User: +orch-admin$/m, true],
 ];
 
-inBothDialects('kubectl describe tells what each kind is about', async (t, { kubectl, dialect }) => {
+everywhere('kubectl describe tells what each kind is about', async (t, { kubectl, dialect }) => {
   const objects = DESCRIBED.map(([object]) => object);
   const text = await kubectl.ok(['-n', ZOO, 'describe', ...objects]);
   t.is([...text.matchAll(/^Name: /gm)].length, objects.length);
@@ -112,7 +112,7 @@ inKubernetes('kubectl explain --recursive lists every field of a type', async (t
   t.regex(printed, /^ +matchExpressions\t<\[\](?:Object|NodeSelectorRequirement)>/m);
 });
 
-inBothDialects('kubectl api-resources -o wide lists every type', async (t, { kubectl, dialect }) => {
+everywhere('kubectl api-resources -o wide lists every type', async (t, { kubectl, dialect }) => {
   const printed = rowsOf(await kubectl.ok(['api-resources', '-o', 'wide'])).map((row) => [
     `${row.NAME} ${row.SHORTNAMES} ${row.APIVERSION} ${row.NAMESPACED} ${row.KIND}`,
     (row.VERBS ?? '').match(/[a-z]+/g)?.sort() ?? [],
@@ -126,12 +126,12 @@ inBothDialects('kubectl api-resources -o wide lists every type', async (t, { kub
   t.deepEqual(printed.sort(), expected.sort());
 });
 
-inBothDialects('kubectl api-versions lists every version', async (t, { kubectl, dialect }) => {
+everywhere('kubectl api-versions lists every version', async (t, { kubectl, dialect }) => {
   const printed = lines(await kubectl.ok(['api-versions']));
   t.deepEqual(printed.sort(), [...new Set(builtIns(dialect).map(apiVersionOf))].sort());
 });
 
-inBothDialects('kubectl get reads every type in every version that is served', async (t, { kubectl, dialect }) => {
+everywhere('kubectl get reads every type in every version that is served', async (t, { kubectl, dialect }) => {
   const types = builtIns(dialect).filter(({ verbs }) => verbs.includes('list'));
   const names = types.map(({ plural, version, group }) => `${plural}.${version}.${group}`);
   const each = 'jsonpath={range .items[*]}{.apiVersion} {.kind}{"\\n"}{end}';
@@ -139,7 +139,7 @@ inBothDialects('kubectl get reads every type in every version that is served', a
   t.deepEqual([...new Set(read)].sort(), types.map((type) => `${apiVersionOf(type)} ${type.kind}`).sort());
 });
 
-inBothByOpenApi('kubectl diff shows what an apply would change, and nothing else', async (t, { kubectl, dialect }) => {
+inBothDialects('kubectl diff shows what an apply would change, and nothing else', async (t, { kubectl, dialect }) => {
   const changed = zooManifest(dialect).replace('maxReplicas: 5', 'maxReplicas: 6');
   const { code, stdout } = await kubectl.run(['diff', '-f', '-'], changed);
   t.is(code, 1);
@@ -171,7 +171,7 @@ inBothDialects('kubectl create --dry-run=client prints an object, and sends noth
   t.regex(await kubectl.refused([...ns, 'get', 'deployment', 'dry']), /NotFound/);
 });
 
-inBothByOpenApi('kubectl create --dry-run=server answers as if it had been made', async (t, { kubectl }) => {
+inBothDialects('kubectl create --dry-run=server answers as if it had been made', async (t, { kubectl }) => {
   const ns = ['-n', ZOO];
   const create = (name: string): string[] => [...ns, 'create', 'deployment', name, '--image=i', '--dry-run=server'];
   const uid = await kubectl.ok([...create('dry'), '-o', 'jsonpath={.metadata.uid} {.spec.progressDeadlineSeconds}']);
