@@ -105,6 +105,28 @@ test('the OpenAPI document describes what is served, and is not sent twice to wh
   t.deepEqual([again.status, again.text], [304, '']);
 });
 
+test('the OpenAPI document is told in Protobuf under both of its names, with an ETag of its own', async (t) => {
+  const { client } = server();
+  const inJson = await client.get('/openapi/v2');
+  for (const accept of [
+    'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
+    'application/com.github.proto-openapi.spec.v2.v1.0+protobuf',
+    'application/com.github.proto-openapi.spec.v2@v1.0+protobuf, application/json;q=0.5',
+  ]) {
+    const found = await client.get('/openapi/v2', { headers: { accept } });
+    t.is(found.status, 200, accept);
+    t.is(found.headers['content-type'], 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf');
+    // The first field of the message is the version of the form: tag 1, three bytes.
+    t.is(found.bytes.subarray(0, 5).toString('latin1'), '\n\x032.0');
+    t.true(found.bytes.includes('io.k8s.api.core.v1.Pod'));
+    const etag = found.headers.etag ?? '';
+    t.not(etag, inJson.headers.etag);
+    const again = await client.get('/openapi/v2', { headers: { accept, 'if-none-match': etag } });
+    t.deepEqual([again.status, again.bytes.length], [304, 0]);
+  }
+  t.is((await client.get('/openapi/v2', { headers: { accept: 'image/png' } })).status, 406);
+});
+
 test('each group and version has an OpenAPI 3 document, found from the root by its hash', async (t) => {
   const { client } = server();
   const root = (await client.get('/openapi/v3')).json as unknown as {

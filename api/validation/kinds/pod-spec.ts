@@ -170,9 +170,8 @@ const ephemeralContainers: Rule<PodSpec> = (spec, at) => {
       if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
       at.forbidden(`${path}.${member}`, 'cannot be set for an ephemeral container');
     }
-    for (const _ in one.resources) {
+    if (Object.keys(one.resources ?? {}).length > 0) {
       at.forbidden(`${path}.resources`, 'cannot be set for an ephemeral container');
-      break;
     }
   }
   eachRepeated(list, nameOf, (name, index, report) => report.duplicate(`ephemeralContainers[${index}].name`, name), at);

@@ -22,10 +22,12 @@ const notEmpty: Rule<LabelSelector> = (selector, at) => {
 };
 
 const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
+  // One without terms has been reported.
+  if (selector && isEmptySelector(selector)) return;
   const of = template?.metadata?.labels;
-  // A selector that is missing selects nothing; one without terms has been reported.
-  if (selector === undefined || selector === null ? template : !isEmptySelector(selector) && !selects(selector, of))
-    at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+  // One that is missing selects nothing.
+  if (selector && selects(selector, of)) return;
+  at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
 };
 
 /** Pods that are to run for ever: they are started again, and have no deadline. */
