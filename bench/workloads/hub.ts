@@ -13,7 +13,7 @@ import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { ProtobufRecords } from '../../storage/protobuf-records.ts';
-import type { PublishedSnapshot } from '../../storage/publication.ts';
+import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { CREATED, recordBytes, stampRevision, UPDATED, writeRecordHead } from '../../storage/slab-record.ts';
@@ -160,30 +160,20 @@ class CountingIngress implements Actor<WatchDeliveryProtocol> {
   }
 }
 
-interface WrittenBatch {
-  readonly incarnation: number;
-  readonly sequence: number;
-  readonly lastRevision: number;
-  readonly compactedRevision: number;
-  readonly runs: readonly number[];
-  readonly movedRuns: readonly number[];
-  readonly newSlabs: readonly (readonly [number, SharedArrayBuffer])[];
-}
-
 /** Records as the store writes them: the objects at the start, then updates of them in turn. */
 class WrittenStream {
   readonly revisionAtStart: number;
   readonly #shared = new SharedState();
   readonly #pool = new SlabPool(SLAB_BYTES, this.#shared);
   readonly #objects: number;
-  readonly #bytes: number;
+  readonly #filler: string;
   readonly #live: number[] = [];
   readonly #slabsAtStart: number;
   #revision = 0;
 
   constructor(objects: number, bytes: number) {
     this.#objects = objects;
-    this.#bytes = bytes;
+    this.#filler = fillerText(Math.max(0, bytes - 200));
     for (let index = 0; index < objects; index++) {
       const { slab, offset } = this.#write(index, true);
       this.#live.push(slab, offset);
@@ -208,8 +198,8 @@ class WrittenStream {
     };
   }
 
-  batches(events: number): readonly WrittenBatch[] {
-    const batches: WrittenBatch[] = [];
+  batches(events: number): readonly Publication[] {
+    const batches: Publication[] = [];
     let known = this.#slabsAtStart;
     for (let done = 0; done < events; done += BATCH) {
       const runs: number[] = [];
@@ -243,8 +233,7 @@ class WrittenStream {
     const name = `pod-${String(index).padStart(6, '0')}`;
     const labels = { app: 'bench' };
     const metadata = { name, namespace: 'bench', labels };
-    const filler = fillerText(Math.max(0, this.#bytes - 200));
-    const encoded = encodeStored({ metadata, spec: { nodeName: 'node-1', filler } }, 'v1', 'Pod');
+    const encoded = encodeStored({ metadata, spec: { nodeName: 'node-1', filler: this.#filler } }, 'v1', 'Pod');
     const value = Buffer.from(encoded.text);
     const key = `${STORAGE_KEY}/bench/${name}`;
     const attributes = packAttributes(labels, [name, 'bench', 'node-1']);
