@@ -54,7 +54,7 @@ export interface Cohort {
   /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
   readonly columnsDue: Set<number>;
   members: number;
-  /** Events of the batch being applied. */
+  /** Events of the batches that have been applied since the last flush. */
   pending: FramedEvent[];
   /** Monotonic time of the last bytes to live members, for bookmarks. */
   lastSentMs: number;

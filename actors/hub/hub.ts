@@ -46,7 +46,7 @@ export class Hub implements Actor<HubProtocol> {
   #nextPin = 1;
   #readerSlot = 0;
   #shared: SharedState | undefined;
-  #epochDue = false;
+  #turnEndDue = false;
   #tokenKey: Uint8Array = new Uint8Array();
 
   constructor(context: ActorContext, options: HubOptions) {
@@ -271,7 +271,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#watchers.resume((storageKey) => this.#cache(storageKey));
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();
-    this.#raiseEpoch();
+    this.#atTurnEnd();
   }
 
   #apply(batch: StoreBatch): void {
@@ -290,10 +290,8 @@ export class Hub implements Actor<HubProtocol> {
       for (const cache of this.#caches.values()) cache.compact(batch.compactedRevision);
     }
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
-    this.#watchers.flush();
-    // After the flush: a watch that waited to be opened begins with this batch applied, and must not get it again.
     this.#gate.release();
-    this.#raiseEpoch();
+    this.#atTurnEnd();
   }
 
   #entry(slab: Slab, slabNumber: number, offset: number): { entry: Entry; storageKey: string } {
@@ -319,15 +317,19 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #release(pin: number): void {
-    if (this.#pins.delete(pin)) this.#raiseEpoch();
+    if (this.#pins.delete(pin)) this.#atTurnEnd();
   }
 
-  /** Tells the store what this thread no longer reads; after this turn, in which answers may still hold places. */
-  #raiseEpoch(): void {
-    if (this.#epochDue) return;
-    this.#epochDue = true;
+  /**
+   * After this turn: watchers get all the batches that came in it as one chunk, behind the answers to who wrote them. Then
+   * the store is told what this thread no longer reads, which answers of this turn may still have done.
+   */
+  #atTurnEnd(): void {
+    if (this.#turnEndDue) return;
+    this.#turnEndDue = true;
     this.#context.timers.soon(() => {
-      this.#epochDue = false;
+      this.#turnEndDue = false;
+      this.#watchers.flush();
       let epoch = this.#subscription.sequence;
       for (const sequence of this.#pins.values()) if (sequence < epoch) epoch = sequence;
       this.#shared?.setReaderEpoch(this.#readerSlot, epoch);

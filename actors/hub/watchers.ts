@@ -1,6 +1,7 @@
-// All open watches of one hub: cohorts get each batch at once; a watcher that begins, falls behind or waits for a full
-// socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow watcher
-// but its position.
+// All open watches of one hub: cohorts get the batches of a turn at once; a watcher that begins, falls behind or waits for
+// a full socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow
+// watcher but its position. Whatever makes a watcher live, or speaks of the present to one, flushes first: live watchers
+// have been sent all but what is pending, and nobody gets that twice.
 import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
@@ -80,6 +81,7 @@ export class Watchers {
 
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
+    this.flush();
     const watcher: Watcher = {
       id: query.watcher,
       cohort: this.#cohortFor(query, cache),
@@ -113,6 +115,7 @@ export class Watchers {
   ready(id: number): void {
     const watcher = this.#watchers.get(id);
     if (watcher?.state !== 'waiting') return;
+    this.flush();
     if (this.#suspended) watcher.state = 'suspended';
     else this.#advance(watcher);
   }
@@ -131,7 +134,7 @@ export class Watchers {
     watcher.parksAnswered = false;
   }
 
-  /** One event of the batch being applied; `flush` sends what it means to whom. */
+  /** One event of a batch being applied; `flush` sends what it means to whom. */
   collect(cache: ResourceCache, event: CacheEvent): void {
     const index = this.#indexes.get(cache);
     if (index === undefined) return;
@@ -147,7 +150,7 @@ export class Watchers {
     });
   }
 
-  /** Sends the batch: one chunk per cohort. */
+  /** Sends what was collected: one chunk per cohort. To be called before the places in it may be written over. */
   flush(): void {
     const { applied } = this.#options.position();
     const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
@@ -193,6 +196,7 @@ export class Watchers {
 
   /** Gives bookmarks to cohorts that have been silent; call every second or so. */
   bookmark(): void {
+    this.flush();
     const nowMs = this.#options.context.clock.monotonicMs();
     const { applied } = this.#options.position();
     for (const index of this.#indexes.values()) {
@@ -208,6 +212,7 @@ export class Watchers {
 
   /** The store is lost: nothing is sent until `resume`, when everyone goes on from where they were. */
   suspend(): void {
+    this.flush();
     this.#suspended = true;
     const { applied } = this.#options.position();
     for (const watcher of this.#watchers.values()) {
@@ -312,6 +317,7 @@ export class Watchers {
   }
 
   #end(watcher: Watcher): void {
+    this.flush();
     const { cohort, id } = watcher;
     if (cohort.bookmarks && watcher.state === 'live') {
       const { applied } = this.#options.position();

@@ -3,6 +3,7 @@ import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { HubWorld, type Version, type WatchClient } from './hub-world.ts';
 
 const NAMESPACES = ['a', 'a-b', 'b'];
+const version = (name: string, text: string): Version => ({ namespace: 'a', name, labels: {}, text });
 const isFront = ({ labels }: Version): boolean => labels.tier === 'front';
 
 /** One to three changes under one revision, over few objects, so that every kind of change happens. */
@@ -261,6 +262,30 @@ test('a watch that was asked for while a batch was on its way hears nothing of i
   t.deepEqual(watch.seen, []);
   await world.put('a/o1');
   t.deepEqual(watch.seen, ['ADDED a/o1 3']);
+  await world.stop();
+});
+
+test('what reaches the hub in one turn goes out as one chunk, and a watch opened within that turn sees none of it twice', async (t) => {
+  const world = await HubWorld.start();
+  await world.put('a/o0');
+  const live = world.watch('', 'a');
+  await world.settle();
+  const before = live.response.chunks.length;
+  world.delivery.hold('hub');
+  const commits = [0, 1].map((index) => world.commitSoon([version(`o${index}`, 'first')]));
+  await world.settle();
+  const opened = world.watch('resourceVersion=0', 'a');
+  await world.settle();
+  commits.push(world.commitSoon([version('o2', 'second')]), world.commitSoon([], ['a/o0']));
+  await world.settle();
+  world.delivery.letGo('hub');
+  for (const commit of commits) await world.during(commit);
+  await world.settle();
+  t.is(live.response.chunks.length - before, 1);
+  t.deepEqual(live.seen, ['ADDED a/o0 1', ...world.expectedAfter(1)]);
+  t.deepEqual(opened.seen, world.stateAt(5));
+  await world.put('a/o3');
+  t.deepEqual(opened.seen.slice(-1), ['ADDED a/o3 6']);
   await world.stop();
 });
 
