@@ -1,4 +1,4 @@
-// Deadlines of many asks on one timer: a hashed wheel of coarse ticks. An entry never expires early, and at most about
+// Deadlines of many asks, or of anything there is much of, on one timer: a hashed wheel of coarse ticks. An entry never expires early, and at most about
 // one tick late on an idle thread. The timer runs only while entries are pending, plus one tick.
 import type { Clock, Timer, Timers } from './environment.ts';
 
@@ -12,6 +12,7 @@ export interface DeadlineEntry {
   expire(): void;
 }
 
+/** Fit for asks. */
 const TICK_MS = 50;
 /** A power of two. Entries further off than one revolution stay in their slot until their own revolution. */
 const SLOTS = 512;
@@ -23,10 +24,11 @@ class SlotEnd implements DeadlineEntry {
   expire(): void {}
 }
 
-/** The deadlines of one thread. */
+/** Deadlines that share a timer. */
 export class Deadlines {
   private readonly clock: Clock;
   private readonly timers: Timers;
+  private readonly tickMs: number;
   private readonly slots: readonly SlotEnd[] = Array.from({ length: SLOTS }, () => new SlotEnd());
   private readonly originMs: number;
   /** Every tick up to here has been visited. */
@@ -34,9 +36,11 @@ export class Deadlines {
   private ticker: Timer | undefined;
   private count = 0;
 
-  constructor(clock: Clock, timers: Timers) {
+  /** `tickMs`: about how much later than asked an entry may expire. */
+  constructor(clock: Clock, timers: Timers, tickMs: number = TICK_MS) {
     this.clock = clock;
     this.timers = timers;
+    this.tickMs = tickMs;
     this.originMs = clock.monotonicMs();
   }
 
@@ -49,10 +53,10 @@ export class Deadlines {
   add(entry: DeadlineEntry, delayMs: number): void {
     const elapsedMs = this.clock.monotonicMs() - this.originMs;
     if (this.ticker === undefined) {
-      this.visitedTick = Math.floor(elapsedMs / TICK_MS);
-      this.ticker = this.timers.every(TICK_MS, this.tick);
+      this.visitedTick = Math.floor(elapsedMs / this.tickMs);
+      this.ticker = this.timers.every(this.tickMs, this.tick);
     }
-    const due = Math.ceil((elapsedMs + delayMs) / TICK_MS);
+    const due = Math.ceil((elapsedMs + delayMs) / this.tickMs);
     entry.expiryTick = due > this.visitedTick ? due : this.visitedTick + 1;
     const end = this.slots[entry.expiryTick & (SLOTS - 1)]!;
     entry.previous = end.previous;
@@ -89,7 +93,7 @@ export class Deadlines {
   }
 
   private readonly tick = (): void => {
-    const nowTick = Math.floor((this.clock.monotonicMs() - this.originMs) / TICK_MS);
+    const nowTick = Math.floor((this.clock.monotonicMs() - this.originMs) / this.tickMs);
     // After a stall longer than a revolution every slot is visited once.
     const first = Math.max(this.visitedTick + 1, nowTick - SLOTS + 1);
     this.visitedTick = Math.max(this.visitedTick, nowTick);

@@ -26,7 +26,7 @@ const certificates = new WeakMap<object, Uint8Array | null>();
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
-  readonly query: string;
+  query: string;
   readonly isWebSocket: boolean;
   readonly #native: IncomingRequest;
   #headers: readonly string[];
@@ -75,6 +75,7 @@ export class NodeRequest implements HttpRequest {
 
   release(): void {
     this.#headers = NO_HEADERS;
+    this.query = '';
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {

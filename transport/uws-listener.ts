@@ -113,8 +113,13 @@ function serve(
   const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined);
   runHandler(handler, request, response, scope.onError);
   if (response.isNativeGone) return;
-  native.onAborted(() => response.onNativeAborted());
+  listenToAbort(native, response);
   request.settle();
+}
+
+/** In a scope of its own: the callback lives as long as the answer, and would keep all it was made beside. */
+function listenToAbort(native: NativeResponse, response: UwsResponse): void {
+  native.onAborted(() => response.onNativeAborted());
 }
 
 /** Parked responses, with a timer that runs only while there are some. */

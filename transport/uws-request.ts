@@ -26,7 +26,7 @@ function copyHeaders(native: NativeRequest): readonly string[] {
 export class UwsRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
-  readonly query: string;
+  query: string;
   readonly peerCertificate = undefined;
   readonly isWebSocket: boolean;
   readonly upgrade = undefined;
@@ -120,6 +120,7 @@ export class UwsRequest implements HttpRequest {
 
   release(): void {
     this.#headers = NO_HEADERS;
+    this.query = '';
   }
 
   #announcesBody(): boolean {

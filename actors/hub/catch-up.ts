@@ -1,9 +1,10 @@
 // What a watcher that goes by itself gets next: the rest of the state it began with, or the events it has not seen, at
 // most a chunk at a time. Pure: reads a cohort's cache and the slabs.
 import type { SlabView } from '../../storage/slab-view.ts';
-import { type Cohort, EventAttributes, type InitialState, seenThrough } from './cohort.ts';
+import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { type FramedEvent, frameBytes } from './frames.ts';
 import type { Entry } from './resource-cache.ts';
+import type { InitialState } from './watcher.ts';
 
 /** Bytes of one catch-up chunk: more would sit in the socket's buffer. */
 const CATCH_UP_BYTES = 128 * 1024;

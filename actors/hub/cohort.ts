@@ -1,46 +1,11 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../api/render/rendering.ts';
-import type { Timer } from '../../runtime/environment.ts';
 import type { Attributes } from '../../storage/attributes.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { FramedEvent } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';
-
-/** One open watch. */
-export interface Watcher {
-  readonly id: number;
-  readonly cohort: Cohort;
-  /** Everything up to here was delivered or does not concern this watcher. Kept only while not live. */
-  position: number;
-  state: /** Gets the cohort's chunks. */
-    | 'live'
-    /** Waits for `watchReady`: its socket is full, or its last catch-up chunk is on the way. */
-    | 'waiting'
-    /** The store was lost: goes on when it has been read again. */
-    | 'suspended'
-    /** Asked for a revision that has not been reached. */
-    | 'future';
-  /** How often its socket was reported full. */
-  parks: number;
-  /** Has been sent something since the last such report: the ingress knows that it was heard. */
-  parksAnswered: boolean;
-  /** The initial state still to be sent; undefined when there is none left. */
-  initial: InitialState | undefined;
-  readonly initialEventsEnd: boolean;
-  /** Ends the watch. */
-  timeout: Timer | undefined;
-}
-
-/** The consistent cut a watch begins with. */
-export interface InitialState {
-  readonly revision: number;
-  /** Slab and offset of each object, two numbers each. */
-  readonly places: Uint32Array;
-  next: number;
-  readonly pin: number;
-}
 
 export interface Cohort {
   readonly key: string;

@@ -10,7 +10,6 @@ import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
 import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
-import type { InitialState } from './cohort.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { gather } from './lists.ts';
 import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
@@ -19,6 +18,7 @@ import { type Entry, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
 import { HUB_SETTINGS } from './settings.ts';
+import type { InitialState } from './watcher.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {

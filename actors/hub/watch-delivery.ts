@@ -2,8 +2,8 @@
 // full ingress loses its watchers, never a part of what they see.
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
-import type { Watcher } from './cohort.ts';
 import type { WatchDeliveryProtocol, WatchDeliveryTells } from './protocol.ts';
+import type { Watcher } from './watcher.ts';
 
 /** Until a message to a full ingress is tried again. */
 const RETRY_MS = 50;

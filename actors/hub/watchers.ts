@@ -4,12 +4,13 @@
 // have been sent all but what is pending, and nobody gets that twice.
 import { renderingKey } from '../../api/render/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { Deadlines } from '../../runtime/deadlines.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
-import { type Cohort, EventAttributes, type InitialState, seenThrough, type Watcher } from './cohort.ts';
+import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
 import { CohortIndex } from './cohort-index.ts';
 import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
@@ -17,9 +18,12 @@ import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
+import { type InitialState, Watcher, type WatcherOwner } from './watcher.ts';
 
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
+/** Watches may last so much longer than they are to: their timeouts are whole seconds. */
+const TIMEOUT_TICK_MS = 250;
 
 export interface WatchersOptions {
   readonly context: ActorContext;
@@ -34,7 +38,7 @@ export interface WatchersOptions {
   readonly release: (pin: number) => void;
 }
 
-export class Watchers {
+export class Watchers implements WatcherOwner {
   readonly #options: WatchersOptions;
   readonly #watchers = new Map<number, Watcher>();
   readonly #indexes = new Map<ResourceCache, CohortIndex>();
@@ -45,6 +49,7 @@ export class Watchers {
   readonly #framing: Framing;
   readonly #batchFrames = new BatchFrames();
   readonly #delivery: WatchDelivery;
+  readonly #timeouts: Deadlines;
   /** The caches are not to be read. */
   #suspended = false;
   readonly #framings: Series;
@@ -61,6 +66,7 @@ export class Watchers {
         for (const id of watchers) this.close(id);
       },
     });
+    this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built: one for all cohorts that see the same of a batch.',
@@ -82,22 +88,14 @@ export class Watchers {
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
   open(query: WatchQuery, cache: ResourceCache, initial: InitialState | undefined): void {
     this.flush();
-    const watcher: Watcher = {
-      id: query.watcher,
-      cohort: this.#cohortFor(query, cache),
-      position: query.afterRevision ?? initial?.revision ?? 0,
-      state: 'waiting',
-      parks: 0,
-      parksAnswered: true,
-      initial,
-      initialEventsEnd: query.sendInitialEventsEnd,
-      timeout: undefined,
-    };
-    watcher.cohort.members++;
-    if (query.rendering.shape?.kind === 'Table') watcher.cohort.columnsDue.add(watcher.id);
+    const cohort = this.#cohortFor(query, cache);
+    const position = query.afterRevision ?? initial?.revision ?? 0;
+    const watcher = new Watcher(this, query.watcher, cohort, position, initial, query.sendInitialEventsEnd);
+    cohort.members++;
+    if (query.rendering.shape?.kind === 'Table') cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     if (initial !== undefined) this.#beginning.add(watcher);
-    watcher.timeout = this.#options.context.timers.after(query.timeoutMs, () => this.#end(watcher));
+    this.#timeouts.add(watcher, query.timeoutMs);
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
       this.#future.add(watcher);
@@ -237,7 +235,7 @@ export class Watchers {
         cohorts.set(cohort, renewed);
         this.#indexFor(renewed.cache).add(renewed);
       }
-      Object.assign(watcher, { cohort: renewed });
+      watcher.cohort = renewed;
     }
     for (const watcher of watchers) {
       if (watcher.initial !== undefined) this.#expire(watcher);
@@ -316,7 +314,8 @@ export class Watchers {
     this.#delivery.ended([watcher.id], chunk);
   }
 
-  #end(watcher: Watcher): void {
+  /** Its time is over. */
+  end(watcher: Watcher): void {
     this.flush();
     const { cohort, id } = watcher;
     if (cohort.bookmarks && watcher.state === 'live') {
@@ -332,7 +331,7 @@ export class Watchers {
 
   #drop(watcher: Watcher): void {
     const { cohort } = watcher;
-    watcher.timeout?.cancel();
+    this.#timeouts.remove(watcher);
     this.#watchers.delete(watcher.id);
     this.#future.delete(watcher);
     this.#beginning.delete(watcher);

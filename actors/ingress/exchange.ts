@@ -16,7 +16,8 @@ export interface Exchange {
   readonly bodyFlow: BodyFlow | undefined;
   /** Emptied where an answer goes on for long: nothing is looked up in it then. */
   query: Query;
-  readonly info: RequestInfo;
+  /** An answer that goes on for long may share an equal one. */
+  info: RequestInfo;
   /** What metrics and audit call the request: the verb of the API, or the method. */
   readonly verb: string;
   /** Set by authentication. */
@@ -34,8 +35,8 @@ export interface Exchange {
 /** An answer that ends by itself, after the pipeline is through with its request. */
 export interface OngoingAnswer {
   readonly isEnded: boolean;
-  /** Called once at the end. */
-  onEnded: () => void;
+  /** Called once at the end, with the exchange it answers. One for all of them: there may be tens of thousands. */
+  onEnded: (exchange: Exchange) => void;
 }
 
 /** The user of a request nobody has authenticated. */

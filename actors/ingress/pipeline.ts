@@ -70,7 +70,7 @@ export class Pipeline {
     }
     const { ongoing } = exchange;
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
-    else ongoing.onEnded = () => this.#finish(exchange);
+    else ongoing.onEnded = this.#finish;
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {
@@ -165,7 +165,7 @@ export class Pipeline {
     sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
   }
 
-  #finish(exchange: Exchange): void {
+  readonly #finish = (exchange: Exchange): void => {
     const { audit, context, metrics } = this.#parts;
     const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
@@ -180,7 +180,7 @@ export class Pipeline {
       stage: 'ResponseComplete',
       ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
     });
-  }
+  };
 }
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);

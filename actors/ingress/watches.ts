@@ -1,7 +1,8 @@
 // Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
 // sockets are full. Knows nothing of selections; a chunk comes ready to send.
+import { isDeepStrictEqual } from 'node:util';
 import { parseQuery } from '../../api/query.ts';
-import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { RequestInfo, ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
@@ -53,6 +54,7 @@ export class Watches {
   readonly #news: PatientTells<HubProtocol>;
   readonly #open = new Map<number, OpenWatch>();
   #nextId = 1;
+  #latestInfo: RequestInfo | undefined;
 
   constructor(parts: WatchParts) {
     this.#parts = parts;
@@ -188,6 +190,13 @@ export class Watches {
     response.onDrained(() => this.#drained(watch));
     exchange.request.release();
     exchange.query = NO_QUERY;
+    exchange.info = this.#sharedInfo(exchange.info);
+  }
+
+  /** The one of the latest watch where that is equal, as it is in a fleet: one for all of them. */
+  #sharedInfo(info: RequestInfo): RequestInfo {
+    if (this.#latestInfo === undefined || !isDeepStrictEqual(info, this.#latestInfo)) this.#latestInfo = info;
+    return this.#latestInfo;
   }
 
   /** A watch that is over before its first event. */
@@ -216,6 +225,6 @@ export class Watches {
 
   #ended(watch: OpenWatch): void {
     watch.isEnded = true;
-    watch.onEnded();
+    watch.onEnded(watch.exchange);
   }
 }
