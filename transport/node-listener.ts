@@ -1,6 +1,6 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
 // HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
-import { createServer, type Server as PlainServer } from 'node:http';
+import { createServer, type IncomingMessage, type Server as PlainServer, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -8,8 +8,9 @@ import { OrchError } from '../runtime/errors.ts';
 import { listenError } from './address-probe.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from './exchange.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from './http-status.ts';
-import { type IncomingRequest, NodeRequest } from './node-request.ts';
-import { NodeResponse, type NodeResponseScope, type OutgoingResponse, type WebSocketOffer } from './node-response.ts';
+import { type Http2Response, handleStreams } from './http2-stream.ts';
+import { http1Source, NodeRequest, type RequestSource } from './node-request.ts';
+import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './node-response.ts';
 import { handleUpgrades, type OpenUpgrade } from './node-upgrade.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { runHandler } from './run-handler.ts';
@@ -54,7 +55,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const connections = new Connections();
   const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('request', (native: IncomingRequest, nativeResponse: OutgoingResponse) => {
+  server.on('request', (native: IncomingMessage, nativeResponse: ServerResponse) => {
     serve(native, nativeResponse, options, scope, answers);
   });
   handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
@@ -64,6 +65,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
     (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
+    handleStreams(server as Http2SecureServer, (source, response) => serveStream(source, response, options, scope));
     server.on('sessionError', () => {});
     server.on('tlsClientError', () => {});
   }
@@ -90,37 +92,47 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
 }
 
 function serve(
-  native: IncomingRequest,
-  nativeResponse: OutgoingResponse,
+  native: IncomingMessage,
+  nativeResponse: ServerResponse,
   options: ListenerOptions,
   scope: NodeResponseScope,
   answers: OpenAnswers,
   upgrade?: OpenUpgrade,
 ): void {
-  if (!('stream' in nativeResponse)) answers.begin(native.socket, nativeResponse);
+  answers.begin(native.socket, nativeResponse);
   native.on('error', () => {});
   const offer = webSocketOffer(native, upgrade);
   const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
-  if ('stream' in native && headerBytes(native) > options.headerBytesMax) {
+  const handOver = upgrade?.handOver(() => response.release());
+  const request = new NodeRequest(http1Source(native), offer !== undefined, handOver);
+  runHandler(options.handler, request, response, scope.onError);
+}
+
+function serveStream(
+  source: RequestSource,
+  native: Http2Response,
+  options: ListenerOptions,
+  scope: NodeResponseScope,
+): void {
+  const response = new NodeResponse(native, scope, source.method === 'HEAD');
+  if (headerBytes(source) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
     response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
     return;
   }
-  const handOver = upgrade?.handOver(() => response.release());
-  const request = new NodeRequest(native, offer !== undefined, handOver);
-  runHandler(options.handler, request, response, scope.onError);
+  runHandler(options.handler, new NodeRequest(source), response, scope.onError);
 }
 
 /** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
-function webSocketOffer(native: IncomingRequest, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
+function webSocketOffer(native: IncomingMessage, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
   if (upgrade === undefined) return undefined;
   const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
   return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
 }
 
 /** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
-function headerBytes(native: IncomingRequest): number {
-  return native.rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
+function headerBytes({ rawHeaders }: RequestSource): number {
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
@@ -231,13 +243,14 @@ class Connections {
   addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
     let openStreams = 0;
     let idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+    const onStreamClosed = (): void => {
+      openStreams--;
+      if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+    };
     session.on('stream', (stream) => {
       openStreams++;
       clearTimeout(idle);
-      stream.once('close', () => {
-        openStreams--;
-        if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
-      });
+      stream.once('close', onStreamClosed);
     });
     session.once('close', () => clearTimeout(idle));
     session.on('error', () => {});

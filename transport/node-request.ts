@@ -1,7 +1,8 @@
 // One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
 // list, so that repeated headers read the same as on the other listener.
 import type { IncomingMessage } from 'node:http';
-import type { Http2ServerRequest } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import {
   type BodyFlow,
@@ -13,7 +14,25 @@ import {
 import { unmappedAddress } from './peer-address.ts';
 import { headersStarting, headerValue } from './raw-headers.ts';
 
-export type IncomingRequest = IncomingMessage | Http2ServerRequest;
+/** A request as Node hands it over, by whichever protocol it came. */
+export interface RequestSource {
+  readonly method: string;
+  /** As sent, with the query. */
+  readonly target: string;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+  /** As `HttpRequest.connection`. */
+  readonly connection: object;
+  /** Undefined when it is gone. */
+  readonly socket: Socket | undefined;
+}
+
+/** A request by HTTP/1.1. */
+export function http1Source(native: IncomingMessage): RequestSource {
+  const { method = 'GET', url = '/', rawHeaders, socket } = native;
+  return { method, target: url, rawHeaders, body: native, connection: socket, socket };
+}
 
 /** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
 const BODY_STALL_MS = 10_000;
@@ -28,27 +47,27 @@ export class NodeRequest implements HttpRequest {
   readonly path: string;
   query: string;
   readonly isWebSocket: boolean;
-  readonly #native: IncomingRequest;
+  readonly connection: object;
+  readonly #body: Readable;
+  #socket: Socket | undefined;
   #headers: readonly string[];
   readonly #remoteAddress: string;
   readonly upgrade: ConnectionUpgrade | undefined;
   #isBodyTaken = false;
 
-  constructor(native: IncomingRequest, isWebSocket = false, upgrade?: ConnectionUpgrade) {
-    const target = originForm(native.url ?? '/');
+  constructor(source: RequestSource, isWebSocket = false, upgrade?: ConnectionUpgrade) {
+    const target = originForm(source.target);
     const question = target.indexOf('?');
-    this.method = native.method ?? 'GET';
+    this.method = source.method;
     this.path = question < 0 ? target : target.slice(0, question);
     this.query = question < 0 ? '' : target.slice(question + 1);
-    this.#native = native;
+    this.connection = source.connection;
+    this.#body = source.body;
+    this.#socket = source.socket;
     this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
-    this.#headers = copyHeaders(native);
-    this.#remoteAddress = unmappedAddress(native.socket.remoteAddress);
-  }
-
-  get connection(): object {
-    return connectionOf(this.#native);
+    this.#headers = copyHeaders(source.rawHeaders);
+    this.#remoteAddress = unmappedAddress(source.socket?.remoteAddress);
   }
 
   get remoteAddress(): string {
@@ -56,11 +75,10 @@ export class NodeRequest implements HttpRequest {
   }
 
   get peerCertificate(): Uint8Array | undefined {
-    const connection = connectionOf(this.#native);
-    let certificate = certificates.get(connection);
+    let certificate = certificates.get(this.connection);
     if (certificate === undefined) {
-      certificate = verifiedCertificate(this.#native.socket as TLSSocket);
-      certificates.set(connection, certificate);
+      certificate = verifiedCertificate(this.#socket as TLSSocket | undefined);
+      certificates.set(this.connection, certificate);
     }
     return certificate ?? undefined;
   }
@@ -76,12 +94,13 @@ export class NodeRequest implements HttpRequest {
   release(): void {
     this.#headers = NO_HEADERS;
     this.query = '';
+    this.#socket = undefined;
   }
 
   body(bytesMax: number): Promise<Uint8Array | null> {
     if (this.#isBodyTaken) return Promise.reject(new Error('the body was read twice'));
     this.#isBodyTaken = true;
-    const body = readBody(this.#native, bytesMax);
+    const body = readBody(this.#body, bytesMax);
     // A handler that answers without waiting for the body must not bring the process down when the client goes away.
     body.catch(() => {});
     return body;
@@ -89,15 +108,15 @@ export class NodeRequest implements HttpRequest {
 
   bodyFlow(): BodyFlow {
     this.#isBodyTaken = true;
-    return new NodeBodyFlow(this.#native);
+    return new NodeBodyFlow(this.#body);
   }
 }
 
 /** Node holds the client back by itself while nobody reads. */
 class NodeBodyFlow implements BodyFlow {
-  readonly #native: IncomingRequest;
+  readonly #native: Readable;
 
-  constructor(native: IncomingRequest) {
+  constructor(native: Readable) {
     this.#native = native;
   }
 
@@ -125,7 +144,7 @@ class NodeBodyFlow implements BodyFlow {
   }
 }
 
-function readBody(native: IncomingRequest, bytesMax: number): Promise<Uint8Array | null> {
+function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null> {
   return new Promise((resolve, reject) => {
     let chunks: Buffer[] = [];
     let bytes = 0;
@@ -163,8 +182,8 @@ function ownBytes(chunks: readonly Buffer[], bytes: number): Uint8Array {
 }
 
 /** Destroys a request whose body stands still. Answers what ends the watch. */
-function cutWhenStalled(native: IncomingRequest): () => void {
-  let timer: NodeJS.Timeout | undefined = setTimeout(() => destroy(native), BODY_STALL_MS).unref();
+function cutWhenStalled(native: Readable): () => void {
+  let timer: NodeJS.Timeout | undefined = setTimeout(() => native.destroy(), BODY_STALL_MS).unref();
   native.on('data', () => timer?.refresh());
   return () => {
     clearTimeout(timer);
@@ -172,14 +191,8 @@ function cutWhenStalled(native: IncomingRequest): () => void {
   };
 }
 
-function destroy(native: IncomingRequest): void {
-  if ('stream' in native) native.stream.destroy();
-  else native.destroy();
-}
-
 /** Names in lower case and values in turn, without HTTP/2's pseudo headers. */
-function copyHeaders(native: IncomingRequest): readonly string[] {
-  const { rawHeaders } = native;
+function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
   const headers: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i]!;
@@ -197,12 +210,8 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function connectionOf(native: IncomingRequest): object {
-  return 'stream' in native ? (native.stream.session ?? native) : native.socket;
-}
-
-function verifiedCertificate(socket: TLSSocket): Uint8Array | null {
-  if (socket.authorized !== true) return null;
+function verifiedCertificate(socket: TLSSocket | undefined): Uint8Array | null {
+  if (socket?.authorized !== true) return null;
   const raw = socket.getPeerX509Certificate()?.raw;
   return raw === undefined ? null : new Uint8Array(raw);
 }

@@ -1,7 +1,6 @@
 // One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so every
 // body is copied: it may lie in memory that is used again.
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
+import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HeaderList } from './exchange.ts';
@@ -11,10 +10,8 @@ import { isFramingHeader, safeHeaderValue } from './response-headers.ts';
 import type { TrackedResponse } from './run-handler.ts';
 import type { MessageFraming } from './web-socket.ts';
 
-export type OutgoingResponse = ServerResponse | Http2ServerResponse;
-
-/** What both kinds have in common, under one declaration. */
-interface NativeResponse {
+/** What an answer is written to: a response by HTTP/1.1, or one by HTTP/2. */
+export interface NativeResponse {
   readonly writableLength: number;
   readonly writableNeedDrain: boolean;
   writeHead(status: number, headers: Record<string, string | string[]>): unknown;
@@ -22,6 +19,7 @@ interface NativeResponse {
   end(bytes?: Uint8Array): unknown;
   setTimeout(ms: number, callback: () => void): unknown;
   on(event: 'close' | 'drain' | 'error', callback: () => void): unknown;
+  destroy(): unknown;
 }
 
 /** A client that takes nothing of a finished answer for so long is cut off. */
@@ -43,6 +41,8 @@ export interface WebSocketOffer {
 
 type State = 'idle' | 'streaming' | 'done';
 
+function ignore(): void {}
+
 export class NodeResponse implements TrackedResponse {
   aborted = false;
   readonly #native: NativeResponse;
@@ -50,7 +50,6 @@ export class NodeResponse implements TrackedResponse {
   readonly #http1: ServerResponse | undefined;
   readonly #scope: NodeResponseScope;
   readonly #isHeadRequest: boolean;
-  readonly #destroy: () => void;
   #state: State = 'idle';
   #isBodiless = false;
   readonly #offer: WebSocketOffer | undefined;
@@ -58,16 +57,15 @@ export class NodeResponse implements TrackedResponse {
   #abortCallback: (() => void) | undefined;
   #drainCallback: (() => void) | undefined;
 
-  constructor(native: OutgoingResponse, scope: NodeResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
-    this.#native = native as unknown as NativeResponse;
-    this.#http1 = 'stream' in native ? undefined : native;
-    this.#destroy = 'stream' in native ? () => native.stream.destroy() : () => native.destroy();
+  constructor(native: NativeResponse, scope: NodeResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
+    this.#native = native;
+    this.#http1 = native instanceof ServerResponse ? native : undefined;
     this.#scope = scope;
     this.#isHeadRequest = isHeadRequest;
     this.#offer = offer;
     this.#native.on('close', () => this.#onClose());
     // An error is followed by `close`, which says all there is to say.
-    this.#native.on('error', () => {});
+    this.#native.on('error', ignore);
   }
 
   get isUntouched(): boolean {
@@ -158,7 +156,7 @@ export class NodeResponse implements TrackedResponse {
 
   abort(): void {
     if (this.#state === 'done') return;
-    if (this.#webSocket === undefined) this.#destroy();
+    if (this.#webSocket === undefined) this.#native.destroy();
     else this.#offer?.socket.destroy();
     this.#onClose();
   }
@@ -201,6 +199,6 @@ export class NodeResponse implements TrackedResponse {
   }
 
   #cutWhenStalled(): void {
-    if (this.#native.writableLength > 0) this.#native.setTimeout(STALL_MS, () => this.#destroy());
+    if (this.#native.writableLength > 0) this.#native.setTimeout(STALL_MS, () => this.#native.destroy());
   }
 }

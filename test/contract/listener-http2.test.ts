@@ -14,7 +14,7 @@ import {
   Taken,
   testPair,
 } from './listener-fixture.ts';
-import { answerOf } from './listener-http2-client.ts';
+import { answerOf, postBrokenOff } from './listener-http2-client.ts';
 
 function http2Test(
   title: string,
@@ -105,6 +105,57 @@ http2Test('bodies are read, and refused over the limit', echo, async (t, session
   tooLarge.write(pattern(100_001));
   t.is((await answerOf(tooLarge)).headers[':status'], 413);
   t.is((await answerOf(session.request({ ':method': 'POST' }).end())).body.length, 0);
+});
+
+const bodies: string[] = [];
+const noteBody: ExchangeHandler = (request, response) => {
+  void request.body(100_000).then(
+    (body) => {
+      bodies.push(`whole: ${body?.length}`);
+      response.respond(200, BINARY_HEADERS, '');
+    },
+    (error: Error) => bodies.push(error.name),
+  );
+};
+
+for (const code of [constants.NGHTTP2_CANCEL, constants.NGHTTP2_NO_ERROR]) {
+  http2Test(
+    `a body that its client breaks off with code ${code} is not taken for whole`,
+    noteBody,
+    async (t, _session, listener) => {
+      bodies.length = 0;
+      const client = await postBrokenOff(listener.port, (await testPair).certPem, pattern(1000), code);
+      await eventually(() => bodies.length > 0);
+      t.deepEqual(bodies, ['RequestAborted']);
+      client.destroy();
+    },
+  );
+}
+
+const refuseUnread: ExchangeHandler = (_request, response) => response.respond(401, JSON_HEADERS, '{}');
+
+http2Test('a body that nobody reads does not hold the stream', refuseUnread, async (t, session) => {
+  const stream = session.request({ ':method': 'POST' });
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  const answer = answerOf(stream);
+  stream.end(pattern(3_000_000));
+  t.is((await answer).headers[':status'], 401);
+  await closed;
+});
+
+http2Test('a client that waits to be told to go on is told so', echo, async (t, session) => {
+  const stream = session.request({ ':method': 'POST', expect: '100-continue' });
+  await new Promise<void>((resolve) => {
+    stream.once('continue', resolve);
+  });
+  t.is((await answerOf(stream.end('body'))).body.toString(), 'body');
+  const strange = session.request({ ':path': '/', expect: 'miracles' });
+  t.is((await answerOf(strange)).headers[':status'], 417);
+});
+
+http2Test('a tunnel is refused', echo, async (t, session) => {
+  const stream = session.request({ ':method': 'CONNECT', ':authority': 'localhost:1' });
+  t.is((await answerOf(stream)).headers[':status'], 405);
 });
 
 http2Test(
