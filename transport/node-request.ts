@@ -131,6 +131,7 @@ class NodeBodyFlow implements BodyFlow {
       if (!onChunk(chunk)) native.pause();
     });
     native.once('end', () => {
+      if (isBrokenOff(native)) return;
       isOver = true;
       onEnd();
     });
@@ -159,6 +160,7 @@ function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null
       resolve(null);
     });
     native.once('end', () => {
+      if (isBrokenOff(native)) return;
       stopWatching();
       resolve(bytes > bytesMax ? null : ownBytes(chunks, bytes));
     });
@@ -179,6 +181,11 @@ function ownBytes(chunks: readonly Buffer[], bytes: number): Uint8Array {
     offset += chunk.length;
   }
   return whole;
+}
+
+/** Whether the client reset an HTTP/2 stream before its end. Node ends such a body as if it were whole; `close` follows. */
+function isBrokenOff(native: Readable & { readonly aborted?: boolean }): boolean {
+  return native.aborted === true;
 }
 
 /** Destroys a request whose body stands still. Answers what ends the watch. */
