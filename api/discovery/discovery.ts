@@ -37,23 +37,40 @@ export interface Discovery {
   readonly paths: readonly string[];
 }
 
-/** Builds all documents for what `registry` serves. They do not change, unless a new registry does. */
+/**
+ * All documents for what `registry` serves, each made when it is first asked for: a server that starts has no time for
+ * them. They do not change, unless a new registry does.
+ */
 export function createDiscovery(registry: Registry, dialect: Dialect, settings: DiscoverySettings): Discovery {
-  const documents = new Map<string, object>();
-  const named = registry.groups().filter(({ name }) => name !== '');
-  documents.set('/version', versionDocument(dialect, settings.build));
-  documents.set('/api', apiVersions(registry.servedVersions(''), settings.serverAddress));
-  documents.set('/apis', { kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(apiGroup) });
+  const makers = new Map<string, () => object>();
+  const groups = registry.groups();
+  const named = groups.filter(({ name }) => name !== '');
+  makers.set('/version', () => versionDocument(dialect, settings.build));
+  makers.set('/api', () => apiVersions(registry.servedVersions(''), settings.serverAddress));
+  makers.set('/apis', () => ({ kind: 'APIGroupList', apiVersion: 'v1', groups: named.map(apiGroup) }));
   for (const group of named) {
-    documents.set(`/apis/${group.name}`, { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) });
+    makers.set(`/apis/${group.name}`, () => ({ kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) }));
   }
-  for (const { name, versions } of registry.groups()) {
-    for (const version of versions) documents.set(...resourceList(registry, name, version));
+  for (const { name, versions } of groups) {
+    for (const version of versions) {
+      const path = name === '' ? `/api/${version}` : `/apis/${apiVersionOf(name, version)}`;
+      makers.set(path, () => resourceList(registry, name, version));
+    }
   }
-  documents.set('/', { paths: [...new Set([...documents.keys(), '/apis/', ...settings.extraPaths])].sort() });
+  const below = [...makers.keys(), '/apis/', ...settings.extraPaths];
+  makers.set('/', () => ({ paths: [...new Set(below)].sort() }));
+  const documents = new Map<string, object>();
   return {
-    document: (path) => documents.get(path.length > 2 && path.endsWith('/') ? path.slice(0, -1) : path),
-    paths: [...documents.keys()],
+    document(given) {
+      const path = given.length > 2 && given.endsWith('/') ? given.slice(0, -1) : given;
+      let document = documents.get(path);
+      if (document === undefined) {
+        document = makers.get(path)?.();
+        if (document !== undefined) documents.set(path, document);
+      }
+      return document;
+    },
+    paths: [...makers.keys()],
   };
 }
 
@@ -82,11 +99,8 @@ function apiGroup({ name, versions, preferredVersion }: ServedGroup): object {
   return { name, versions: versions.map(entry), preferredVersion: entry(preferredVersion) };
 }
 
-function resourceList(registry: Registry, group: string, version: string): [path: string, document: object] {
+function resourceList(registry: Registry, group: string, version: string): object {
   const groupVersion = apiVersionOf(group, version);
-  const types = registry.all().filter((type) => type.apiVersion === groupVersion);
-  const resources = apiResources(types);
-  return group === ''
-    ? [`/api/${version}`, { kind: 'APIResourceList', groupVersion, resources }]
-    : [`/apis/${groupVersion}`, { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources }];
+  const resources = apiResources(registry.all().filter((type) => type.apiVersion === groupVersion));
+  return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion, resources };
 }
