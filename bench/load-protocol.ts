@@ -50,6 +50,8 @@ export interface RequestJob {
   readonly objects: number;
   /** `shared`: requests take the objects in turn. `owned`: every connection has objects that no other one touches. */
   readonly objectChoice: 'shared' | 'owned';
+  /** The request is a list, asked for in pages of so many; a list is then one operation. */
+  readonly pageLimit?: number;
   /** Remember the resourceVersion of each answer for `{version}`. */
   readonly capturesVersion: boolean;
   readonly bounds: LoadBounds;

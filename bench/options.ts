@@ -14,6 +14,7 @@ const OPTIONS = {
   placement: { type: 'text', description: 'Placement of the server: a name or a file' },
   workload: { type: 'text', description: 'placement compare: workloads, separated by commas' },
   kind: { type: 'text', description: 'create, delete: configmap or pod; update: deployment as well' },
+  limit: { type: 'count', description: 'list: objects on a page, all pages one after another; without it one answer' },
   protobuf: { type: 'flag', description: 'get, list, watch: answers in Protobuf; list: beside the same in JSON' },
   change: { type: 'text', description: 'update: put, merge, strategic or apply' },
   patch: { type: 'flag', description: 'update: the same as --change merge' },

@@ -5,6 +5,7 @@ import { LatencyHistogram } from './latency-histogram.ts';
 import type { LoadResult, RequestJob } from './load-protocol.ts';
 import { MarkerScanner } from './marker-scanner.ts';
 import { Measurement } from './measurement.ts';
+import { PagedLane } from './paged-lane.ts';
 import { PreparedRequest } from './request-template.ts';
 
 /** After the load's time is up, a server that answers nothing more is given up. */
@@ -15,7 +16,9 @@ const JUDGED_ANSWERS = 100;
 /** Runs the job. Rejects when a connection fails at the start or most answers are errors. */
 export async function runRequestLoad(job: RequestJob): Promise<LoadResult> {
   const load = new RequestLoad(job);
-  const lanes = Array.from({ length: job.connections }, (_, index) => new Lane(load, job, index));
+  const lanes: Lane[] = Array.from({ length: job.connections }, (_, index) =>
+    job.pageLimit === undefined ? new RequestLane(load, job, index) : new PagedLane(load, job),
+  );
   try {
     await new Connector(job.endpoint).openMany(lanes, (lane, connection) => lane.attach(connection));
     return await load.run(lanes);
@@ -24,7 +27,23 @@ export async function runRequestLoad(job: RequestJob): Promise<LoadResult> {
   }
 }
 
-class RequestLoad {
+/** One connection, on which one operation follows another. */
+export interface Lane extends ConnectionSink {
+  attach(connection: Connection): void;
+  /** Begins an operation, if there is to be another. */
+  next(nowMs: number): void;
+  close(): void;
+}
+
+/** What lanes tell their load. */
+export interface LaneLoad {
+  /** The number of the next operation, or -1 when there is to be none. */
+  takeSequence(): number;
+  answered(sentMs: number, nowMs: number, bodyBytes: number, error: string | undefined): void;
+  lost(error: Error): void;
+}
+
+class RequestLoad implements LaneLoad {
   readonly #job: RequestJob;
   readonly #latency = new LatencyHistogram();
   readonly #measurement: Measurement;
@@ -57,7 +76,6 @@ class RequestLoad {
     });
   }
 
-  /** The number of the next request, or -1 when there is to be none. */
   takeSequence(): number {
     if (this.#settle === undefined || this.#sent >= this.#job.bounds.count) return -1;
     this.#sent += 1;
@@ -114,8 +132,8 @@ class RequestLoad {
 }
 
 /** One connection and its turn through the objects. */
-class Lane implements ConnectionSink {
-  readonly #load: RequestLoad;
+class RequestLane implements Lane {
+  readonly #load: LaneLoad;
   readonly #job: RequestJob;
   readonly #index: number;
   readonly #request: PreparedRequest;
@@ -131,7 +149,7 @@ class Lane implements ConnectionSink {
   #errorText = '';
   #awaitsVersion = false;
 
-  constructor(load: RequestLoad, job: RequestJob, index: number) {
+  constructor(load: LaneLoad, job: RequestJob, index: number) {
     this.#load = load;
     this.#job = job;
     this.#index = index;

@@ -19,6 +19,7 @@ export const list: Workload = {
     const connections = bench.options.connections ?? CONNECTIONS;
     const pods = bench.options.objects ?? PODS;
     const bytes = bench.options.bytes ?? BYTES;
+    if (bench.options.limit !== undefined && bench.accept !== undefined) throw new Error('--limit reads JSON only');
     const accepts = bench.accept === undefined ? [undefined] : [undefined, bench.accept];
     const results = await bench.withTarget(async (target) => {
       const body = pod(`${target.prefix}-{seq}`, bytes, { scheduled: false });
@@ -39,7 +40,9 @@ export const list: Workload = {
         ...(Number.isNaN(cpuSecondsEach) ? {} : { cpuSecondsEach }),
         ...(i === 0 || Number.isNaN(cpuSecondsEach) ? {} : { cpuToJson: cpuSecondsEach / cpuEach(results[0]!) }),
       };
-      const parameters = { connections, pods, protobuf: accepts[i] !== undefined };
+      const { limit } = bench.options;
+      const protobuf = accepts[i] !== undefined;
+      const parameters = { connections, pods, protobuf, ...(limit === undefined ? {} : { limit }) };
       report(figuresOf({ workload: 'list', parameters, unit: 'lists', result, floor, details }));
     }
   },
@@ -54,6 +57,7 @@ function lists(bench: Bench, { endpoint, pid }: Target, connections: number, acc
     objects: 1,
     objectChoice: 'shared',
     capturesVersion: false,
+    ...(bench.options.limit === undefined ? {} : { pageLimit: bench.options.limit }),
     bounds: bench.bounds(),
     ...(pid === undefined ? {} : { serverPid: pid }),
   });

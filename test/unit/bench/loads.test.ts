@@ -136,6 +136,30 @@ test('a load ends with the reason when the server goes away', async (t) => {
   t.regex(error.message, /connection was lost/);
 });
 
+test('a list in pages is one operation: each page asks for the next, and the last ends it', async (t) => {
+  const asked: string[] = [];
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.on('data', (bytes) => {
+      const token = /continue=(\S*)/.exec(bytes.toString())![1]!;
+      asked.push(decodeURIComponent(token));
+      const next = { '': 'a+b', 'a+b': 'c' }[asked.at(-1)!] ?? '';
+      socket.write(response('200 OK', `{"kind":"L","metadata":{"continue":"${next}"},"items":[{"continue":"x"}]}`));
+    });
+  });
+  const endpoint = await listening(t, server);
+  const job = {
+    ...requests(endpoint, 2),
+    request: { method: 'GET', path: '/pods' },
+    connections: 1,
+    pageLimit: 1,
+  } as const;
+  const { operations, bodyBytes } = await benchFor(t).load(job);
+  t.is(operations, 2);
+  t.deepEqual(asked, ['', 'a+b', 'c', '', 'a+b', 'c']);
+  t.is(bodyBytes, 2 * (3 * 66 + 4));
+});
+
 test('a load that cannot connect says so', async (t) => {
   const server = createServer();
   const endpoint = await listening(t, server);
