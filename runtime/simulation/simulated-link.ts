@@ -7,6 +7,7 @@ import type { Inbound } from '../mailbox.ts';
 import { actorDown, overloaded, PendingAsk } from '../pending-ask.ts';
 import type { Address } from '../plan.ts';
 import type { System } from '../system.ts';
+import { copyAcrossThreads } from './copy-across-threads.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /** What happens to messages between threads; decided by the seed. */
@@ -73,7 +74,7 @@ export class SimulatedRef implements AnyRef {
 
   #send(message: object, receiver: ThreadLife, ask: SimulatedAsk | undefined): void {
     const { time, faults, sender, address } = this.#parts;
-    const copy = acrossThreads(message) as object;
+    const copy = copyAcrossThreads(message) as object;
     const nowMs = time.monotonicMs();
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, nowMs + faults.delayMs(sender.name, receiver.name));
     time.after(this.#lastArrivalMs - nowMs, () => {
@@ -118,7 +119,7 @@ class SimulatedAsk extends PendingAsk implements Inbound {
   end(): void {}
 
   send(value: unknown): void {
-    const copy = acrossThreads(value);
+    const copy = copyAcrossThreads(value);
     this.#answer(() => this.succeed(copy));
   }
 
@@ -164,12 +165,4 @@ class SimulatedTell implements Inbound {
   send(): void {}
   fail(): void {}
   drop(): void {}
-}
-
-/** What arrives on the other thread: a copy, in which shared memory stays shared. */
-function acrossThreads(value: unknown): unknown {
-  if (value === null || typeof value !== 'object' || !('payload' in value)) return structuredClone(value);
-  // A view of Node's pool would be cloned with the whole pool.
-  const { payload, ...rest } = value as { payload: Uint8Array };
-  return { ...structuredClone(rest), payload: Uint8Array.from(payload) };
 }
