@@ -30,6 +30,8 @@ export class Deadlines {
   private readonly timers: Timers;
   private readonly tickMs: number;
   private readonly slots: readonly SlotEnd[] = Array.from({ length: SLOTS }, () => new SlotEnd());
+  /** What is expiring just now: one entry's end may remove others. */
+  private readonly due = new SlotEnd();
   private readonly originMs: number;
   /** Every tick up to here has been visited. */
   private visitedTick = 0;
@@ -58,28 +60,18 @@ export class Deadlines {
     }
     const due = Math.ceil((elapsedMs + delayMs) / this.tickMs);
     entry.expiryTick = due > this.visitedTick ? due : this.visitedTick + 1;
-    const end = this.slots[entry.expiryTick & (SLOTS - 1)]!;
-    entry.previous = end.previous;
-    entry.next = end;
-    end.previous.next = entry;
-    end.previous = entry;
+    append(this.slots[entry.expiryTick & (SLOTS - 1)]!, entry);
     this.count++;
   }
 
   /** Takes an entry off the wheel; does nothing when it is not on it. */
   remove(entry: DeadlineEntry): void {
-    const { previous, next } = entry;
-    if (next === undefined || previous === undefined) return;
-    previous.next = next;
-    next.previous = previous;
-    entry.next = undefined;
-    entry.previous = undefined;
-    this.count--;
+    if (unlink(entry)) this.count--;
   }
 
   /** Everything on the wheel, in no particular order. */
   entries(): readonly DeadlineEntry[] {
-    return this.slots.flatMap((end) => {
+    return [...this.slots, this.due].flatMap((end) => {
       const entries: DeadlineEntry[] = [];
       for (let entry = end.next; entry !== end; entry = entry.next!) entries.push(entry);
       return entries;
@@ -106,10 +98,33 @@ export class Deadlines {
     while (entry !== end) {
       const next = entry.next!;
       if (entry.expiryTick <= nowTick) {
-        this.remove(entry);
-        entry.expire();
+        unlink(entry);
+        append(this.due, entry);
       }
       entry = next;
     }
+    while (this.due.next !== this.due) {
+      const first = this.due.next;
+      this.remove(first);
+      first.expire();
+    }
   }
+}
+
+function append(end: SlotEnd, entry: DeadlineEntry): void {
+  entry.previous = end.previous;
+  entry.next = end;
+  end.previous.next = entry;
+  end.previous = entry;
+}
+
+/** False when the entry is on no list. */
+function unlink(entry: DeadlineEntry): boolean {
+  const { previous, next } = entry;
+  if (next === undefined || previous === undefined) return false;
+  previous.next = next;
+  next.previous = previous;
+  entry.next = undefined;
+  entry.previous = undefined;
+  return true;
 }

@@ -318,6 +318,7 @@ export class Watchers implements WatcherOwner {
   end(watcher: Watcher): void {
     this.flush();
     const { cohort, id } = watcher;
+    if (!this.#watchers.has(id)) return;
     if (cohort.bookmarks && watcher.state === 'live') {
       const { applied } = this.#options.position();
       const bookmark = this.#framing.bookmark(cohort, applied, undefined, cohort.columnsDue.has(id));
@@ -332,7 +333,7 @@ export class Watchers implements WatcherOwner {
   #drop(watcher: Watcher): void {
     const { cohort } = watcher;
     this.#timeouts.remove(watcher);
-    this.#watchers.delete(watcher.id);
+    if (!this.#watchers.delete(watcher.id)) return;
     this.#future.delete(watcher);
     this.#beginning.delete(watcher);
     cohort.live.delete(watcher.id);

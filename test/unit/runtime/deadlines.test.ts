@@ -50,6 +50,22 @@ test('an entry that was removed does not expire, and may be removed twice', asyn
   t.not(kept.expiredAtMs, undefined);
 });
 
+test('an entry that the expiry of another removes does not expire, and those behind it do', async (t) => {
+  const { time, deadlines } = setup();
+  const [first, removed, last] = [new Entry(time), new Entry(time), new Entry(time)];
+  const expire = first.expire.bind(first);
+  first.expire = () => {
+    expire();
+    deadlines.remove(removed);
+  };
+  for (const entry of [first, removed, last]) deadlines.add(entry, 100);
+  await time.advance(300);
+  t.not(first.expiredAtMs, undefined);
+  t.is(removed.expiredAtMs, undefined);
+  t.not(last.expiredAtMs, undefined);
+  t.is(deadlines.pending, 0);
+});
+
 test('the timer runs only while entries are pending', async (t) => {
   const { time, deadlines } = setup();
   t.is(time.nextDueMs, undefined);
