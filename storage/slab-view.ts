@@ -16,16 +16,27 @@ export class SlabView {
   /** Of the store whose slabs these are. */
   #incarnation = -1;
 
+  /** The view of the store that was followed before: a subscriber of this thread may still be reading what that one sent. */
+  #before: { readonly incarnation: number; readonly slabs: (Slab | undefined)[] } | undefined;
+
   /** Adds slabs that are not known yet. `incarnation`: of the store they are of. */
   learn(slabs: readonly (readonly [number, SharedArrayBuffer])[], incarnation: number): void {
-    this.#incarnation = incarnation;
+    if (incarnation !== this.#incarnation) this.#turnTo(incarnation);
     for (const [number, memory] of slabs) {
-      const known = this.#slabs[number];
-      if (known?.memory === memory) continue;
-      // A restarted store counts its slabs from 0 again: answers in progress keep the array they began with.
-      if (known !== undefined) this.#slabs = this.#slabs.slice();
+      if (this.#slabs[number]?.memory === memory) continue;
       this.#slabs[number] = mapSlab(memory);
     }
+  }
+
+  /**
+   * A restarted store counts its slabs from 0 again, so none of the other's may be taken for its own: not even one whose
+   * number it has not given yet. Answers in progress keep the array they began with.
+   */
+  #turnTo(incarnation: number): void {
+    const left = { incarnation: this.#incarnation, slabs: this.#slabs };
+    this.#slabs = this.#before?.incarnation === incarnation ? this.#before.slabs : [];
+    this.#incarnation = incarnation;
+    this.#before = left;
   }
 
   /** The slab of that number; a place that names an unknown one is a broken invariant. */
