@@ -15,7 +15,6 @@ export class SlabView {
   #slabs: (Slab | undefined)[] = [];
   /** Of the store whose slabs these are. */
   #incarnation = -1;
-
   /** The view of the store that was followed before: a subscriber of this thread may still be reading what that one sent. */
   #before: { readonly incarnation: number; readonly slabs: (Slab | undefined)[] } | undefined;
 

@@ -12,23 +12,14 @@ import type { Answer } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
 import { KIND_FACTS } from '../unit/api/table/fixture.ts';
 import { documents } from '../unit/api/validation/objects.ts';
+import { PERMISSIVE_ARGS } from './permissive-server.ts';
 
 const DIALECT = DIALECTS.orch;
 const SCHEMA = schemaOf(DIALECT);
 const REGISTRY = createRegistry(DIALECT, { runtimeConfig: ['api/all=true'] });
 const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
 
-/** Admission that looks for what a pod names would refuse the fixtures' pods. */
-const server = sharedServer(test, {
-  args: [
-    '--runtime-config',
-    'api/all=true',
-    '--disable-admission-plugins',
-    'ServiceAccount,Priority,RuntimeClass',
-    '--service-cluster-ip-range',
-    '10.0.0.0/24,fd00::/108',
-  ],
-});
+const server = sharedServer(test, { args: PERMISSIVE_ARGS });
 
 interface SubresourceFact {
   readonly name: string;

@@ -21,6 +21,7 @@ import {
 } from '../unit/api/validation/cases.ts';
 import { complete, documents } from '../unit/api/validation/objects.ts';
 import { type RowRequest, rowCases, serverRows } from '../unit/api/validation/row-cases.ts';
+import { PERMISSIVE_ARGS } from './permissive-server.ts';
 
 const DIALECT = DIALECTS.orch;
 const SERVED = createRegistry(DIALECT, {});
@@ -35,18 +36,8 @@ const GATES = [
   'TopologyAwareHints',
 ];
 
-/** Admission that looks for what a pod names would refuse pods before their fields are looked at. */
 const server = sharedServer(test, {
-  args: [
-    '--runtime-config',
-    'api/all=true',
-    '--disable-admission-plugins',
-    'ServiceAccount,Priority,RuntimeClass',
-    '--service-cluster-ip-range',
-    '10.0.0.0/24,fd00::/108',
-    '--feature-gates',
-    GATES.map((gate) => `${gate}=true`).join(),
-  ],
+  args: [...PERMISSIVE_ARGS, '--feature-gates', GATES.map((gate) => `${gate}=true`).join()],
 });
 
 /** The valid manifests as they are written, by title. */
