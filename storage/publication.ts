@@ -1,9 +1,6 @@
 // What the store publishes, as every reader of it sees it: where records lie, and how to walk them.
 import { recordLength, type Slab } from './slab-record.ts';
-import type { SlabView } from './slab-view.ts';
-
-/** Slabs by number, with their memory. */
-export type SlabMemories = readonly (readonly [slab: number, memory: SharedArrayBuffer])[];
+import type { SlabMemories, SlabView } from './thread-slabs.ts';
 
 /** One commit batch as published: the records lie in shared memory, in order of revision. */
 export interface Publication {

@@ -7,7 +7,7 @@ import { forEachRecord, type Publication, type PublishedSnapshot } from './publi
 import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
-import type { SlabView } from './slab-view.ts';
+import type { SlabView } from './thread-slabs.ts';
 
 /** One object as of the snapshot, or one change after it. */
 export interface FeedEvent {
@@ -40,7 +40,7 @@ export interface StoreFeed {
 }
 
 export interface StoreFeedOptions {
-  /** The thread's slabs: `context.threadLocal(SLAB_VIEW, () => new SlabView())`. */
+  /** The thread's slabs: `ThreadSlabs.of(context)`. */
   readonly slabs: SlabView;
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];

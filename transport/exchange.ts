@@ -104,8 +104,12 @@ export interface HttpResponse {
   write(bytes: Uint8Array): boolean;
   /** Called each time the socket has drained after a refused write. */
   onDrained(callback: () => void): void;
-  /** Ends a streamed answer with its closing chunk. */
-  end(): void;
+  /**
+   * Ends a streamed answer with its closing chunk. `last`: bytes before that; unlike a chunk of `write` they may follow a
+   * refused one, so that an answer to a client that does not read can still say why it is over. A client that takes
+   * nothing for ten seconds is cut off.
+   */
+  end(last?: Uint8Array): void;
   /** Cuts the connection without a proper end. */
   abort(): void;
 }

@@ -119,7 +119,8 @@ export class GzipResponse implements HttpResponse {
     if (this.#state === 'plain') this.#inner.onDrained(callback);
   }
 
-  end(): void {
+  end(last?: Uint8Array): void {
+    if (last !== undefined) this.write(last);
     switch (this.#state) {
       case 'undecided':
         this.#state = 'done';

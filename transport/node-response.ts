@@ -143,8 +143,9 @@ export class NodeResponse implements TrackedResponse {
     this.#drainCallback = callback;
   }
 
-  end(): void {
+  end(last?: Uint8Array): void {
     if (this.#state !== 'streaming') return;
+    if (last !== undefined) this.write(last);
     this.#state = 'done';
     if (this.#webSocket !== undefined) {
       this.#webSocket.close();

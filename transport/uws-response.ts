@@ -134,8 +134,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     if (sink !== undefined) sink.onDrained = callback;
   }
 
-  end(): void {
+  end(last?: Uint8Array): void {
     if (this.#state !== 'ongoing') return;
+    if (last !== undefined) this.write(last);
     const webSocket = this.#webSocket;
     if (webSocket === undefined) {
       this.#stream?.end();

@@ -11,7 +11,7 @@ import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
@@ -54,7 +54,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       context,
       hub,
       releases: new PatientTells(hub, context.timers),
-      slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      slabs: ThreadSlabs.of(context),
       requestTimeoutMs,
     };
     this.#write = {

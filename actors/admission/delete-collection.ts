@@ -9,8 +9,10 @@ import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { conflictModified, serviceUnavailable } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { isStale, type Slab, valueView } from '../../storage/slab-record.ts';
+import { isStale, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { StoreSlabs } from '../../storage/thread-slabs.ts';
+import type { ListAnswer } from '../hub/protocol.ts';
 import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -50,7 +52,7 @@ export async function deleteCollection(
   if (answer.refused !== undefined)
     throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
   try {
-    const items = await deleteAll(write, type, answer.places, options);
+    const items = await deleteAll(write, type, answer, options);
     const metadata = { resourceVersion: String(answer.revision) };
     return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
   } finally {
@@ -62,14 +64,13 @@ export async function deleteCollection(
 async function deleteAll(
   write: WriteContext,
   type: KnownType,
-  places: Uint32Array,
+  { places, incarnation }: ListAnswer,
   options: DeleteOptions,
 ): Promise<JsonObject[]> {
   const step = COMMIT_OBJECTS * NUMBERS_A_PLACE;
   const commits: JsonObject[][] = [];
   let next = 0;
-  // As they are now: the places stay readable in these, whatever becomes of the store meanwhile.
-  const slabs = write.slabs.current;
+  const slabs = write.slabs.ofStore(incarnation);
   const work = async (): Promise<void> => {
     while (next < places.length) {
       const from = next;
@@ -90,13 +91,15 @@ async function deleteAll(
   return commits.flat();
 }
 
-function storedAt(places: Uint32Array, slabs: readonly (Slab | undefined)[]): StoredObject[] {
+function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[] {
   const stored: StoredObject[] = [];
   for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
     const [slab, offset] = [places[i]!, places[i + 1]!];
-    const object = decodeStored(valueView(slabs[slab]!, offset));
-    const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
-    stored.push({ object, place, isStale: isStale(slabs[slab]!, offset) });
+    const record = slabs.slab(slab);
+    const object = decodeStored(valueView(record, offset));
+    const revision = Number(metadataOf(object).resourceVersion);
+    const place = { incarnation: slabs.incarnation, slab, offset, revision };
+    stored.push({ object, place, isStale: isStale(record, offset) });
   }
   return stored;
 }

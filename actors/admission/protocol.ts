@@ -1,7 +1,7 @@
 // What admission understands: writes, from HTTP requests, the scheduler and controllers alike.
 import type { Protocol } from '../../runtime/actor.ts';
 import type { User } from '../auth/protocol.ts';
-import type { Place } from '../store/protocol.ts';
+import type { PublishedPlace } from '../store/protocol.ts';
 
 /** What is written to: the parts of a resource path. */
 export interface WriteTarget {
@@ -44,7 +44,7 @@ export interface WriteRequest {
 
 /** The answer to a write: a stored object, or a body made for the occasion (Status, Scale, a list of deleted objects). */
 export type WriteReply =
-  | { readonly code: number; readonly place: Place; readonly warnings?: readonly string[] }
+  | { readonly code: number; readonly place: PublishedPlace; readonly warnings?: readonly string[] }
   | { readonly code: number; readonly body: object; readonly warnings?: readonly string[] };
 
 /** A pod to be bound to a node. */

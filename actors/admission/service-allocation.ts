@@ -306,11 +306,15 @@ async function takenNames(reader: StoreReader, storageKey: string): Promise<stri
     throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
   }
   const names: string[] = [];
-  const { places, pin } = answer;
-  for (let i = 0; i < places.length; i += 2) {
-    names.push(parseKey(recordKey(reader.slabs.slab(places[i]!), places[i + 1]!)).name);
+  const { places, incarnation, pin } = answer;
+  try {
+    const slabs = reader.slabs.ofStore(incarnation);
+    for (let i = 0; i < places.length; i += 2) {
+      names.push(parseKey(recordKey(slabs.slab(places[i]!), places[i + 1]!)).name);
+    }
+  } finally {
+    reader.releases.tell<'release'>({ type: 'release', pin });
   }
-  reader.releases.tell<'release'>({ type: 'release', pin });
   return names;
 }
 

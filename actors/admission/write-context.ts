@@ -13,12 +13,12 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import { isStale, valueView } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
-import type { Place, StoreProtocol } from '../store/protocol.ts';
+import type { PublishedPlace, StoreProtocol } from '../store/protocol.ts';
 import type { ObjectPreparation } from './preparation.ts';
 import type { ServiceAllocation } from './service-allocation.ts';
 
@@ -28,7 +28,7 @@ export interface StoreReader {
   readonly hub: Ref<HubProtocol>;
   /** Lists that have been read to the end: what is not released keeps memory for ever. */
   readonly releases: PatientTells<HubProtocol>;
-  readonly slabs: SlabView;
+  readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
 }
 
@@ -60,7 +60,7 @@ export interface WriteContext extends StoreReader {
 /** An object as it is stored now. */
 export interface StoredObject {
   readonly object: JsonObject;
-  readonly place: Place;
+  readonly place: PublishedPlace;
   /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
   readonly isStale: boolean;
 }
@@ -74,7 +74,7 @@ export function findPlace(
   namespace: string,
   name: string,
   freshness: Freshness = MOST_RECENT,
-): Promise<Place | null> {
+): Promise<PublishedPlace | null> {
   return findRecord(reader, type.storageKey, namespace, name, freshness);
 }
 
@@ -85,7 +85,7 @@ export async function findRecord(
   namespace: string,
   name: string,
   freshness: Freshness = MOST_RECENT,
-): Promise<Place | null> {
+): Promise<PublishedPlace | null> {
   const answer = await hub.ask(
     { type: 'get', storageKey, namespace, name, freshness },
     { deadlineMs: requestTimeoutMs },
@@ -104,8 +104,7 @@ export async function readCurrent(
 ): Promise<StoredObject | null> {
   const place = await findPlace(write, type, namespace, name);
   if (place === null) return null;
-  const { slab, offset } = place;
-  return { place, object: decodePlace(write, place), isStale: isStale(write.slabs.slab(slab), offset) };
+  return { place, object: decodePlace(write, place), isStale: isStale(write.slabs.slab(place), place.offset) };
 }
 
 /** Every present object of a type in a namespace, decoded. For lists that are short by nature. */
@@ -117,12 +116,14 @@ export async function readList(write: WriteContext, type: KnownType, namespace: 
   if (answer.refused !== undefined)
     throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
   const stored: StoredObject[] = [];
+  const { incarnation } = answer;
   try {
+    const slabs = write.slabs.ofStore(incarnation);
     for (let i = 0; i < answer.places.length; i += 2) {
       const [slab, offset] = [answer.places[i]!, answer.places[i + 1]!];
-      const record = write.slabs.slab(slab);
+      const record = slabs.slab(slab);
       const object = decodeStored(valueView(record, offset));
-      const place = { slab, offset, revision: Number(metadataOf(object).resourceVersion) };
+      const place = { incarnation, slab, offset, revision: Number(metadataOf(object).resourceVersion) };
       stored.push({ object, place, isStale: isStale(record, offset) });
     }
   } finally {
@@ -134,8 +135,8 @@ export async function readList(write: WriteContext, type: KnownType, namespace: 
 const EVERYTHING = { labelSelector: '', fieldSelector: '', limit: 0, continueToken: '' } as const;
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
-export function decodePlace(write: WriteContext, { slab, offset }: Place): JsonObject {
-  return decodeStored(valueView(write.slabs.slab(slab), offset));
+export function decodePlace(write: WriteContext, place: PublishedPlace): JsonObject {
+  return decodeStored(valueView(write.slabs.slab(place), place.offset));
 }
 
 /** The store's key of an object. */

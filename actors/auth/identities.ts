@@ -4,8 +4,8 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { valueView } from '../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 
 export interface Identity {
@@ -27,7 +27,7 @@ const HUB_DEADLINE_MS = 10_000;
 
 /** Reads through the hub of the actor's thread. */
 export function identityReader(context: ActorContext): FindIdentity {
-  const slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+  const slabs = ThreadSlabs.of(context);
   const remembered = new Map<string, Identity & { readonly revision: number }>();
   let hub: Ref<HubProtocol> | undefined;
   return async (storageKey, namespace, name, freshness) => {
@@ -37,10 +37,10 @@ export function identityReader(context: ActorContext): FindIdentity {
     if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
     if (answer.place === null) return undefined;
     const key = `${storageKey}/${namespace}/${name}`;
-    const { slab, offset, revision } = answer.place;
+    const { offset, revision } = answer.place;
     const known = remembered.get(key);
     if (known?.revision === revision) return known;
-    const { uid = '', deletionTimestamp } = metadataOf(decodeStored(valueView(slabs.slab(slab), offset)));
+    const { uid = '', deletionTimestamp } = metadataOf(decodeStored(valueView(slabs.slab(answer.place), offset)));
     const deletedMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY;
     const identity = { revision, uid, deletedMs };
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();

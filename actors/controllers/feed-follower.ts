@@ -1,8 +1,8 @@
 // Keeps the controllers subscribed to the store: begins with a snapshot, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../../runtime/actor.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { StoreBatch, StoreProtocol } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 
@@ -22,7 +22,7 @@ export type FeedFactory = (
 
 /** The feed that reads the thread's slabs. */
 export const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
-  createStoreFeed({ slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()), storageKeys, onEvent });
+  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
 
 export class FeedFollower {
   readonly #subscription: StoreSubscription;

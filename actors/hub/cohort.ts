@@ -2,7 +2,7 @@
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../api/render/rendering.ts';
 import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { FramedEvent } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { type CompiledSelection, inNamespace, packedAttributes } from './selection.ts';

@@ -2,7 +2,7 @@
 // between two constants: nothing is parsed, nothing encoded.
 import type { JsonObject } from '../../api/json-value.ts';
 import { revisionOffset, stampRevision, valueLength, valueStart } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry } from './resource-cache.ts';
 
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED';

@@ -5,7 +5,7 @@ import { keepsStoredBytes, type Rendering } from '../../api/render/rendering.ts'
 import { apiVersionOf } from '../../api/resources/resource-table.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { Cohort } from './cohort.ts';
 import { bookmarkObject, expiredStatus, type FramedEvent, frameEvents } from './frames.ts';

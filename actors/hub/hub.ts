@@ -6,9 +6,9 @@ import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
-import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
+import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
+import type { PublishedPlace, Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { gather } from './lists.ts';
@@ -61,7 +61,7 @@ export class Hub implements Actor<HubProtocol> {
       onLost: (reason) => this.#lost(reason),
       crash: (error) => context.crash(error),
     });
-    this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+    this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
     this.#gate = new ReadGate(context);
     this.#watchers = new Watchers({
       context,
@@ -153,7 +153,10 @@ export class Hub implements Actor<HubProtocol> {
         return;
       }
       const entry = this.#caches.get(query.storageKey)?.tree.get(`${query.namespace}/${query.name}`);
-      reply.send({ place: entry === undefined ? null : placeOf(entry), revision: this.#gate.applied });
+      reply.send({
+        place: entry === undefined ? null : placeOf(entry, this.#slabs.incarnation),
+        revision: this.#gate.applied,
+      });
     });
   }
 
@@ -188,7 +191,8 @@ export class Hub implements Actor<HubProtocol> {
       continueToken = encodeContinueToken({ revision, after: continueAfter }, query, this.#tokenKey);
       if (tree === cache.tree) cache.rememberPresent(revision);
     }
-    return { places, revision, continueToken, remaining, pin: this.#pin() };
+    const { incarnation } = this.#slabs;
+    return { places, incarnation, revision, continueToken, remaining, pin: this.#pin() };
   }
 
   #watch(query: WatchQuery, reply: Reply): void {
@@ -352,8 +356,8 @@ function startOf(query: ListQuery, tokenKey: Uint8Array): ListStart | undefined 
   return { after, freshness: revision === PRESENT_REVISION ? { kind: 'mostRecent' } : { kind: 'exact', revision } };
 }
 
-function placeOf(entry: Entry): { revision: number; slab: number; offset: number } {
-  return { revision: entry.revision, slab: entry.slab, offset: entry.offset };
+function placeOf({ revision, slab, offset }: Entry, incarnation: number): PublishedPlace {
+  return { revision, slab, offset, incarnation };
 }
 
 /** The hub as a placeable actor. */

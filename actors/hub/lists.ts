@@ -1,5 +1,5 @@
 // Which records a list consists of. Works on a tree of one revision; copies places, never bytes.
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry, Tree } from './resource-cache.ts';
 import { attributesOf, type CompiledSelection } from './selection.ts';
 

@@ -3,7 +3,7 @@
 import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import { putVarint, tagOf, varintBytes, WIRE_BYTES } from '../../api/codec/wire.ts';
 import type { RecordMessages } from '../../storage/protobuf-records.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import { EVENT_LENGTH_BYTES } from '../../transport/watch-event.ts';
 import type { FramedEvent, WatchEventType } from './frames.ts';
 

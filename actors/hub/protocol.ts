@@ -1,8 +1,8 @@
 // What the hub understands: reads and watches of stored objects. Asked by the ingress and admission of its own thread;
-// the records that replies point at are read from the thread's slabs (storage/slab-view.ts).
+// the records that replies point at are read from the thread's slabs (storage/thread-slabs.ts).
 import type { Rendering } from '../../api/render/rendering.ts';
 import type { Protocol } from '../../runtime/actor.ts';
-import type { Place, StoreFeedTells } from '../store/protocol.ts';
+import type { PublishedPlace, StoreFeedTells } from '../store/protocol.ts';
 
 /** How fresh an answer must be (SPEC.md "Resource-version semantics"). */
 export type Freshness =
@@ -53,6 +53,8 @@ export type ReadRefusal =
 export interface ListAnswer {
   readonly refused?: undefined;
   readonly revision: number;
+  /** Of the store in whose slabs the records lie. */
+  readonly incarnation: number;
   /** Slab and offset of each record, two numbers each, in key order. */
   readonly places: Uint32Array;
   /** For the next chunk when more objects follow, else empty. */
@@ -89,7 +91,7 @@ export interface HubProtocol extends Protocol {
       };
       /** null: no such object. */
       readonly reply:
-        | { readonly refused?: undefined; readonly place: Place | null; readonly revision: number }
+        | { readonly refused?: undefined; readonly place: PublishedPlace | null; readonly revision: number }
         | ReadRefusal;
     };
     readonly list: { readonly message: ListQuery; readonly reply: ListAnswer | ReadRefusal };

@@ -3,8 +3,8 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Renderer } from '../../api/render/renderer.ts';
 import { valueView } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { FramedEvent } from './frames.ts';
 
 /** One chunk with all the events, one per line. `withColumns`: the first Table says what its columns are. */

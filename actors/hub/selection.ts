@@ -3,7 +3,7 @@ import { compileFieldSelector, type FieldSelector } from '../../api/selectors/fi
 import { type LabelSelector, parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
 import { recordAttributes } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Selection } from './protocol.ts';
 import type { Entry } from './resource-cache.ts';
 

@@ -5,7 +5,7 @@ import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { liveDigestOf } from '../../storage/event-log.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
 import { recordKeyBytes, recordRevision } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { ReadGate } from './read-gate.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';

@@ -7,7 +7,7 @@ import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { Deadlines } from '../../runtime/deadlines.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
+import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';

@@ -35,8 +35,8 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { valueView } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../transport/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../transport/agent-client.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
@@ -53,7 +53,7 @@ export interface ConnectSettings extends AgentReach {
 export interface ConnectParts {
   readonly registry: Registry;
   readonly hub: Ref<HubProtocol>;
-  readonly slabs: SlabView;
+  readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
   /** In [0, 1). */
   readonly random: () => number;
@@ -242,7 +242,7 @@ export class Connects {
     );
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) return undefined;
-    return decodeStored(valueView(slabs.slab(answer.place.slab), answer.place.offset));
+    return decodeStored(valueView(slabs.slab(answer.place), answer.place.offset));
   }
 }
 

@@ -11,7 +11,7 @@ import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
@@ -116,7 +116,7 @@ export class Ingress implements Actor<IngressProtocol> {
     const { registry, requestTimeoutMs } = options;
     const { dialect } = registry;
     const hub = context.ref<HubProtocol>('hub');
-    const slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+    const slabs = ThreadSlabs.of(context);
     const instances = context.refs('ingress').length;
     this.#inFlight = new InFlight({
       readsMax: Math.ceil(options.readsInFlightMax / instances),
@@ -298,7 +298,7 @@ export class Ingress implements Actor<IngressProtocol> {
     return new Connects({
       registry,
       hub: this.#context.ref<HubProtocol>('hub'),
-      slabs: this.#context.threadLocal(SLAB_VIEW, () => new SlabView()),
+      slabs: ThreadSlabs.of(this.#context),
       requestTimeoutMs,
       random: () => random.next(),
       settings: connect,

@@ -18,11 +18,11 @@ import type { Timers } from '../../runtime/environment.ts';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { bodyView, type Slab, valueView } from '../../storage/slab-record.ts';
-import type { SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { HubProtocol, ListAnswer, ReadRefusal } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
-import type { Place } from '../store/protocol.ts';
+import type { PublishedPlace } from '../store/protocol.ts';
 import { headersFor, sendMessage, sendObject, sendStored, sendValue } from './answers.ts';
 import type { Exchange } from './exchange.ts';
 import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
@@ -33,7 +33,7 @@ import { sendConvertedList, sendShapedList } from './shaped-list.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
-  readonly slabs: SlabView;
+  readonly slabs: ThreadSlabs;
   readonly records: ProtobufRecords;
   readonly requestTimeoutMs: number;
   readonly metaGroup: string;
@@ -67,17 +67,18 @@ export class Reads {
     );
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) throw new StatusError(notFound(type, name));
-    const { slab, offset } = answer.place;
+    const slab = slabs.slab(answer.place);
+    const { offset } = answer.place;
     const view = viewOf(subresource);
-    if (view === undefined) this.#sendRecord(exchange, 200, slabs.slab(slab), offset, representation);
-    else sendObject(exchange, 200, view.of(decodeStored(valueView(slabs.slab(slab), offset))), representation);
+    if (view === undefined) this.#sendRecord(exchange, 200, slab, offset, representation);
+    else sendObject(exchange, 200, view.of(decodeStored(valueView(slab, offset))), representation);
   }
 
   /** Answers with an object that was just written. */
   async sendWritten(
     exchange: Exchange,
     code: number,
-    place: Place,
+    place: PublishedPlace,
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> {
@@ -94,7 +95,7 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
-    this.#sendRecord(exchange, code, slabs.slab(place.slab), place.offset, representation, warnings);
+    this.#sendRecord(exchange, code, slabs.slab(place), place.offset, representation, warnings);
   }
 
   /** A stored object as it is asked for. */
@@ -128,7 +129,7 @@ export class Reads {
     // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
     const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
     try {
-      await this.#send(exchange, type, representation, answer, slabs.current);
+      await this.#send(exchange, type, representation, answer, slabs.ofStore(answer.incarnation).byNumber);
     } finally {
       patience.cancel();
       if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });

@@ -40,8 +40,8 @@ export class ResponseWithHeader implements HttpResponse {
     this.#response.onDrained(callback);
   }
 
-  end(): void {
-    this.#response.end();
+  end(last?: Uint8Array): void {
+    this.#response.end(last);
   }
 
   abort(): void {

@@ -61,8 +61,8 @@ export class ThrottledResponse implements HttpResponse {
     this.#drained = callback;
   }
 
-  end(): void {
-    this.#response.end();
+  end(last?: Uint8Array): void {
+    this.#response.end(last);
   }
 
   abort(): void {

@@ -135,8 +135,7 @@ export class Watches {
       const watch = this.#open.get(id);
       if (watch === undefined) continue;
       this.#start(watch);
-      if (chunk.byteLength > 0) watch.response.write(chunk);
-      this.#finish(watch);
+      this.#finish(watch, chunk.byteLength > 0 ? chunk : undefined);
     }
   }
 
@@ -211,9 +210,9 @@ export class Watches {
     this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }
 
-  #finish(watch: OpenWatch): void {
+  #finish(watch: OpenWatch, last?: Uint8Array): void {
     this.#open.delete(watch.id);
-    watch.response.end();
+    watch.response.end(last);
     this.#ended(watch);
   }
 

@@ -3,8 +3,8 @@
 // spec itself. The decisions are scheduling-core.ts, their rhythm scheduling-loop.ts; this file only joins the parts.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { admissionPort } from './admission-port.ts';
@@ -41,7 +41,7 @@ const PODS = 'core/pods';
 const NODES = 'core/nodes';
 
 const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
-  createStoreFeed({ slabs: context.threadLocal(SLAB_VIEW, () => new SlabView()), storageKeys, onEvent });
+  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
 
 type Settings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
 

@@ -54,12 +54,16 @@ export interface Place {
   readonly revision: number;
   readonly slab: number;
   readonly offset: number;
-  /** Of the store, in its answer to a commit: whoever gets it may not have heard yet that the store before is gone. */
-  readonly incarnation?: number;
+}
+
+/** A place as others hear of it: they may follow another store by then, or not have heard of this one yet. */
+export interface PublishedPlace extends Place {
+  /** Of the store. */
+  readonly incarnation: number;
 }
 
 export type TransactionResult =
-  | { readonly ok: true; readonly revision: number; readonly places: readonly Place[] }
+  | { readonly ok: true; readonly revision: number; readonly places: readonly PublishedPlace[] }
   | {
       readonly ok: false;
       /** `exists`, `missing`, `changed`: an operation's expectation failed; `guard`: a guard's did. */

@@ -32,7 +32,7 @@ import {
   writeStoredValue,
 } from '../../storage/stored-value.ts';
 import { HistoryWindow } from './history-window.ts';
-import type { Place, PutOperation, Transaction, TransactionResult } from './protocol.ts';
+import type { Place, PublishedPlace, PutOperation, Transaction, TransactionResult } from './protocol.ts';
 import { refusalOf } from './transaction-check.ts';
 
 /** The current state of one key. */
@@ -128,7 +128,7 @@ export class RevisionLog {
     if (refusal !== undefined) return refusal;
     if (transaction.operations.length === 0) return { ok: true, revision: this.revision, places: [] };
     const revision = ++this.revision;
-    const places: Place[] = [];
+    const places: PublishedPlace[] = [];
     for (const operation of transaction.operations) {
       const { slab, offset } =
         'delete' in operation ? this.#remove(operation.key, revision) : this.#put(operation, payload, revision);

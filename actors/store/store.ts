@@ -8,7 +8,7 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
@@ -301,7 +301,7 @@ export class Store implements Actor<StoreProtocol> {
   /** The store's own thread may host readers: they find the slabs in the thread's view like everyone else. */
   #learnSlabs(): void {
     if (this.#learnedSlabs === this.#pool.count) return;
-    const view = this.#context.threadLocal(SLAB_VIEW, () => new SlabView());
+    const view = ThreadSlabs.of(this.#context).viewOf(this.#context.name);
     view.learn(this.#pool.memories(this.#learnedSlabs), this.#subscribers.incarnation);
     this.#learnedSlabs = this.#pool.count;
   }

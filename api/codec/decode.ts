@@ -255,9 +255,13 @@ function zeroOf(field: FieldSchema): () => unknown {
   return () => zero;
 }
 
-/** What null stands for inside a list or a map. No bytes are there as an empty text, as a message gives them back. */
+/**
+ * What null stands for inside a list or a map: for what a message gives back, which knows one empty value. No bytes are an
+ * empty text there, and no texts an empty list.
+ */
 function elementZero(field: FieldSchema): () => unknown {
-  return field.kind === 'bytes' ? () => '' : zeroOf(field);
+  if (field.kind === 'bytes') return () => '';
+  return field.type?.form === 'stringList' ? () => [] : zeroOf(field);
 }
 
 function listReader(field: FieldSchema): ValueReader {

@@ -237,7 +237,7 @@ http2Test(
         written += part.length;
         if (!response.write(part)) return;
       }
-      response.end();
+      response.end(pattern(10, 5));
     };
     response.onDrained(pump);
     pump();
@@ -248,8 +248,9 @@ http2Test(
     t.is((await answerOf(other)).body.length, 10);
     t.true(written < ENDLESS_BYTES, 'the writer was stopped');
     const { body } = await answerOf(stalled);
-    t.is(body.length, written);
-    t.is(body.compare(part, 0, part.length, body.length - part.length), 0);
+    t.is(body.length, written + 10);
+    t.is(body.compare(part, 0, part.length, written - part.length, written), 0);
+    t.is(body.compare(pattern(10, 5), 0, 10, written), 0);
   },
 );
 

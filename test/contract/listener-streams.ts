@@ -99,8 +99,7 @@ export function streamTests(served: Served): void {
       const response = await taken.next();
       const body = pattern(20 * MEGABYTE);
       t.false(response.write(body));
-      response.write(pattern(10, 5));
-      response.end();
+      response.end(pattern(10, 5));
       client.socket.resume();
       const received = (await client.answer()).body;
       t.is(received.length, body.length + 10);

@@ -248,8 +248,7 @@ function endTests(served: Served): void {
     const response = await sockets.next();
     let gone = 0;
     response.onAborted(() => gone++);
-    response.write(lines('last'));
-    response.end();
+    response.end(lines('last'));
     await reader.until(({ frames }) => frames.length === 2);
     const [last, close] = reader.frames;
     t.is(last!.payload.toString(), 'last\n');

@@ -13,8 +13,8 @@ import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { valueView } from '../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../storage/slab-view.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
+import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { diceOf } from './generate/dice.ts';
 import { DOCUMENTS, SCHEMA } from './generate/documents.ts';
 import { NO_BYTES } from './input.ts';
@@ -41,7 +41,7 @@ export type Write = Pick<WriteRequest, 'verb' | 'target' | 'parameters' | 'conte
 class WriteWorld {
   #run: InProcess | undefined;
   #admission: Ref<AdmissionProtocol> | undefined;
-  #slabs: SlabView | undefined;
+  #slabs: ThreadSlabs | undefined;
   #live: LiveObject[] = [];
   #users = 0;
 
@@ -57,7 +57,7 @@ class WriteWorld {
       .map((kind) => ({
         ...kind,
         create: (context: Parameters<typeof kind.create>[0], settings: ServerSettings) => {
-          this.#slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+          this.#slabs = ThreadSlabs.of(context);
           return kind.create(context, settings);
         },
       }));
@@ -89,7 +89,7 @@ class WriteWorld {
   /** What a reply holds, as text. */
   answerText(reply: WriteReply): string {
     if ('body' in reply) return JSON.stringify(reply.body);
-    return valueView(this.#slabs!.slab(reply.place.slab), reply.place.offset).toString('utf8');
+    return valueView(this.#slabs!.slab(reply.place), reply.place.offset).toString('utf8');
   }
 
   async #populate(): Promise<void> {
@@ -124,7 +124,7 @@ class WriteWorld {
     if (!('place' in reply)) return false;
     const hub = this.#run!.ref<HubProtocol>('hub');
     await hub.ask({ type: 'reach', revision: reply.place.revision }, { deadlineMs: DEADLINE_MS });
-    const view = valueView(this.#slabs!.slab(reply.place.slab), reply.place.offset);
+    const view = valueView(this.#slabs!.slab(reply.place), reply.place.offset);
     const object = decodeStored(view) as { metadata: { name: string } } & JsonObject;
     const schema = SCHEMA.kind(group, version, type.kind)!;
     const { name } = object.metadata;

@@ -206,9 +206,10 @@ async function listInChunks(run: Run, what: string): Promise<void> {
 
 /** A client that reads slowly: what it was promised stays as it was until it lets go. */
 async function holdOn({ world, ...run }: Run, answer: ListAnswer, what: string): Promise<void> {
-  const before = JSON.stringify(objectsAt(answer.places, world.slabs));
+  const slabs = world.slabs.ofStore(answer.incarnation);
+  const before = JSON.stringify(objectsAt(answer, slabs));
   await new Promise<void>((resolve) => world.simulation.time.after(5 + run.random.below(50), resolve));
-  const after = JSON.stringify(objectsAt(answer.places, world.slabs));
+  const after = JSON.stringify(objectsAt(answer, slabs));
   if (before !== after) run.wrong.push(`${what}: records were overwritten under a list`);
 }
 

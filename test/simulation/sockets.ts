@@ -80,8 +80,9 @@ export class Connection implements HttpResponse {
     this.#onDrained = callback;
   }
 
-  end(): void {
+  end(last?: Uint8Array): void {
     if (this.isOver) return;
+    if (last !== undefined) this.#receive(last);
     this.ended = true;
     this.onOver();
   }

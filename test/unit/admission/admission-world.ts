@@ -4,7 +4,7 @@ import type { AdmissionProtocol, WriteReply, WriteVerb } from '../../../actors/a
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import { roster } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
-import type { StoreProtocol } from '../../../actors/store/protocol.ts';
+import type { PublishedPlace, StoreProtocol } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
 import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
@@ -16,7 +16,7 @@ import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { valueView } from '../../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
+import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 
 /** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
@@ -105,14 +105,14 @@ export class AdmissionWorld {
   readonly hub: Ref<HubProtocol>;
   readonly store: Ref<StoreProtocol>;
   readonly registry: Registry;
-  readonly slabs: SlabView;
+  readonly slabs: ThreadSlabs;
   readonly gate: Gate;
 
   private constructor(parts: {
     simulation: Simulation;
     delivery: HeldDelivery;
     run: InProcess;
-    slabs: SlabView;
+    slabs: ThreadSlabs;
     gate: Gate;
     registry: Registry;
   }) {
@@ -135,7 +135,7 @@ export class AdmissionWorld {
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
     const gate = new Gate();
-    let slabs: SlabView | undefined;
+    let slabs: ThreadSlabs | undefined;
     const kinds = roster
       .filter(({ kind }) => ['store', 'hub', 'admission'].includes(kind))
       .map((kind): ActorKind<ServerSettings> => {
@@ -143,7 +143,7 @@ export class AdmissionWorld {
         return {
           ...kind,
           create: async (context, given) => {
-            slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+            slabs = ThreadSlabs.of(context);
             return gate.wrap(await kind.create(context, given));
           },
         };
@@ -221,7 +221,7 @@ export class AdmissionWorld {
         )
         .then((reply) => {
           if (reply.refused !== undefined) throw new Error(reply.refused);
-          return reply.place === null ? undefined : this.#read(reply.place.slab, reply.place.offset);
+          return reply.place === null ? undefined : this.#read(reply.place);
         }),
     );
     return answer;
@@ -242,13 +242,12 @@ export class AdmissionWorld {
 
   #answered(reply: WriteReply): Answered {
     const { code, warnings = [] } = reply;
-    const body: unknown =
-      'place' in reply ? this.#read(reply.place.slab, reply.place.offset) : structuredClone(reply.body);
+    const body: unknown = 'place' in reply ? this.#read(reply.place) : structuredClone(reply.body);
     return { code, body: body as Answer, warnings };
   }
 
-  #read(slab: number, offset: number): Answer {
-    return JSON.parse(valueView(this.slabs.slab(slab), offset).toString('utf8')) as Answer;
+  #read(place: PublishedPlace): Answer {
+    return JSON.parse(valueView(this.slabs.slab(place), place.offset).toString('utf8')) as Answer;
   }
 }
 

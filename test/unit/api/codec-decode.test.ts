@@ -74,6 +74,9 @@ test('null inside a list or map stands for the zero value', (t) => {
     creationTimestamp: null,
     labels: { a: '' },
   });
+  t.deepEqual(canonical('authorization/v1.SubjectAccessReviewSpec', { extra: { a: null, b: [] } }), {
+    extra: { a: [], b: [] },
+  });
 });
 
 test('unknown members are dropped and reported with their paths', (t) => {

@@ -2,7 +2,7 @@
 // stream. It knows what of the API's behaviour the controllers rely on, records every write, and fails when told to.
 import type { WriteReply, WriteRequest } from '../../../actors/admission/protocol.ts';
 import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
-import type { Place, Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
+import type { PublishedPlace, Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -60,7 +60,7 @@ export interface RecordedWrite {
   readonly code: number;
 }
 
-const PLACE: Place = { revision: 1, slab: 0, offset: 0 };
+const PLACE: PublishedPlace = { incarnation: 1, revision: 1, slab: 0, offset: 0 };
 const FINALIZERS: Readonly<Record<string, string>> = { Foreground: 'foregroundDeletion', Orphan: 'orphan' };
 const WITHOUT_COLLECTION: ReadonlySet<string> = new Set(['services']);
 

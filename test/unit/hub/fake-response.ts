@@ -58,8 +58,9 @@ export class FakeResponse implements HttpResponse {
     this.#onDrained = callback;
   }
 
-  end(): void {
+  end(last?: Uint8Array): void {
     if (this.ended) throw new Error('an answer was ended twice');
+    if (last !== undefined && !this.aborted) this.chunks.push(Buffer.from(last));
     this.ended = true;
   }
 

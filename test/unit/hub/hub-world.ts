@@ -40,7 +40,7 @@ import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import { valueView } from '../../../storage/slab-record.ts';
-import { SLAB_VIEW, SlabView } from '../../../storage/slab-view.ts';
+import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { renderingOf, representationOf } from '../representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
@@ -217,7 +217,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
 export class HubWorld {
   readonly simulation: Simulation;
   readonly delivery = new HeldDelivery();
-  readonly slabs: SlabView;
+  readonly slabs: ThreadSlabs;
   readonly store: Ref<StoreProtocol>;
   readonly hubRef: Ref<HubProtocol>;
   readonly run: InProcess;
@@ -418,7 +418,7 @@ export class HubWorld {
 
   /** A list's objects, as ADDED events show them. Releases the list. */
   seenIn(answer: ListAnswer): readonly string[] {
-    const seen = objectsAt(answer.places, this.slabs).map(
+    const seen = objectsAt(answer, this.slabs.ofStore(answer.incarnation)).map(
       ({ metadata }) => `ADDED ${metadata.namespace ?? ''}/${metadata.name ?? ''} ${metadata.resourceVersion}`,
     );
     this.hubRef.tell<'release'>({ type: 'release', pin: answer.pin });
@@ -464,7 +464,7 @@ class Parts {
   store: RestartableStore | undefined;
   hub: Hub | undefined;
   ingress: WatchIngress | undefined;
-  slabs: SlabView | undefined;
+  slabs: ThreadSlabs | undefined;
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -499,7 +499,7 @@ class Parts {
         stopOrder: 90,
         settings,
         create: async (context) => {
-          this.slabs = context.threadLocal(SLAB_VIEW, () => new SlabView());
+          this.slabs = ThreadSlabs.of(context);
           this.store = new RestartableStore(() => new Store(context, storeOptions));
           await this.store.open();
           return this.store as Actor<Protocol>;
@@ -557,8 +557,8 @@ function putOperation({ namespace, name, labels, text }: Version, payloads: Buff
   };
 }
 
-/** The objects that lie at places. */
-export function objectsAt(places: Uint32Array, slabs: SlabView): WatchEvent['object'][] {
+/** The objects of a list. */
+export function objectsAt({ places }: ListAnswer, slabs: StoreSlabs): WatchEvent['object'][] {
   const objects: WatchEvent['object'][] = [];
   for (let i = 0; i < places.length; i += 2) {
     const slab = slabs.slab(places[i]!);

@@ -14,7 +14,7 @@ import {
   UPDATED,
   writeRecordHead,
 } from '../../../storage/slab-record.ts';
-import { SlabView } from '../../../storage/slab-view.ts';
+import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 
 export interface SampleObject {
   readonly namespace: string;
@@ -26,7 +26,8 @@ export interface SampleObject {
 }
 
 export class Records {
-  readonly slabs = new SlabView();
+  readonly thread = new ThreadSlabs();
+  readonly slabs = this.thread.viewOf('hub');
   readonly slab: Slab;
   /** Where the next record goes. Set back, it writes over what is there, as a slab that is used again. */
   end = 0;

@@ -181,6 +181,7 @@ test('a watch whose client does not read even its initial state is ended when th
   const { type, object } = stalled.events.at(-1)!;
   t.deepEqual([type, object.code, object.reason], ['ERROR', 410, 'Expired']);
   t.true(stalled.response.ended);
+  t.is(stalled.response.writesWhileFull, 0, 'what ends it goes out with the end');
   const { watchers } = await world.during(world.hubRef.ask({ type: 'status' }, { deadlineMs: 1000 }));
   t.is(watchers, 0);
   await world.stop();

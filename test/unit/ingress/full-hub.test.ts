@@ -13,7 +13,7 @@ import { OrchError } from '../../../runtime/errors.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
-import type { SlabView } from '../../../storage/slab-view.ts';
+import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 
 test('a watch that is ready for more says so again when the hub had no room for the news', async (t) => {
@@ -63,7 +63,7 @@ for (const [why, ask] of LATE_CASES) {
   test(`a write that is done and cannot be shown, because ${why}, is answered 504`, async (t) => {
     const reads = new Reads({
       hub: { ask } as unknown as Ref<HubProtocol>,
-      slabs: { holds: () => false } as unknown as SlabView,
+      slabs: { holds: () => false } as unknown as ThreadSlabs,
       records: new ProtobufRecords(DIALECTS.orch),
       requestTimeoutMs: 1000,
       metaGroup: 'meta',
@@ -72,7 +72,7 @@ for (const [why, ask] of LATE_CASES) {
     });
     const exchange = { query: parseQuery('') } as unknown as Exchange;
     const representation = {} as Parameters<Reads['sendWritten']>[3];
-    const place = { revision: 2, slab: 0, offset: 0 };
+    const place = { incarnation: 1, revision: 2, slab: 0, offset: 0 };
     const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {
       instanceOf: StatusError,
     });

@@ -27,7 +27,8 @@ for (const [what, isFull, isCut] of [
       const { slab, offset } = records.write({ namespace: 'a', name: `o${i}`, text: 'x'.repeat(5000) }, i + 1);
       places.set([slab, offset], i * 2);
     }
-    const answer: ListAnswer = { places, revision: ITEMS, continueToken: '', remaining: 0, pin: PIN };
+    const { incarnation } = records.slabs;
+    const answer: ListAnswer = { places, incarnation, revision: ITEMS, continueToken: '', remaining: 0, pin: PIN };
     const released: number[] = [];
     const hub = {
       ask: () => Promise.resolve(answer),
@@ -39,7 +40,7 @@ for (const [what, isFull, isCut] of [
     const time = new VirtualTime();
     const reads = new Reads({
       hub,
-      slabs: records.slabs,
+      slabs: records.thread,
       records: new ProtobufRecords(DIALECTS.orch),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       metaGroup: 'meta',

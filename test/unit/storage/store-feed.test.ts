@@ -5,9 +5,8 @@ import { historyPlaces, livePlaces } from '../../../actors/store/snapshot.ts';
 import type { Publication, PublishedSnapshot } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
-import { SlabView } from '../../../storage/slab-view.ts';
 import { createStoreFeed, type FeedEvent } from '../../../storage/store-feed.ts';
-import { Records } from '../hub/records.ts';
+import { SlabView } from '../../../storage/thread-slabs.ts';
 import { MessageWriter } from '../store/store-model.ts';
 
 /** A store that only publishes. */
@@ -119,36 +118,4 @@ test('a feed reports the last publication it has read, and no earlier than that'
   feed.apply(publisher.publish((w) => [w.put('core/pods/default/b', EXPECT_ANY, '')]));
   t.is(epoch(), 2);
   t.deepEqual(epochs, [0, 1]);
-});
-
-test('a place in a slab that was never published is a broken invariant', (t) => {
-  const view = new SlabView();
-  t.throws(() => view.slab(3), { message: /slab 3 was never published/ });
-});
-
-test('slabs of a restarted store replace the old ones, and answers in progress keep those they began with', (t) => {
-  const view = new SlabView();
-  const [old, next] = [new SharedArrayBuffer(64), new SharedArrayBuffer(64)];
-  view.learn([[0, old]], 1);
-  const answering = view.current;
-  const mapped = view.slab(0);
-  view.learn([[0, old]], 1);
-  t.is(view.slab(0), mapped, 'known memory is not mapped again');
-  view.learn([[0, next]], 2);
-  t.is(view.slab(0).memory, next);
-  t.is(answering[0]?.memory, old);
-});
-
-test('a place of a store that this thread has not heard of is not held, whatever lies there', (t) => {
-  const records = new Records();
-  const { slab, offset } = records.write({ namespace: 'a', name: 'b' }, 11);
-  const place = { slab, offset, revision: 11 };
-  t.true(records.slabs.holds({ ...place, incarnation: 1 }));
-  t.true(records.slabs.holds(place), 'one that was read here');
-  t.false(
-    records.slabs.holds({ ...place, incarnation: 2 }),
-    'the dead store wrote the same revision at the same place',
-  );
-  t.false(records.slabs.holds({ ...place, revision: 12, incarnation: 1 }));
-  t.false(records.slabs.holds({ ...place, slab: 7, incarnation: 1 }));
 });

@@ -11,7 +11,7 @@ import {
   recordType,
   type Slab,
 } from '../../../storage/slab-record.ts';
-import type { SlabView } from '../../../storage/slab-view.ts';
+import type { SlabView } from '../../../storage/thread-slabs.ts';
 
 interface HeldRecord {
   readonly slab: Slab;

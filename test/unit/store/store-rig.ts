@@ -19,7 +19,7 @@ import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { DELETED } from '../../../storage/slab-record.ts';
-import { SlabView } from '../../../storage/slab-view.ts';
+import { SlabView } from '../../../storage/thread-slabs.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 
 export const DEADLINE_MS = 60_000;
