@@ -144,9 +144,20 @@ export function recordSchemaGeneration(slab: Slab, offset: number): number {
   return slab.words[(offset >>> 2) + H_SCHEMA_GENERATION]!;
 }
 
-export function recordKey(slab: Slab, offset: number): string {
+/** The key, without its first `skipped` bytes. */
+export function recordKey(slab: Slab, offset: number, skipped = 0): string {
   const start = offset + RECORD_HEADER_BYTES;
-  return slab.bytes.toString('utf8', start, start + slab.words[(offset >>> 2) + H_KEY_LENGTH]!);
+  return slab.bytes.toString('utf8', start + skipped, start + slab.words[(offset >>> 2) + H_KEY_LENGTH]!);
+}
+
+/** True when the key begins with these bytes. */
+export function keyBeginsWith(slab: Slab, offset: number, prefix: Uint8Array): boolean {
+  if (slab.words[(offset >>> 2) + H_KEY_LENGTH]! < prefix.length) return false;
+  const { bytes } = slab;
+  const start = offset + RECORD_HEADER_BYTES;
+  // Some ten bytes: a loop is cheaper than a call of Buffer's.
+  for (let i = 0; i < prefix.length; i++) if (bytes[start + i] !== prefix[i]) return false;
+  return true;
 }
 
 /** The key's UTF-8, a view of shared memory. */
@@ -162,6 +173,17 @@ export function recordAttributes(slab: Slab, offset: number): string {
   if (length === 0) return '';
   const start = offset + RECORD_HEADER_BYTES + slab.words[base + H_KEY_LENGTH]!;
   return slab.bytes.toString('utf8', start, start + length);
+}
+
+/** True when two records have the same attributes, which are read of neither. */
+export function sameAttributes(left: Slab, leftOffset: number, right: Slab, rightOffset: number): boolean {
+  const [leftBase, rightBase] = [leftOffset >>> 2, rightOffset >>> 2];
+  const length = left.words[leftBase + H_ATTRIBUTES_LENGTH]!;
+  if (length !== right.words[rightBase + H_ATTRIBUTES_LENGTH]) return false;
+  const leftStart = leftOffset + RECORD_HEADER_BYTES + left.words[leftBase + H_KEY_LENGTH]!;
+  const rightStart = rightOffset + RECORD_HEADER_BYTES + right.words[rightBase + H_KEY_LENGTH]!;
+  for (let i = 0; i < length; i++) if (left.bytes[leftStart + i] !== right.bytes[rightStart + i]) return false;
+  return true;
 }
 
 /** Where the value's bytes begin in the slab. */

@@ -34,6 +34,7 @@ function sameEvents(left: readonly FramedEvent[], right: readonly FramedEvent[])
   if (left.length !== right.length) return false;
   for (let i = 0; i < left.length; i++) {
     const [a, b] = [left[i]!, right[i]!];
+    if (a === b) continue;
     if (a.entry !== b.entry || a.type !== b.type || a.shownRevision !== b.shownRevision) return false;
   }
   return true;

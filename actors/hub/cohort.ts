@@ -1,11 +1,12 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
 import type { Rendering } from '../../api/render/rendering.ts';
-import { type Attributes, unpackAttributes } from '../../storage/attributes.ts';
+import type { Attributes } from '../../storage/attributes.ts';
+import { sameAttributes } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
-import type { FramedEvent } from './frames.ts';
+import type { FramedEvent, WatchEventType } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
-import { type CompiledSelection, inNamespace, packedAttributes } from './selection.ts';
+import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';
 
 export interface Cohort {
   readonly key: string;
@@ -25,38 +26,58 @@ export interface Cohort {
   lastSentMs: number;
 }
 
-/** Labels and fields of one event's two sides, unpacked at most once per event however many cohorts look. */
+/** What the cohorts need to know of one event, read at most once however many look. */
 export class EventAttributes {
   readonly #event: CacheEvent;
   readonly #slabs: SlabView;
-  #packedNow: string | undefined;
   #now: Attributes | undefined;
   #before: Attributes | undefined;
+  #isSame: boolean | undefined;
+  #shown: FramedEvent | undefined;
 
   constructor(event: CacheEvent, slabs: SlabView) {
     this.#event = event;
     this.#slabs = slabs;
   }
 
+  /** Labels and fields after the event. */
   get now(): Attributes {
-    this.#now ??= unpackAttributes(this.#packed);
+    this.#now ??= attributesOf(this.#event.entry, this.#slabs);
     return this.#now;
   }
 
+  /** Labels and fields before the event. */
   get before(): Attributes | undefined {
     const { previous } = this.#event;
     if (previous === undefined) return undefined;
-    if (this.#before === undefined) {
-      // Most changes leave labels and selectable fields as they were.
-      const packed = packedAttributes(previous, this.#slabs);
-      this.#before = packed === this.#packed ? this.now : unpackAttributes(packed);
-    }
+    this.#before ??= this.isSame ? this.now : attributesOf(previous, this.#slabs);
     return this.#before;
   }
 
-  get #packed(): string {
-    this.#packedNow ??= packedAttributes(this.#event.entry, this.#slabs);
-    return this.#packedNow;
+  /** True when the event leaves labels and fields as they were, which most do. */
+  get isSame(): boolean {
+    this.#isSame ??= this.#compare();
+    return this.#isSame;
+  }
+
+  /** The event as something to be framed: one for all cohorts to which it is of that type, so that comparing is cheap. */
+  shownAs(type: WatchEventType): FramedEvent {
+    if (this.#shown?.type !== type) this.#shown = this.#show(type);
+    return this.#shown;
+  }
+
+  #show(type: WatchEventType): FramedEvent {
+    const { entry, previous, deleted, revision } = this.#event;
+    // What leaves a selection is shown as it last was inside.
+    if (type === 'DELETED' && !deleted) return { type, entry: previous!, shownRevision: revision };
+    return { type, entry, shownRevision: undefined };
+  }
+
+  #compare(): boolean {
+    const { entry, previous } = this.#event;
+    if (previous === undefined) return false;
+    const slabs = this.#slabs;
+    return sameAttributes(slabs.slab(entry.slab), entry.offset, slabs.slab(previous.slab), previous.offset);
   }
 }
 
@@ -73,10 +94,7 @@ export function seenThrough(
   if (!inNamespace(entry.key, selection.namespace)) return undefined;
   const { matches } = selection;
   const wasIn = previous !== undefined && (matches === undefined || matches(attributes.before!));
-  const isIn = !deleted && (matches === undefined || matches(attributes.now));
-  if (isIn) return { type: wasIn ? 'MODIFIED' : 'ADDED', entry, shownRevision: undefined };
-  if (!wasIn) return undefined;
-  return deleted
-    ? { type: 'DELETED', entry, shownRevision: undefined }
-    : { type: 'DELETED', entry: previous, shownRevision: event.revision };
+  const isIn = !deleted && (matches === undefined || (attributes.isSame ? wasIn : matches(attributes.now)));
+  if (isIn) return attributes.shownAs(wasIn ? 'MODIFIED' : 'ADDED');
+  return wasIn ? attributes.shownAs('DELETED') : undefined;
 }

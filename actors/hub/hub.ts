@@ -1,11 +1,10 @@
 // The watch hub: every stored object as this thread reads it, and everyone who watches. Decider: follows the store's
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
 import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
-import { parseKey } from '../../storage/object-key.ts';
 import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
-import { DELETED, NO_SLAB, recordKey, recordRevision, recordType, type Slab } from '../../storage/slab-record.ts';
+import { DELETED, recordType } from '../../storage/slab-record.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { PublishedPlace, Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
@@ -14,7 +13,8 @@ import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './co
 import { gather } from './lists.ts';
 import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
-import { type Entry, ResourceCache } from './resource-cache.ts';
+import type { Entry, ResourceCache } from './resource-cache.ts';
+import { ResourceCaches } from './resource-caches.ts';
 import { compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
 import { HUB_SETTINGS } from './settings.ts';
@@ -37,7 +37,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #options: HubOptions;
   readonly #subscription: StoreSubscription;
   readonly #slabs: SlabView;
-  readonly #caches = new Map<string, ResourceCache>();
+  readonly #caches = new ResourceCaches();
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
   readonly #selfCheck: SelfCheck;
@@ -152,7 +152,7 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(refusal);
         return;
       }
-      const entry = this.#caches.get(query.storageKey)?.tree.get(`${query.namespace}/${query.name}`);
+      const entry = this.#caches.of(query.storageKey).tree.get(`${query.namespace}/${query.name}`);
       reply.send({
         place: entry === undefined ? null : placeOf(entry, this.#slabs.incarnation),
         revision: this.#gate.applied,
@@ -180,7 +180,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #gather(query: ListQuery, start: ListStart): ListAnswer {
-    const cache = this.#cache(query.storageKey);
+    const cache = this.#caches.of(query.storageKey);
     const exact = start.freshness.kind === 'exact' ? start.freshness.revision : undefined;
     const revision = exact ?? this.#gate.applied;
     const tree = exact === undefined ? cache.tree : cache.treeAt(exact);
@@ -207,7 +207,7 @@ export class Hub implements Actor<HubProtocol> {
         reply.send({ refused: 'expired', oldestRevision: this.#gate.compacted });
         return;
       }
-      const cache = this.#cache(query.storageKey);
+      const cache = this.#caches.of(query.storageKey);
       // Answered first, so that the ingress has opened the response when the first chunk comes.
       reply.send({ revision: this.#gate.applied });
       this.#watchers.open(query, cache, afterRevision === undefined ? this.#initialState(query, cache) : undefined);
@@ -221,8 +221,7 @@ export class Hub implements Actor<HubProtocol> {
   }
 
   #status(): { ready: boolean; revision: number; watchers: number; objects: number } {
-    let objects = 0;
-    for (const cache of this.#caches.values()) objects += cache.tree.size;
+    const { objects } = this.#caches;
     return { ready: this.#gate.ready, revision: this.#gate.applied, watchers: this.#watchers.count, objects };
   }
 
@@ -238,41 +237,13 @@ export class Hub implements Actor<HubProtocol> {
 
   #begin(snapshot: Snapshot): void {
     this.#slabs.learn(snapshot.slabs, snapshot.incarnation);
-    this.#caches.clear();
+    this.#caches.begin(snapshot, this.#slabs);
     this.#options.records.clear();
     this.#readerSlot = snapshot.readerSlot;
     this.#tokenKey = snapshot.tokenKey;
     this.#shared = new SharedState(snapshot.sharedState);
-    const byPlace = new Map<string, Entry>();
-    const entryAt = (slabNumber: number, offset: number): Entry => {
-      const place = `${slabNumber}/${offset}`;
-      let entry = byPlace.get(place);
-      if (entry === undefined) {
-        entry = this.#entry(this.#slabs.slab(slabNumber), slabNumber, offset).entry;
-        byPlace.set(place, entry);
-      }
-      return entry;
-    };
-    const { live, history } = snapshot;
-    const recent = new Set<string>();
-    for (let i = 0; i < history.length; i += 4) recent.add(`${history[i]}/${history[i + 1]}`);
-    for (let i = 0; i < live.length; i += 2) {
-      const slab = this.#slabs.slab(live[i]!);
-      const { entry, storageKey } = this.#entry(slab, live[i]!, live[i + 1]!);
-      // One Entry for an object and its event: a move then changes both.
-      if (recent.has(`${entry.slab}/${entry.offset}`)) byPlace.set(`${entry.slab}/${entry.offset}`, entry);
-      this.#cache(storageKey).place(entry);
-    }
-    for (let i = 0; i < history.length; i += 4) {
-      const slab = this.#slabs.slab(history[i]!);
-      const entry = entryAt(history[i]!, history[i + 1]!);
-      const deleted = recordType(slab, entry.offset) === DELETED;
-      const previous = history[i + 2] === NO_SLAB ? undefined : entryAt(history[i + 2]!, history[i + 3]!);
-      const { storageKey } = parseKey(recordKey(slab, entry.offset));
-      this.#cache(storageKey).recall({ revision: entry.revision, deleted, entry, previous });
-    }
     this.#gate.open(this.#shared, snapshot.revision, snapshot.compactedRevision);
-    this.#watchers.resume((storageKey) => this.#cache(storageKey));
+    this.#watchers.resume((storageKey) => this.#caches.of(storageKey));
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();
     this.#atTurnEnd();
@@ -281,13 +252,13 @@ export class Hub implements Actor<HubProtocol> {
   #apply(batch: StoreBatch): void {
     this.#slabs.learn(batch.newSlabs, batch.incarnation);
     forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
-      const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
-      const cache = this.#cache(storageKey);
+      const cache = this.#caches.ofRecord(slab, offset);
+      const entry = cache.entryAt(slab, slabNumber, offset);
       this.#watchers.collect(cache, cache.apply(entry, recordType(slab, offset) === DELETED));
     });
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
-      const { entry, storageKey } = this.#entry(slab, slabNumber, offset);
-      this.#cache(storageKey).moved(entry.key, entry.revision, slabNumber, offset);
+      const cache = this.#caches.ofRecord(slab, offset);
+      cache.moved(cache.entryAt(slab, slabNumber, offset));
       this.#options.records.forget(slab, offset);
     });
     if (batch.compactedRevision > this.#gate.compacted) {
@@ -296,22 +267,6 @@ export class Hub implements Actor<HubProtocol> {
     this.#gate.advance(batch.lastRevision, batch.compactedRevision);
     this.#gate.release();
     this.#atTurnEnd();
-  }
-
-  #entry(slab: Slab, slabNumber: number, offset: number): { entry: Entry; storageKey: string } {
-    const key = recordKey(slab, offset);
-    const split = key.indexOf('/', key.indexOf('/') + 1);
-    const entry = { key: key.slice(split + 1), revision: recordRevision(slab, offset), slab: slabNumber, offset };
-    return { entry, storageKey: key.slice(0, split) };
-  }
-
-  #cache(storageKey: string): ResourceCache {
-    let cache = this.#caches.get(storageKey);
-    if (cache === undefined) {
-      cache = new ResourceCache(storageKey);
-      this.#caches.set(storageKey, cache);
-    }
-    return cache;
   }
 
   #pin(): number {

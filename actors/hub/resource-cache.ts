@@ -1,6 +1,7 @@
 // The objects of one resource type as the hub holds them: an ordered tree of the present, the events of the history
 // window, and checkpoints between, so that any revision inside the window can be read. Knows nothing of watchers.
 import sortedBTree from 'sorted-btree';
+import { recordKey, recordRevision, type Slab } from '../../storage/slab-record.ts';
 
 const { default: BTree } = sortedBTree;
 
@@ -38,6 +39,8 @@ const byCodeUnit = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0
 
 export class ResourceCache {
   readonly storageKey: string;
+  /** What the store's keys of these objects begin with. */
+  readonly keyPrefix: Buffer;
   readonly tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit);
   readonly events: CacheEvent[] = [];
   /** Changes applied since the snapshot. */
@@ -50,7 +53,15 @@ export class ResourceCache {
   /** `checkpointEvents`: events between two checkpoints. */
   constructor(storageKey: string, checkpointEvents: number = CHECKPOINT_EVENTS) {
     this.storageKey = storageKey;
+    this.keyPrefix = Buffer.from(`${storageKey}/`);
     this.#checkpointEvents = checkpointEvents;
+  }
+
+  /** The entry of a record of this type. */
+  entryAt(slab: Slab, slabNumber: number, offset: number): Entry {
+    // Read without the prefix and not cut off it: a part of a longer string keeps that, and is slow to compare.
+    const key = recordKey(slab, offset, this.keyPrefix.length);
+    return { key, revision: recordRevision(slab, offset), slab: slabNumber, offset };
   }
 
   /** Takes a live object of a snapshot. */
@@ -82,7 +93,7 @@ export class ResourceCache {
   }
 
   /** The store moved a record: same object, same revision, another place. */
-  moved(key: string, revision: number, slab: number, offset: number): void {
+  moved({ key, revision, slab, offset }: Entry): void {
     const entry = this.tree.get(key);
     if (entry === undefined || entry.revision !== revision) return;
     entry.slab = slab;

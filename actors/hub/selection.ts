@@ -50,13 +50,8 @@ function pinOf(fields: FieldSelector | undefined, labels: LabelSelector | undefi
 }
 
 /** The labels and field values of a record. */
-export function attributesOf(entry: Entry, slabs: SlabView): Attributes {
-  return unpackAttributes(packedAttributes(entry, slabs));
-}
-
-/** The same as the record holds them: equal texts are equal attributes. */
-export function packedAttributes({ slab, offset }: Entry, slabs: SlabView): string {
-  return recordAttributes(slabs.slab(slab), offset);
+export function attributesOf({ slab, offset }: Entry, slabs: SlabView): Attributes {
+  return unpackAttributes(recordAttributes(slabs.slab(slab), offset));
 }
 
 /** True when the key (`<namespace>/<name>`) lies in the namespace; an empty namespace holds every key. */

@@ -32,9 +32,9 @@ test('a record that moved is found at its new place in every state that holds it
   cache.apply(entry('a/x', 1), false);
   cache.rememberPresent(1);
   cache.apply(entry('a/y', 2), false);
-  cache.moved('a/x', 1, 9, 64);
-  cache.moved('a/y', 1, 7, 8);
-  cache.moved('a/none', 1, 7, 8);
+  cache.moved({ key: 'a/x', revision: 1, slab: 9, offset: 64 });
+  cache.moved({ key: 'a/y', revision: 1, slab: 7, offset: 8 });
+  cache.moved({ key: 'a/none', revision: 1, slab: 7, offset: 8 });
   t.deepEqual(cache.tree.get('a/x'), { key: 'a/x', revision: 1, slab: 9, offset: 64 });
   t.deepEqual(cache.treeAt(1).get('a/x'), { key: 'a/x', revision: 1, slab: 9, offset: 64 });
   t.deepEqual(cache.events[0]?.entry.slab, 9);
