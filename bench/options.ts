@@ -24,7 +24,11 @@ const OPTIONS = {
   selector: { type: 'text', description: 'watch: label selector of the watches, such as tier=load' },
   stalled: { type: 'count', description: 'watch: watches beside these that read nothing' },
   http2: { type: 'flag', description: 'watch: 100 watches on each HTTP/2 connection' },
-  rate: { type: 'number', description: 'watch: writes a second; without it a steady load and then one flat out' },
+  rate: {
+    type: 'number',
+    description:
+      'watch: writes a second, 0 for the memory of idle watches; without it a steady load and then one flat out',
+  },
   window: { type: 'count', description: 'watch: writes that not all watchers have seen yet, at most' },
   nodes: { type: 'count', description: 'schedule: nodes' },
   pods: { type: 'count', description: 'schedule: pods' },
@@ -92,6 +96,8 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 function readValue(name: string, type: OptionEntry['type'], value: unknown): unknown {
   if (type !== 'count' && type !== 'number') return value;
   const number = Number(value);
+  // Watches without writes are measured too.
+  if (name === 'rate' && value === '0') return 0;
   const fits = type === 'count' ? Number.isSafeInteger(number) && number > 0 : Number.isFinite(number) && number > 0;
   if (!fits || String(value).trim() === '') throw new UsageError(`--${name} takes a number above 0, not "${value}"`);
   return number;

@@ -6,6 +6,7 @@ import type { ActorKind } from './actor.ts';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { toErrorFrame } from './errors.ts';
 import { beat } from './heartbeat.ts';
+import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger } from './log.ts';
 import { realEnvironment } from './real-environment.ts';
 import { ThreadHost } from './thread-host.ts';
@@ -24,6 +25,7 @@ let host: ThreadHost<unknown> | undefined;
 const waitingLinks = [...birth.links];
 
 beat(birth.heartbeats, birth.thread, birth.heartbeatMs, realEnvironment.timers);
+collectWhenIdle();
 process.on('uncaughtException', (error) => endBroken(error));
 process.on('unhandledRejection', (reason) => endBroken(reason instanceof Error ? reason : new Error(String(reason))));
 

@@ -1,5 +1,5 @@
 // Fan-out: many watches on one collection, and a writer. At a steady rate for the delay of an event, flat out for how
-// many can be delivered.
+// many can be delivered; without any writes for what an open watch takes.
 import { DIALECTS } from '../../config/dialect.ts';
 import { type Bench, currentVersion, type Workload } from '../bench.ts';
 import { watchFloor } from '../floors.ts';
@@ -22,6 +22,8 @@ const PROTOBUF_STREAMS = Object.values(DIALECTS)
   .join(', ');
 const DRAIN_SECONDS = 15;
 const SECONDS_EACH = 4;
+/** Until the server has given back what opening the watches took. */
+const SECONDS_IDLE = 15;
 /** Numbers a load may give to its writes. */
 const WRITES_MAX = 1_000_000;
 
@@ -35,14 +37,15 @@ export const watch: Workload = {
   summary: '1,000 watches of one collection, a writer at a steady rate and then flat out',
   async run(bench, report) {
     const { rate } = bench.options;
-    const steady = { name: 'watch steady', writesPerSecond: rate ?? STEADY_WRITES_PER_SECOND };
+    const name = rate === 0 ? 'watch idle' : 'watch steady';
+    const steady = { name, writesPerSecond: rate ?? STEADY_WRITES_PER_SECOND };
     const phases: Phase[] =
       rate === undefined ? [steady, { name: 'watch flat', writesPerSecond: undefined }] : [steady];
     for (const phase of phases) {
       const shape = shapeOf(bench, phase);
       const result = await load(bench, shape);
       const frameBytes = result.bodyBytes / Math.max(1, result.operations);
-      const floor = bench.wantsFloor ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
+      const floor = bench.wantsFloor && rate !== 0 ? await watchFloor(bench, { ...shape, frameBytes }) : undefined;
       const { stalled, http2, protobuf, selector } = bench.options;
       const parameters = {
         watchers: shape.watchers,
@@ -116,5 +119,6 @@ function load(bench: Bench, shape: ReturnType<typeof shapeOf>): Promise<LoadResu
 }
 
 function writeBounds(bench: Bench): LoadBounds {
-  return { ...bench.bounds(SECONDS_EACH), count: bench.options.count ?? WRITES_MAX };
+  const secondsEach = bench.options.rate === 0 ? SECONDS_IDLE : SECONDS_EACH;
+  return { ...bench.bounds(secondsEach), count: bench.options.count ?? WRITES_MAX };
 }
