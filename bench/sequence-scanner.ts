@@ -13,6 +13,8 @@ export class SequenceScanner {
   /** The end of what was fed, as far back as a number may have begun in it. */
   readonly #kept: Buffer;
   #keptBytes = 0;
+  /** Bytes between the two closest numbers so far: nothing closer to one is looked for where the next stands just there. */
+  #stride = Number.POSITIVE_INFINITY;
 
   /** `onSequence` is called with each number; a marker with anything else behind it is passed over. */
   constructor(marker: Buffer, onSequence: (sequence: number) => void) {
@@ -44,13 +46,27 @@ export class SequenceScanner {
   /** Reports the numbers that are whole in `buffer[start, end)`. Returns from where one may be that is not. */
   #scan(buffer: Buffer, start: number, end: number): number {
     let at = start;
+    let last = Number.NEGATIVE_INFINITY;
     for (;;) {
-      const found = buffer.indexOf(this.#marker, at);
+      const expected = last + this.#stride;
+      const found = this.#isNumberAt(buffer, expected, end) ? expected : buffer.indexOf(this.#marker, at);
       if (found === -1 || found + this.#whole > end) return Math.max(at, end - this.#whole + 1);
       const sequence = numberAt(buffer, found + this.#marker.length);
       at = found + (sequence < 0 ? 1 : this.#whole);
-      if (sequence >= 0) this.#onSequence(sequence);
+      if (sequence < 0) continue;
+      if (found - last < this.#stride) this.#stride = found - last;
+      last = found;
+      this.#onSequence(sequence);
     }
+  }
+
+  /** Events of a load are of one length: searching for each would be a quarter of what a watcher costs. */
+  #isNumberAt(buffer: Buffer, at: number, end: number): boolean {
+    // Also where nothing was found yet: infinity.
+    if (!(at >= 0 && at + this.#whole <= end)) return false;
+    const marker = this.#marker;
+    for (let index = 0; index < marker.length; index += 1) if (buffer[at + index] !== marker[index]) return false;
+    return numberAt(buffer, at + marker.length) >= 0;
   }
 }
 

@@ -9,6 +9,8 @@ const texts: readonly (readonly [marker: string, text: string, numbers: readonly
   ['\n\x03seq\x12\x08', 'x\n\x03seq\x12\x0800000009\n\x03seq\x12\x0899999999y', [9, 99999999]],
   ['aa', 'aaa00000001aa00000002', [1, 2]],
   ['"seq":"', '{"seq":"0000000', []],
+  ['s"', 'as"00000001 bbs"00000002 bbs"00000003 s"00000004 bbs"00000005', [1, 2, 3, 4, 5]],
+  ['s"', 's"00000001 s"00000002 s"x0000000 s"00000003s"00000004', [1, 2, 3, 4]],
 ];
 
 for (const [index, [marker, text, numbers]] of texts.entries()) {
