@@ -84,8 +84,11 @@ function isLiteralSafe(text: string): boolean {
 }
 
 function literalText(text: string, indent: string): string {
-  const body = text.replace(/\n+$/, '');
-  const endings = text.length - body.length;
+  // Not by a pattern: one for line ends before the end tries every run of them in the text.
+  let bodyEnd = text.length;
+  while (text.charAt(bodyEnd - 1) === '\n') bodyEnd--;
+  const body = text.slice(0, bodyEnd);
+  const endings = text.length - bodyEnd;
   const chomping = endings === 0 ? '-' : endings === 1 ? '' : '+';
   const kept = endings > 1 ? '\n'.repeat(endings - 1) : '';
   const lines = body.split('\n').map((line) => (line === '' ? '' : indent + line));

@@ -200,3 +200,9 @@ test('write: every text is read back as itself, as a value and as a key', (t) =>
     t.is(parseYaml(yamlText(text), DEPTH_MAX), text);
   }
 });
+
+test('write: a text with a million empty lines in it is read back as itself', (t) => {
+  // Ran for minutes when each of its line ends was tried as the first of those at the end.
+  const text = `a${'\n'.repeat(1_000_000)}b\n\n`;
+  t.is((parseYaml(yamlText({ text }), DEPTH_MAX) as { text: string }).text, text);
+});
