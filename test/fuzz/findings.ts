@@ -38,7 +38,7 @@ export async function failureOf(target: Target, input: Input): Promise<string | 
 
 /** Whether an input that took long takes too long every time. Other work on the machine is not its fault. */
 export async function slowness(target: Target, input: Input, firstMs: number): Promise<string | undefined> {
-  const limitMs = TOO_SLOW_MS + sizeOf(input) * TOO_SLOW_PER_BYTE_MS;
+  const limitMs = TOO_SLOW_MS + sizeOf(input) * TOO_SLOW_PER_BYTE_MS * (target.passes ?? 1);
   let leastMs = firstMs;
   for (let tries = 0; tries < SLOW_TRIES && leastMs > limitMs; tries++) {
     const from = performance.now();

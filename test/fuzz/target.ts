@@ -17,6 +17,8 @@ export interface Target {
   readonly fixed?: readonly string[];
   /** Inputs at a time; 1 when absent. With more, the time that one takes is not looked at. */
   readonly concurrency?: number;
+  /** How many times a run does what the server does once with an input: it may take as many times longer. 1 when absent. */
+  readonly passes?: number;
   /** After each batch. Throws when the server is not what it was. */
   readonly check?: () => Promise<void>;
   readonly generate: (dice: Dice) => Input;
