@@ -7,7 +7,7 @@ import { grownValue } from '../generate/mutate-value.ts';
 import type { Input } from '../input.ts';
 import type { Target } from '../target.ts';
 import { WRITE_WORLD } from '../write-world.ts';
-import { objects } from './objects.ts';
+import { OBJECT_PASSES, objects } from './objects.ts';
 import { patches } from './patches.ts';
 
 const GROWTH_CHARACTERS = 250_000;
@@ -43,6 +43,7 @@ function grownPatch(dice: Dice): Input {
 export const growth: Target = {
   name: 'growth',
   weight: 0.05,
+  passes: OBJECT_PASSES,
   fixed: ['verb', 'target', 'parameters', 'type', 'contentType'],
   start: () => WRITE_WORLD.start(),
   stop: () => WRITE_WORLD.stop(),
