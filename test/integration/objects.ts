@@ -5,7 +5,11 @@ import type { ApiMetadata, ApiObject, HttpsClient } from '../server/https-client
 /** A namespace of this test's own; answers the path below which its namespaced types are. */
 export async function freshNamespace(client: HttpsClient): Promise<Namespace> {
   const name = `test-${randomUUID().slice(0, 8)}`;
-  const answer = await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name } } });
+  // A server that is still busy with its own start may have no room for it, which is no failure.
+  const answer = await eventually(
+    () => client.request('POST', '/api/v1/namespaces', { body: { metadata: { name } } }),
+    ({ status }) => status !== 429,
+  );
   if (answer.status !== 201) throw new Error(`no namespace could be made: ${answer.text}`);
   const core = `/api/v1/namespaces/${name}`;
   return { name, core, configMaps: `${core}/configmaps`, apps: `/apis/apps/v1/namespaces/${name}` };
