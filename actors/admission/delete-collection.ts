@@ -6,7 +6,7 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { storedFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { conflictModified, serviceUnavailable } from '../../api/status/failures.ts';
+import { conflictModified, storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
 import { isStale, valueView } from '../../storage/slab-record.ts';
@@ -49,8 +49,7 @@ export async function deleteCollection(
     },
     { deadlineMs: write.requestTimeoutMs },
   );
-  if (answer.refused !== undefined)
-    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
   try {
     const items = await deleteAll(write, type, answer, options);
     const metadata = { resourceVersion: String(answer.revision) };

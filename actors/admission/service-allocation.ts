@@ -20,7 +20,7 @@ import {
   updatedSpec,
   withFamilies,
 } from '../../api/services/service-fields.ts';
-import { internalError, serviceUnavailable } from '../../api/status/failures.ts';
+import { internalError, storeNotRead } from '../../api/status/failures.ts';
 import * as wrong from '../../api/status/field-error.ts';
 import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -303,7 +303,7 @@ async function takenNames(reader: StoreReader, storageKey: string): Promise<stri
     { deadlineMs: reader.requestTimeoutMs },
   );
   if (answer.refused !== undefined) {
-    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+    throw new StatusError(storeNotRead());
   }
   const names: string[] = [];
   const { places, incarnation, pin } = answer;

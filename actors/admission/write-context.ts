@@ -6,7 +6,7 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
-import { serviceUnavailable } from '../../api/status/failures.ts';
+import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ObjectValidation } from '../../api/validation/object-validation.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -90,8 +90,7 @@ export async function findRecord(
     { type: 'get', storageKey, namespace, name, freshness },
     { deadlineMs: requestTimeoutMs },
   );
-  if (answer.refused !== undefined)
-    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
   return answer.place;
 }
 
@@ -113,8 +112,7 @@ export async function readList(write: WriteContext, type: KnownType, namespace: 
     { type: 'list', storageKey: type.storageKey, namespace, freshness: MOST_RECENT, ...EVERYTHING },
     { deadlineMs: write.requestTimeoutMs },
   );
-  if (answer.refused !== undefined)
-    throw new StatusError(serviceUnavailable('the server has not read the store yet, try again'));
+  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
   const stored: StoredObject[] = [];
   const { incarnation } = answer;
   try {

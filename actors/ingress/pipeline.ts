@@ -9,7 +9,7 @@ import {
   forbiddenPath,
   insufficientStorage,
   internalError,
-  serviceUnavailable,
+  restarting,
   timeout,
   unauthorized,
 } from '../../api/status/failures.ts';
@@ -31,6 +31,8 @@ import { webSocketOffer } from './web-socket-offer.ts';
 
 /** Request bodies are at most this large (facts: 3 MiB). */
 const BODY_BYTES_MAX = 3 * 1024 * 1024;
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface PipelineParts {
   readonly context: ActorContext;
@@ -151,12 +153,12 @@ export class Pipeline {
       sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
       return;
     }
-    const status = statusOf(error);
+    const { requestId, request } = exchange;
+    const status = statusOf(error, request);
     if (status !== undefined) {
       this.#sendStatus(exchange, status);
       return;
     }
-    const { requestId, request } = exchange;
     this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
     this.#sendStatus(exchange, internalError('the request could not be handled'));
   }
@@ -236,12 +238,12 @@ function forbiddenStatus(user: string, access: AccessAttributes, reason: string)
 }
 
 /** The Status an error stands for; undefined for one that nobody foresaw. */
-function statusOf(error: unknown): Status | undefined {
+function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {
   if (isStatusError(error)) return error.status;
   if (!isOrchError(error)) return undefined;
   switch (error.code) {
     case 'ActorDown':
-      return serviceUnavailable('a part of the server is restarting, try again');
+      return restarting(!SAFE_METHODS.has(method));
     case 'DeadlineExceeded':
       return timeout('request did not complete within the allotted timeout');
     case 'StorageFull':

@@ -7,7 +7,7 @@ import {
   expired,
   expiredContinue,
   notFound,
-  serviceUnavailable,
+  storeNotRead,
   timeout,
   tooLargeResourceVersion,
 } from '../../api/status/failures.ts';
@@ -193,6 +193,6 @@ export function refusalStatus(refusal: ReadRefusal, { query }: Exchange): Status
     case 'tooLarge':
       return tooLargeResourceVersion(query.get('resourceVersion') ?? '', refusal.currentRevision);
     case 'notReady':
-      return serviceUnavailable('the server has not read the store yet, try again');
+      return storeNotRead();
   }
 }

@@ -223,6 +223,20 @@ export function serviceUnavailable(detail: string): Status {
   return failure(503, 'ServiceUnavailable', detail);
 }
 
+/** 503: the store has only just started and nothing of it is known yet. Nothing was done. */
+export function storeNotRead(): Status {
+  return failure(503, 'ServiceUnavailable', 'the server has not read the store yet, try again', retry(1));
+}
+
+/**
+ * 503: the actor that was asked is being started again. Clients repeat by themselves what has a `Retry-After`; a request
+ * that may have changed something has none.
+ */
+export function restarting(mayHaveChanged: boolean): Status {
+  const message = 'a part of the server is restarting, try again';
+  return failure(503, 'ServiceUnavailable', message, mayHaveChanged ? undefined : retry(1));
+}
+
 /** 507: what was sent cannot be stored now; nothing of it is. */
 export function insufficientStorage(detail: string): Status {
   return failure(507, 'InsufficientStorage', detail);

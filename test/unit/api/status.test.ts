@@ -135,6 +135,13 @@ const CASES: readonly Case[] = [
     },
   ),
   row(failures.serviceUnavailable('starting'), 503, 'ServiceUnavailable', 'starting'),
+  row(failures.storeNotRead(), 503, 'ServiceUnavailable', 'the server has not read the store yet, try again', {
+    retryAfterSeconds: 1,
+  }),
+  row(failures.restarting(true), 503, 'ServiceUnavailable', 'a part of the server is restarting, try again'),
+  row(failures.restarting(false), 503, 'ServiceUnavailable', 'a part of the server is restarting, try again', {
+    retryAfterSeconds: 1,
+  }),
   row(failures.timeout('too slow'), 504, 'Timeout', 'Timeout: too slow', {}),
   row(
     failures.tooLargeResourceVersion(100, 50),
