@@ -6,24 +6,19 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { storedFieldSelector } from '../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
-import { conflictModified, storeNotRead } from '../../api/status/failures.ts';
+import { conflictModified } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { isStale, valueView } from '../../storage/slab-record.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
-import type { StoreSlabs } from '../../storage/thread-slabs.ts';
-import type { ListAnswer } from '../hub/protocol.ts';
 import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
+import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from './stored-list.ts';
 import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 const TRIES_MAX = 32;
 /** Objects in one commit of one worker. */
 const COMMIT_OBJECTS = 128;
-/** Slab and offset. */
-const NUMBERS_A_PLACE = 2;
 
 /** Deletes what the selectors select, and answers with the list of it as it was. What appears meanwhile may stay. */
 export async function deleteCollection(
@@ -34,42 +29,29 @@ export async function deleteCollection(
   const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { labelSelector = '', fieldSelector = '' } = request.parameters;
   if (labelSelector !== '') parseLabelSelector(labelSelector);
-  const { storageKey } = type;
-  const { namespace } = request.target;
-  const answer = await write.hub.ask(
-    {
-      type: 'list',
-      storageKey,
-      namespace,
-      labelSelector,
-      fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
-      limit: 0,
-      continueToken: '',
-      freshness: { kind: 'mostRecent' },
-    },
-    { deadlineMs: write.requestTimeoutMs },
-  );
-  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
-  try {
-    const items = await deleteAll(write, type, answer, options);
-    const metadata = { resourceVersion: String(answer.revision) };
+  const selection = {
+    storageKey: type.storageKey,
+    namespace: request.target.namespace,
+    labelSelector,
+    fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
+  };
+  return withList(write, selection, async (listed) => {
+    const items = await deleteAll(write, type, listed, options);
+    const metadata = { resourceVersion: String(listed.revision) };
     return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
-  } finally {
-    write.releases.tell<'release'>({ type: 'release', pin: answer.pin });
-  }
+  });
 }
 
 /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
 async function deleteAll(
   write: WriteContext,
   type: KnownType,
-  { places, incarnation }: ListAnswer,
+  { places, slabs }: ListedPlaces,
   options: DeleteOptions,
 ): Promise<JsonObject[]> {
   const step = COMMIT_OBJECTS * NUMBERS_A_PLACE;
   const commits: JsonObject[][] = [];
   let next = 0;
-  const slabs = write.slabs.ofStore(incarnation);
   const work = async (): Promise<void> => {
     while (next < places.length) {
       const from = next;
@@ -88,19 +70,6 @@ async function deleteAll(
   const ends = await Promise.allSettled(Array.from({ length: workers }, work));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
   return commits.flat();
-}
-
-function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[] {
-  const stored: StoredObject[] = [];
-  for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
-    const [slab, offset] = [places[i]!, places[i + 1]!];
-    const record = slabs.slab(slab);
-    const object = decodeStored(valueView(record, offset));
-    const revision = Number(metadataOf(object).resourceVersion);
-    const place = { incarnation: slabs.incarnation, slab, offset, revision };
-    stored.push({ object, place, isStale: isStale(record, offset) });
-  }
-  return stored;
 }
 
 /** Items of a list leave out what the list says of all of them. */

@@ -15,7 +15,8 @@ import { commitOne, type Draft, draftPut, withAlso } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from './request-body.ts';
-import { readCurrent, readList, type StoredObject, type WriteContext } from './write-context.ts';
+import { readList } from './stored-list.ts';
+import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
 
 /** An eviction that loses a race is made again this often. */
 const TRIES_MAX = 32;

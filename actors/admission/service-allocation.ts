@@ -20,7 +20,7 @@ import {
   updatedSpec,
   withFamilies,
 } from '../../api/services/service-fields.ts';
-import { internalError, storeNotRead } from '../../api/status/failures.ts';
+import { internalError } from '../../api/status/failures.ts';
 import * as wrong from '../../api/status/field-error.ts';
 import { type FieldError, invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
@@ -30,6 +30,7 @@ import { parseKey } from '../../storage/object-key.ts';
 import { recordKey } from '../../storage/slab-record.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { type Draft, draftRecord, draftRemoval } from './commit.ts';
+import { NUMBERS_A_PLACE, withList } from './stored-list.ts';
 import { findRecord, type StoreReader } from './write-context.ts';
 
 export interface ServiceNetwork {
@@ -288,34 +289,14 @@ class Choice {
   }
 }
 
-async function takenNames(reader: StoreReader, storageKey: string): Promise<string[]> {
-  const answer = await reader.hub.ask(
-    {
-      type: 'list',
-      storageKey,
-      namespace: '',
-      labelSelector: '',
-      fieldSelector: '',
-      limit: 0,
-      continueToken: '',
-      freshness: { kind: 'mostRecent' },
-    },
-    { deadlineMs: reader.requestTimeoutMs },
-  );
-  if (answer.refused !== undefined) {
-    throw new StatusError(storeNotRead());
-  }
-  const names: string[] = [];
-  const { places, incarnation, pin } = answer;
-  try {
-    const slabs = reader.slabs.ofStore(incarnation);
-    for (let i = 0; i < places.length; i += 2) {
+function takenNames(reader: StoreReader, storageKey: string): Promise<string[]> {
+  return withList(reader, { storageKey, namespace: '' }, ({ places, slabs }) => {
+    const names: string[] = [];
+    for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
       names.push(parseKey(recordKey(slabs.slab(places[i]!), places[i + 1]!)).name);
     }
-  } finally {
-    reader.releases.tell<'release'>({ type: 'release', pin });
-  }
-  return names;
+    return names;
+  });
 }
 
 function specOf(service: JsonObject): ServiceFields {

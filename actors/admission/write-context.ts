@@ -2,7 +2,6 @@
 // admission actor; holds no state of any request.
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { metadataOf } from '../../api/object-meta.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
@@ -105,32 +104,6 @@ export async function readCurrent(
   if (place === null) return null;
   return { place, object: decodePlace(write, place), isStale: isStale(write.slabs.slab(place), place.offset) };
 }
-
-/** Every present object of a type in a namespace, decoded. For lists that are short by nature. */
-export async function readList(write: WriteContext, type: KnownType, namespace: string): Promise<StoredObject[]> {
-  const answer = await write.hub.ask(
-    { type: 'list', storageKey: type.storageKey, namespace, freshness: MOST_RECENT, ...EVERYTHING },
-    { deadlineMs: write.requestTimeoutMs },
-  );
-  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
-  const stored: StoredObject[] = [];
-  const { incarnation } = answer;
-  try {
-    const slabs = write.slabs.ofStore(incarnation);
-    for (let i = 0; i < answer.places.length; i += 2) {
-      const [slab, offset] = [answer.places[i]!, answer.places[i + 1]!];
-      const record = slabs.slab(slab);
-      const object = decodeStored(valueView(record, offset));
-      const place = { incarnation, slab, offset, revision: Number(metadataOf(object).resourceVersion) };
-      stored.push({ object, place, isStale: isStale(record, offset) });
-    }
-  } finally {
-    if (answer.pin !== 0) write.releases.tell<'release'>({ type: 'release', pin: answer.pin });
-  }
-  return stored;
-}
-
-const EVERYTHING = { labelSelector: '', fieldSelector: '', limit: 0, continueToken: '' } as const;
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(write: WriteContext, place: PublishedPlace): JsonObject {

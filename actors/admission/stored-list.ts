@@ -1,0 +1,71 @@
+// Lists for writes: what is stored now, read where it lies. The records of a list are kept for its reader until the reading
+// has ended, and are given back however it ends.
+
+import { metadataOf } from '../../api/object-meta.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { storeNotRead } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
+import { isStale, valueView } from '../../storage/slab-record.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
+import type { StoreSlabs } from '../../storage/thread-slabs.ts';
+import type { StoredObject, StoreReader, WriteContext } from './write-context.ts';
+
+/** Numbers of a place in a list: slab and offset. */
+export const NUMBERS_A_PLACE = 2;
+
+/** What is listed; selectors as those of SPEC.md "Selectors", without them everything. */
+export interface ListSelection {
+  readonly storageKey: string;
+  /** Empty: all namespaces. */
+  readonly namespace: string;
+  readonly labelSelector?: string;
+  /** In the names under which fields are stored. */
+  readonly fieldSelector?: string;
+}
+
+/** Records that lie in the slabs of one store, as of one revision. */
+export interface ListedPlaces {
+  /** `NUMBERS_A_PLACE` numbers for each record. */
+  readonly places: Uint32Array;
+  readonly slabs: StoreSlabs;
+  readonly revision: number;
+}
+
+/** Hands what is stored now to `read`, which has ended with the records when it returns or resolves. Throws 503. */
+export async function withList<T>(
+  { hub, slabs, releases, requestTimeoutMs }: StoreReader,
+  { storageKey, namespace, labelSelector = '', fieldSelector = '' }: ListSelection,
+  read: (listed: ListedPlaces) => T | Promise<T>,
+): Promise<T> {
+  const selection = { storageKey, namespace, labelSelector, fieldSelector };
+  const answer = await hub.ask(
+    { type: 'list', ...selection, limit: 0, continueToken: '', freshness: { kind: 'mostRecent' } },
+    { deadlineMs: requestTimeoutMs },
+  );
+  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
+  const { places, incarnation, revision, pin } = answer;
+  try {
+    return await read({ places, slabs: slabs.ofStore(incarnation), revision });
+  } finally {
+    if (pin !== 0) releases.tell<'release'>({ type: 'release', pin });
+  }
+}
+
+/** The objects of places, decoded. */
+export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[] {
+  const stored: StoredObject[] = [];
+  for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
+    const [slab, offset] = [places[i]!, places[i + 1]!];
+    const record = slabs.slab(slab);
+    const object = decodeStored(valueView(record, offset));
+    const revision = Number(metadataOf(object).resourceVersion);
+    const place = { incarnation: slabs.incarnation, slab, offset, revision };
+    stored.push({ object, place, isStale: isStale(record, offset) });
+  }
+  return stored;
+}
+
+/** Every present object of a type in a namespace, decoded. For lists that are short by nature. */
+export function readList(write: WriteContext, { storageKey }: KnownType, namespace: string): Promise<StoredObject[]> {
+  return withList(write, { storageKey, namespace }, ({ places, slabs }) => storedAt(places, slabs));
+}
