@@ -1,8 +1,15 @@
 // The bench's command line. One table says what there is; the workloads' own defaults are in their files.
 import { parseArgs } from 'node:util';
 
+/** Kinds of number: which ones fit, and how they are called. */
+const NUMBERS = {
+  count: { fits: (number: number) => Number.isSafeInteger(number) && number > 0, name: 'a whole number above 0' },
+  number: { fits: (number: number) => Number.isFinite(number) && number > 0, name: 'a number above 0' },
+  numberOrNone: { fits: (number: number) => Number.isFinite(number) && number >= 0, name: 'a number of 0 or more' },
+};
+
 interface OptionEntry {
-  readonly type: 'count' | 'number' | 'text' | 'texts' | 'flag';
+  readonly type: keyof typeof NUMBERS | 'text' | 'texts' | 'flag';
   readonly description: string;
 }
 
@@ -25,7 +32,7 @@ const OPTIONS = {
   stalled: { type: 'count', description: 'watch: watches beside these that read nothing' },
   http2: { type: 'flag', description: 'watch: 100 watches on each HTTP/2 connection' },
   rate: {
-    type: 'number',
+    type: 'numberOrNone',
     description:
       'watch: writes a second, 0 for the memory of idle watches; without it a steady load and then one flat out',
   },
@@ -94,12 +101,10 @@ export function parseCommandLine(argv: readonly string[]): CommandLine {
 }
 
 function readValue(name: string, type: OptionEntry['type'], value: unknown): unknown {
-  if (type !== 'count' && type !== 'number') return value;
-  const number = Number(value);
-  // Watches without writes are measured too.
-  if (name === 'rate' && value === '0') return 0;
-  const fits = type === 'count' ? Number.isSafeInteger(number) && number > 0 : Number.isFinite(number) && number > 0;
-  if (!fits || String(value).trim() === '') throw new UsageError(`--${name} takes a number above 0, not "${value}"`);
+  if (!(type in NUMBERS)) return value;
+  const kind = NUMBERS[type as keyof typeof NUMBERS];
+  const number = String(value).trim() === '' ? Number.NaN : Number(value);
+  if (!kind.fits(number)) throw new UsageError(`--${name} takes ${kind.name}, not "${value}"`);
   return number;
 }
 

@@ -40,7 +40,7 @@ export interface StoreFeed {
 }
 
 export interface StoreFeedOptions {
-  /** The thread's slabs: `ThreadSlabs.of(context)`. */
+  /** The slabs of the store its owner follows: `ThreadSlabs.of(context).viewOf(context.name)`. */
   readonly slabs: SlabView;
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];

@@ -74,6 +74,7 @@ export class SlabView {
   }
 }
 
+/** The slabs of every store that some actor of the thread follows. */
 export class ThreadSlabs {
   readonly #stores = new Map<number, StoreSlabs>();
   /** The store that each actor follows. */

@@ -1,8 +1,8 @@
 // Keeps the controllers subscribed to the store: begins with a snapshot, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../../runtime/actor.ts';
-import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedFactory } from '../feed-of-thread.ts';
 import type { StoreBatch, StoreProtocol } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 
@@ -12,17 +12,6 @@ export interface FeedListener {
   onEvent(event: FeedEvent): void;
   onSynced(): void;
 }
-
-/** Makes the feed that turns the store's batches into events of these types. */
-export type FeedFactory = (
-  context: ActorContext,
-  storageKeys: readonly string[],
-  onEvent: (event: FeedEvent) => void,
-) => StoreFeed;
-
-/** The feed that reads the thread's slabs. */
-export const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
-  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
 
 export class FeedFollower {
   readonly #subscription: StoreSubscription;

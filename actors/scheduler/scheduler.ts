@@ -3,9 +3,9 @@
 // spec itself. The decisions are scheduling-core.ts, their rhythm scheduling-loop.ts; this file only joins the parts.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
-import { createStoreFeed, type FeedEvent, type StoreFeed } from '../../storage/store-feed.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
+import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { admissionPort } from './admission-port.ts';
 import { BestEffortWrites } from './best-effort-writes.ts';
@@ -29,19 +29,9 @@ export interface SchedulerOptions {
   readonly percentageOfNodesToScore?: number;
 }
 
-/** Makes the feed that turns the store's batches into events of these types. */
-export type FeedFactory = (
-  context: ActorContext,
-  storageKeys: readonly string[],
-  onEvent: (event: FeedEvent) => void,
-) => StoreFeed;
-
 const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 const PODS = 'core/pods';
 const NODES = 'core/nodes';
-
-const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
-  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
 
 type Settings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
 

@@ -8,7 +8,7 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
@@ -38,6 +38,8 @@ export class Store implements Actor<StoreProtocol> {
   readonly #settings: typeof STORE_SETTINGS;
   readonly #shared = new SharedState();
   readonly #pool: SlabPool;
+  /** Of this thread, which may host readers: they find the slabs like everyone else. */
+  readonly #slabs: SlabView;
   readonly #log: RevisionLog;
   readonly #subscribers: Subscribers;
   readonly #metrics: StoreMetrics;
@@ -65,6 +67,7 @@ export class Store implements Actor<StoreProtocol> {
     this.#pool = new SlabPool(this.#settings.slabBytes, this.#shared);
     this.#subscribers = new Subscribers(context, this.#shared, this.#pool);
     this.#log = new RevisionLog(this.#pool, options.media, this.#encryption, this.#subscribers.incarnation);
+    this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
     this.#pending = new PendingCommits(this.#settings.batchTransactionsMax, this.#settings.batchBytesMax);
     this.#compactor = new Compactor({
       log: this.#log,
@@ -298,11 +301,9 @@ export class Store implements Actor<StoreProtocol> {
     return this.#subscribers.sequence;
   }
 
-  /** The store's own thread may host readers: they find the slabs in the thread's view like everyone else. */
   #learnSlabs(): void {
     if (this.#learnedSlabs === this.#pool.count) return;
-    const view = ThreadSlabs.of(this.#context).viewOf(this.#context.name);
-    view.learn(this.#pool.memories(this.#learnedSlabs), this.#subscribers.incarnation);
+    this.#slabs.learn(this.#pool.memories(this.#learnedSlabs), this.#subscribers.incarnation);
     this.#learnedSlabs = this.#pool.count;
   }
 

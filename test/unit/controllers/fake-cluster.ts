@@ -1,7 +1,7 @@
 // A store and an admission small enough to read: objects in a map, writes applied at once, every change one batch of the
 // stream. It knows what of the API's behaviour the controllers rely on, records every write, and fails when told to.
 import type { WriteReply, WriteRequest } from '../../../actors/admission/protocol.ts';
-import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
+import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import type { PublishedPlace, Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';

@@ -1,9 +1,9 @@
 // Starts the controllers' actor over a fake cluster and virtual time, and makes objects for tests.
 import { pino } from 'pino';
 import { createControllers } from '../../../actors/controllers/controllers.ts';
-import type { FeedFactory } from '../../../actors/controllers/feed-follower.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
+import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import type { StoreBatch } from '../../../actors/store/protocol.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';

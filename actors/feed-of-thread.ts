@@ -1,0 +1,15 @@
+// The feed of the store that actors are given to follow it: one that reads the slabs of their thread. Tests give another.
+import type { ActorContext } from '../runtime/actor.ts';
+import { createStoreFeed, type FeedEvent, type StoreFeed } from '../storage/store-feed.ts';
+import { ThreadSlabs } from '../storage/thread-slabs.ts';
+
+/** Makes the feed that turns the store's batches into events of these types. */
+export type FeedFactory = (
+  context: ActorContext,
+  storageKeys: readonly string[],
+  onEvent: (event: FeedEvent) => void,
+) => StoreFeed;
+
+/** The feed that reads the thread's slabs. */
+export const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
+  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
