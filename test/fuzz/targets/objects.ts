@@ -96,11 +96,10 @@ function convert(known: KnownType, text: string): void {
 
 /** Whatever is valid may be stored, and must then come out of every door. */
 function leaves(object: JsonObject, known: KnownType | undefined, type: TypeSchema, text: string): void {
-  // Lists are never stored: their items say their kind in JSON only.
-  if (!type.jsonOnly && !type.kind.endsWith('List')) {
-    const { kind, apiVersion, ...rest } = object;
+  if (!type.jsonOnly) {
     const again = decodeProtobuf(encodeProtobuf(object, type), type).object;
-    requireSame(withoutNulls(JSON.stringify(again)), withoutNulls(JSON.stringify(rest)), 'Protobuf');
+    const expected = withoutTypeMeta(object, type);
+    requireSame(withoutNulls(JSON.stringify(again)), withoutNulls(JSON.stringify(expected)), 'Protobuf');
   }
   yamlText(object);
   requireSame(JSON.stringify(JSON.parse(Buffer.from(prettyJson(Buffer.from(text))).toString())), text, 'indented');
@@ -127,6 +126,20 @@ function leaves(object: JsonObject, known: KnownType | undefined, type: TypeSche
     throw new Violation(`${values.length} selectable values became ${unpacked.fields.length}`);
   if (REPLICATED.includes(known.plural)) scaleOf(object);
   if (known.plural === 'pods') readPod(object);
+}
+
+/** The object without what JSON alone says: which kind it is, and which kind the objects inside are. */
+function withoutTypeMeta(object: JsonObject, type: TypeSchema): JsonObject {
+  const { kind: _kind, apiVersion: _apiVersion, ...rest } = object;
+  const members: JsonObject = type.hasTypeMeta ? rest : object;
+  return Object.fromEntries(
+    Object.entries(members).map(([name, value]) => {
+      const inner = type.field(name)?.type;
+      if (inner?.hasTypeMeta !== true) return [name, value];
+      const stripped = (item: unknown): unknown => (isJsonObject(item) ? withoutTypeMeta(item, inner) : item);
+      return [name, Array.isArray(value) ? value.map(stripped) : stripped(value)];
+    }),
+  );
 }
 
 /** Decoded, defaulted, validated and converted over and over, so that the results can be compared. */
