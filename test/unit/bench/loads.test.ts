@@ -104,9 +104,14 @@ test('a writer whose idle connection the server closes gets another', async (t) 
         return;
       }
       const event = `${text.slice(text.indexOf('{'))}\n`;
-      for (const watcher of watching) watcher.write(`${event.length.toString(16)}\r\n${event}\r\n`);
-      socket.write(response('200 OK', '{}'));
-      for (const other of writing) if (other !== socket) other.destroy();
+      // Done only when the writers of the others know that they are closed: the next write may be one of theirs.
+      const others = [...writing].filter((other) => other !== socket);
+      const closed = others.map((other) => once(other, 'close'));
+      for (const other of others) other.end();
+      void Promise.all(closed).then(() => {
+        socket.write(response('200 OK', '{}'));
+        for (const watcher of watching) watcher.write(`${event.length.toString(16)}\r\n${event}\r\n`);
+      });
     });
     socket.on('close', () => writing.delete(socket));
     if (watching.length === WATCHERS) {
