@@ -4,6 +4,7 @@
 import { parseQuery } from '../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo } from '../../api/request-info.ts';
 import {
+  BODY_BYTES_MAX,
   badRequest,
   forbidden,
   forbiddenPath,
@@ -29,8 +30,6 @@ import type { RequestMetrics } from './request-metrics.ts';
 import { ThrottledResponse } from './throttled-response.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
-/** Request bodies are at most this large (facts: 3 MiB). */
-const BODY_BYTES_MAX = 3 * 1024 * 1024;
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
