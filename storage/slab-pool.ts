@@ -3,7 +3,7 @@
 // dropped ones pile up.
 
 import type { SharedState } from './shared-state.ts';
-import { mapSlab, recordLength, type Slab } from './slab-record.ts';
+import { mapSlab, type RecordFields, recordBytes, recordLength, type Slab, writeRecordHead } from './slab-record.ts';
 
 export interface SlabRoom {
   readonly slab: number;
@@ -73,6 +73,32 @@ export class SlabPool {
     use.end += length;
     use.liveBytes += length;
     return { slab: this.#open, offset };
+  }
+
+  /**
+   * Writes a record, counted as live from now on. The value is copied as it is: who changes the revision stamps the slot in
+   * it too (`stampRevision`).
+   */
+  write(fields: RecordFields, key: string, attributes: string, value: Uint8Array): SlabRoom {
+    const keyBytes = Buffer.byteLength(key);
+    const attributesBytes = Buffer.byteLength(attributes);
+    const valueBytes = value.byteLength;
+    const length = recordBytes(keyBytes, attributesBytes, valueBytes);
+    const room = this.allocate(length);
+    const slab = this.slab(room.slab);
+    const at = writeRecordHead(
+      slab,
+      room.offset,
+      length,
+      fields,
+      key,
+      keyBytes,
+      attributes,
+      attributesBytes,
+      valueBytes,
+    );
+    slab.bytes.set(value, at);
+    return room;
   }
 
   /** The record at this place is no longer current nor in the history window. */

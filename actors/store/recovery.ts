@@ -13,10 +13,8 @@ import {
   markStale,
   NO_SLAB,
   type RecordType,
-  recordBytes,
   recordRevision,
   UPDATED,
-  writeRecordHead,
 } from '../../storage/slab-record.ts';
 import { storeDamage } from '../../storage/store-damage.ts';
 import { readStoredValue, type StoredValue, storedValueChecksum } from '../../storage/stored-value.ts';
@@ -191,25 +189,7 @@ function writePrevious(
 }
 
 function writeRecord(pool: SlabPool, key: string, value: StoredValue, type: RecordType): Place {
-  const keyBytes = Buffer.byteLength(key);
-  const attributesBytes = Buffer.byteLength(value.attributes);
-  const length = recordBytes(keyBytes, attributesBytes, value.json.byteLength);
-  const room = pool.allocate(length);
-  const slab = pool.slab(room.slab);
-  const head = { ...value, type };
-  const at = writeRecordHead(
-    slab,
-    room.offset,
-    length,
-    head,
-    key,
-    keyBytes,
-    value.attributes,
-    attributesBytes,
-    value.json.byteLength,
-  );
-  slab.bytes.set(value.json, at);
-  return { revision: value.revision, ...room };
+  return { revision: value.revision, ...pool.write({ ...value, type }, key, value.attributes, value.json) };
 }
 
 function placeRevision(pool: SlabPool, place: Place): number {

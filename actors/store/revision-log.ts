@@ -14,7 +14,6 @@ import {
   NO_SLAB,
   type RecordType,
   recordAttributes,
-  recordBytes,
   recordKey,
   recordLength,
   recordSchemaGeneration,
@@ -22,8 +21,8 @@ import {
   revisionOffset,
   stampRevision,
   UPDATED,
+  valueStart,
   valueView,
-  writeRecordHead,
 } from '../../storage/slab-record.ts';
 import {
   type StorageMedia,
@@ -193,11 +192,6 @@ export class RevisionLog {
     const { key } = operation;
     const before = this.current.get(key);
     const bornRevision = before?.bornRevision ?? revision;
-    const keyBytes = Buffer.byteLength(key);
-    const attributesBytes = Buffer.byteLength(operation.attributes);
-    const length = recordBytes(keyBytes, attributesBytes, operation.valueLength);
-    const room = this.#pool.allocate(length);
-    const slab = this.#pool.slab(room.slab);
     const head = {
       revision,
       bornRevision,
@@ -206,19 +200,10 @@ export class RevisionLog {
       revisionOffset: operation.revisionOffset,
       itemOffset: operation.itemOffset,
     };
-    const { attributes, valueLength } = operation;
-    const at = writeRecordHead(
-      slab,
-      room.offset,
-      length,
-      head,
-      key,
-      keyBytes,
-      attributes,
-      attributesBytes,
-      valueLength,
-    );
-    slab.bytes.set(payload.subarray(operation.valueOffset, operation.valueOffset + valueLength), at);
+    const { attributes, valueOffset, valueLength } = operation;
+    const room = this.#pool.write(head, key, attributes, payload.subarray(valueOffset, valueOffset + valueLength));
+    const slab = this.#pool.slab(room.slab);
+    const at = valueStart(slab, room.offset);
     stampRevision(slab.bytes, at + operation.revisionOffset, revision);
     const stored = this.#writeStored(key, head, attributes, slab.bytes.subarray(at, at + valueLength));
     this.#writes.push({ key, value: stored });

@@ -16,7 +16,7 @@ import { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
-import { CREATED, recordBytes, stampRevision, UPDATED, writeRecordHead } from '../../storage/slab-record.ts';
+import { CREATED, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
 import type { Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { fillerText } from '../objects.ts';
@@ -248,26 +248,12 @@ class WrittenStream {
     const value = Buffer.from(encoded.text);
     const key = `${STORAGE_KEY}/bench/${name}`;
     const attributes = packAttributes(labels, [name, 'bench', 'node-1']);
-    const [keyBytes, attributesBytes] = [Buffer.byteLength(key), Buffer.byteLength(attributes)];
-    const length = recordBytes(keyBytes, attributesBytes, value.length);
-    const room = this.#pool.allocate(length);
-    const slab = this.#pool.slab(room.slab);
     const { revisionOffset, itemOffset } = encoded;
     const type = isNew ? CREATED : UPDATED;
     const head = { revision, bornRevision: index + 1, type, schemaGeneration: 1, revisionOffset, itemOffset };
-    const at = writeRecordHead(
-      slab,
-      room.offset,
-      length,
-      head,
-      key,
-      keyBytes,
-      attributes,
-      attributesBytes,
-      value.length,
-    );
-    slab.bytes.set(value, at);
-    stampRevision(slab.bytes, at + revisionOffset, revision);
+    const room = this.#pool.write(head, key, attributes, value);
+    const slab = this.#pool.slab(room.slab);
+    stampRevision(slab.bytes, valueStart(slab, room.offset) + revisionOffset, revision);
     return room;
   }
 }

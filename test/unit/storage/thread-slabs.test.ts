@@ -1,17 +1,15 @@
 import test from 'ava';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
-import { CREATED, recordBytes, writeRecordHead } from '../../../storage/slab-record.ts';
+import { CREATED } from '../../../storage/slab-record.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 
 /** A store's slabs, two of them, with a record of a revision at the beginning of each. */
 function slabsWith(revision: number): SlabPool {
   const pool = new SlabPool(4096, new SharedState());
   for (let count = 0; count < 2; count++) {
-    const length = recordBytes(3, 0, 3000);
-    const room = pool.allocate(length);
     const head = { revision, bornRevision: 1, type: CREATED, schemaGeneration: 1, revisionOffset: 0, itemOffset: 0 };
-    writeRecordHead(pool.slab(room.slab), room.offset, length, head, 'k/a', 3, '', 0, 3000);
+    pool.write(head, 'k/a', '', new Uint8Array(3000));
   }
   return pool;
 }
