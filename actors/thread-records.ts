@@ -1,7 +1,7 @@
 // The stored records as Protobuf, shared by the actors of a thread that send them: what one encodes the others find.
 import { DIALECTS } from '../config/dialect.ts';
+import { ProtobufRecords } from '../rendering/protobuf-records.ts';
 import type { ActorContext } from '../runtime/actor.ts';
-import { ProtobufRecords } from '../storage/protobuf-records.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 export function threadRecords(context: ActorContext, { dialect, options }: ServerSettings): ProtobufRecords {

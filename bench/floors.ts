@@ -2,7 +2,7 @@
 // how much of a request is the server's own work, whatever machine it runs on and whatever else that is doing.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { selfSignedKeyPair } from '../transport/tls-material.ts';
+import { selfSignedKeyPair } from '../transport/tls/material.ts';
 import { type Bench, resultOf } from './bench.ts';
 import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from './load-protocol.ts';
 import { configMap } from './objects.ts';

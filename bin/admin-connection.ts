@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import { parseYaml } from '../transport/yaml-read.ts';
+import { parseYaml } from '../transport/yaml/read.ts';
 import { KUBECONFIG_FILE } from './data-directory.ts';
 
 const DEPTH_MAX = 16;

@@ -7,7 +7,7 @@ import {
   readEncryptionConfiguration,
 } from '../config/encryption-configuration.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { parseYaml } from '../transport/yaml-read.ts';
+import { parseYaml } from '../transport/yaml/read.ts';
 
 const DEPTH_MAX = 16;
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
-import type { AgentTls } from '../transport/agent-address.ts';
+import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 
 /** Throws BadConfiguration for a file that cannot be read. */
 export function agentTls({

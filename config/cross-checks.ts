@@ -1,8 +1,8 @@
 // Rules between options: what no row of the table can say alone. Each rule answers what is wrong, or nothing. Pure: no
 // file is opened here, so a file that does not exist is found out by whoever reads it.
 
-import { formatDuration } from './options/duration.ts';
-import { formatIpRange, hostBitCount, rangesOverlap } from './options/ip-range.ts';
+import { formatDuration } from '../values/duration.ts';
+import { formatIpRange, hostBitCount, rangesOverlap } from '../values/ip.ts';
 import type { Program } from './options/option.ts';
 import type { SchedulerOptions, ServerOptions } from './options.ts';
 

@@ -1,7 +1,8 @@
 // The file of `--encryption-provider-config`: an EncryptionConfiguration as a plain value becomes settings, or is refused
 // with the path of what is wrong. Never says what a secret is. Reading the file is bin/encryption-file.ts's work.
+
+import { parseDurationMs } from '../values/duration.ts';
 import type { Dialect } from './dialect.ts';
-import { parseDurationMs } from './options/duration.ts';
 
 /** Providers that encrypt with keys of the file. */
 export type KeyedKind = 'aescbc' | 'aesgcm' | 'secretbox';

@@ -1,6 +1,6 @@
 // What the help text and the documentation both say about an option, each fact once: how it is written, its bounds and
 // values, and whether it works in this release.
-import { formatDuration } from './options/duration.ts';
+import { formatDuration } from '../values/duration.ts';
 import { INT32_MAX, type Option } from './options/option.ts';
 import { VALUE_TYPES } from './options/value-types.ts';
 

@@ -1,9 +1,10 @@
 // From argv to typed options: which flag is meant, what its text says, and whether all of it can be used together. It
 // opens no file and prints nothing; warnings and errors go back as lines for the command line to print.
+
+import { formatDuration } from '../values/duration.ts';
 import { crossCheck } from './cross-checks.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { parseFeatureGates } from './feature-gates.ts';
-import { formatDuration } from './options/duration.ts';
 import { defaultText, type Option, type Program } from './options/option.ts';
 import { parseBoolean, VALUE_TYPES } from './options/value-types.ts';
 import { type OptionsByProgram, programOptions, type ServerOptions } from './options.ts';

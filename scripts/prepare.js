@@ -7,7 +7,18 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const sourceFolders = ['bin', 'config', 'actors', 'runtime', 'transport', 'storage', 'api', 'bench', 'test'];
+const sourceFolders = [
+  'bin',
+  'config',
+  'actors',
+  'runtime',
+  'rendering',
+  'transport',
+  'storage',
+  'api',
+  'bench',
+  'test',
+];
 const buildStamp = join(root, 'dist', '.built');
 
 const modifiedMs = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0);

@@ -3,7 +3,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { duplicateFields } from './duplicate-fields.ts';
 import { parseMediaType } from './media-type.ts';
-import { parseYaml } from './yaml-read.ts';
+import { parseYaml } from './yaml/read.ts';
 
 /** A body that cannot be used: 400 when it cannot be decoded, 415 when its media type is not one of these. */
 export class BodyError extends Error {

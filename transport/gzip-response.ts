@@ -4,7 +4,7 @@ import { createGzip, type Gzip } from 'node:zlib';
 import type { HeaderList, HttpResponse } from './exchange.ts';
 import { isBodiless } from './http-status.ts';
 import { splitOutsideQuotes } from './media-type.ts';
-import type { MessageFraming } from './web-socket.ts';
+import type { MessageFraming } from './websocket/handshake.ts';
 
 /** Up to this an answer goes out as it is. */
 export const COMPRESSED_FROM_BYTES = 128 * 1024;

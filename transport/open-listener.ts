@@ -1,7 +1,7 @@
 // Chooses the listener: uws where it can do what is asked and its binary can be loaded, node otherwise. Each is loaded
 // only when chosen.
 import type { Listener, ListenerOptions } from './exchange.ts';
-import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws-binary.ts';
+import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws/binary.ts';
 
 export type ListenerKind = 'auto' | 'uws' | 'node';
 
@@ -36,7 +36,7 @@ export async function openListener(
       return { listener: await openNode(options), note: `serving with the slower node listener: ${reason}` };
     }
   }
-  const { openUwsListener } = await import('./uws-listener.ts');
+  const { openUwsListener } = await import('./uws/listener.ts');
   const listener = await openUwsListener(options);
   const headerBytesMax = uwsHeaderBytesMax();
   if (headerBytesMax === options.headerBytesMax) return { listener };
@@ -66,6 +66,6 @@ async function loadFailure(options: ListenerOptions): Promise<string | undefined
 }
 
 async function openNode(options: ListenerOptions): Promise<Listener> {
-  const { openNodeListener } = await import('./node-listener.ts');
+  const { openNodeListener } = await import('./node/listener.ts');
   return openNodeListener(options);
 }

@@ -1,6 +1,6 @@
 // Watchers that see the same bytes: same namespace, selectors, bookmarks and rendering. What a batch means for them is
 // decided and framed once; each member then costs one socket write and nothing else.
-import type { Rendering } from '../../api/render/rendering.ts';
+import type { Rendering } from '../../rendering/rendering.ts';
 import type { Attributes } from '../../storage/attributes.ts';
 import { sameAttributes } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';

@@ -1,12 +1,13 @@
 // The bytes a cohort gets, by its rendering: its objects as they are stored, or rendered one by one. Decides only how
 // events are written; which ones, and to whom, is decided in watchers.ts.
-import { Renderer } from '../../api/render/renderer.ts';
-import { keepsStoredBytes, type Rendering } from '../../api/render/rendering.ts';
+
 import { apiVersionOf } from '../../api/resources/resource-table.ts';
+import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
+import { Renderer } from '../../rendering/renderer.ts';
+import { keepsStoredBytes, type Rendering } from '../../rendering/rendering.ts';
+import { watchEventFrame } from '../../rendering/watch-event.ts';
 import type { Clock } from '../../runtime/environment.ts';
-import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
-import { watchEventFrame } from '../../transport/watch-event.ts';
 import type { Cohort } from './cohort.ts';
 import { bookmarkObject, expiredStatus, type FramedEvent, frameEvents } from './frames.ts';
 import { frameProtobufEvents } from './protobuf-frames.ts';

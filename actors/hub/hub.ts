@@ -1,7 +1,8 @@
 // The watch hub: every stored object as this thread reads it, and everyone who watches. Decider: follows the store's
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
+
+import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
-import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, recordType } from '../../storage/slab-record.ts';

@@ -2,9 +2,9 @@
 // own (SPEC.md "Watch events", "Protobuf envelope"). Objects come encoded, once for all who watch; nothing else is made here.
 import type { EnvelopePieces } from '../../api/codec/envelope.ts';
 import { putVarint, tagOf, varintBytes, WIRE_BYTES } from '../../api/codec/wire.ts';
-import type { RecordMessages } from '../../storage/protobuf-records.ts';
+import type { RecordMessages } from '../../rendering/protobuf-records.ts';
+import { EVENT_LENGTH_BYTES } from '../../rendering/watch-event.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
-import { EVENT_LENGTH_BYTES } from '../../transport/watch-event.ts';
 import type { FramedEvent, WatchEventType } from './frames.ts';
 
 const TYPE_TAG = tagOf(1, WIRE_BYTES);

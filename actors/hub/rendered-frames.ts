@@ -1,7 +1,7 @@
 // Watch events whose objects are not the bytes they are stored as (another version, Table, partial metadata): the only
 // frames for which objects are decoded, once per event and cohort. Plain frames are frames.ts.
 import type { JsonObject } from '../../api/json-value.ts';
-import type { Renderer } from '../../api/render/renderer.ts';
+import type { Renderer } from '../../rendering/renderer.ts';
 import { valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';

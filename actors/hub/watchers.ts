@@ -2,11 +2,12 @@
 // a full socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow
 // watcher but its position. Whatever makes a watcher live, or speaks of the present to one, flushes first: live watchers
 // have been sent all but what is pending, and nobody gets that twice.
-import { renderingKey } from '../../api/render/rendering.ts';
+
+import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
+import { renderingKey } from '../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { Deadlines } from '../../runtime/deadlines.ts';
 import type { Series } from '../../runtime/metrics.ts';
-import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';

@@ -4,13 +4,13 @@
 import { storedKind } from '../../api/conversion/stored-form.ts';
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import { createDiscovery } from '../../api/discovery/discovery.ts';
-import type { StoredAs } from '../../api/render/rendering.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
+import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
-import type { ProtobufRecords } from '../../storage/protobuf-records.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
@@ -21,24 +21,24 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
-import { ComponentStatuses } from './component-status.ts';
-import type { ConnectSettings, Connects } from './connect.ts';
-import { ConnectionThrottle } from './connection-throttle.ts';
-import { Deprecations } from './deprecations.ts';
-import type { Exchange } from './exchange.ts';
-import { Health } from './health.ts';
-import { InFlight } from './in-flight.ts';
-import { OpenApi } from './openapi.ts';
-import type { ServedApi } from './openapi-worker.ts';
-import { EXTRA_PATHS, Paths } from './paths.ts';
-import { Pipeline } from './pipeline.ts';
+import type { ConnectSettings, Connects } from './connect/connect.ts';
+import { ComponentStatuses } from './paths/component-status.ts';
+import { Health } from './paths/health.ts';
+import { OpenApi } from './paths/openapi.ts';
+import type { ServedApi } from './paths/openapi-worker.ts';
+import { EXTRA_PATHS, Paths } from './paths/paths.ts';
+import { refusalOfPath } from './paths/served-paths.ts';
+import { Deprecations } from './pipeline/deprecations.ts';
+import type { Exchange } from './pipeline/exchange.ts';
+import { InFlight } from './pipeline/in-flight.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
+import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
-import { Reads } from './reads.ts';
-import { type AnswerClass, Representations } from './representation.ts';
-import { RequestMetrics } from './request-metrics.ts';
-import { refusalOfPath } from './served-paths.ts';
-import { Watches } from './watches.ts';
-import { webSocketBearerPrefix } from './web-socket-offer.ts';
+import { Reads } from './reads/reads.ts';
+import { type AnswerClass, Representations } from './reads/representation.ts';
+import { ConnectionThrottle } from './watch/connection-throttle.ts';
+import { Watches } from './watch/watches.ts';
+import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { isWriteVerb, Writes } from './writes.ts';
 
 export interface IngressOptions {
@@ -292,7 +292,7 @@ export class Ingress implements Actor<IngressProtocol> {
   }
 
   async #loadConnects(): Promise<Connects> {
-    const { Connects } = await import('./connect.ts');
+    const { Connects } = await import('./connect/connect.ts');
     const { random } = this.#context;
     const { registry, requestTimeoutMs, connect } = this.#options;
     return new Connects({

@@ -8,10 +8,10 @@ import { type Status, StatusError } from '../../api/status/status.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission/protocol.ts';
-import { sendObject, sendStatus } from './answers.ts';
-import type { Exchange } from './exchange.ts';
-import type { Reads } from './reads.ts';
-import type { Representation, Representations } from './representation.ts';
+import type { Exchange } from './pipeline/exchange.ts';
+import { sendObject, sendStatus } from './reads/answers.ts';
+import type { Reads } from './reads/reads.ts';
+import type { Representation, Representations } from './reads/representation.ts';
 
 const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>([
   'create',

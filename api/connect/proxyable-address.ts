@@ -1,6 +1,6 @@
 // Which addresses the server connects to on a client's word: those of pods and services could otherwise be pointed at the
 // server itself, or at what only its machine can reach. Pure: names are resolved by who connects.
-import { type IpAddress, parseIp } from '../../config/options/ip-range.ts';
+import { type IpAddress, parseIp } from '../../values/ip.ts';
 
 /** Loopback, link-local and interface-local ranges, as first bits and their number. */
 const FORBIDDEN: readonly (readonly [text: string, prefixLength: number])[] = [

@@ -1,6 +1,6 @@
 // The numbers services draw from: the addresses of a range, and node ports. Says which belong to a range and picks one at
 // random that is not taken; who has taken what is known elsewhere. Pure: randomness comes in.
-import { formatIp, formatIpRange, hostBitCount, type IpRange, parseIp } from '../../config/options/ip-range.ts';
+import { formatIp, formatIpRange, hostBitCount, type IpRange, parseIp } from '../../values/ip.ts';
 
 /** Addresses of one range that are used at most; larger ranges are cut. */
 const IPV6_HOST_BITS_MAX = 16;

@@ -1,7 +1,7 @@
 // The fields of services that belong together: clusterIP and clusterIPs, families and policy, a type and what only it
 // has. Completes what clients left out, and keeps what an update does not mention. Pure; which addresses are free is
 // known elsewhere, and what is valid is for validation/kinds/service.ts.
-import { parseIp } from '../../config/options/ip-range.ts';
+import { parseIp } from '../../values/ip.ts';
 import { deepEqual } from '../deep-equal.ts';
 import type { JsonObject } from '../json-value.ts';
 import * as wrong from '../status/field-error.ts';

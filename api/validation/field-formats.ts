@@ -1,6 +1,6 @@
 // The formats that a row of a rule table can name, as functions from a value to what is wrong with it. Those of plain
 // text are in formats.ts; here are the ones built on numbers, addresses, paths and several texts.
-import { parseIp, parseIpRange } from '../../config/options/ip-range.ts';
+import { parseIp, parseIpRange } from '../../values/ip.ts';
 import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from './formats.ts';
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);

@@ -1,8 +1,9 @@
 // The types a value on the command line can have: how each is written, read and repeated. A new type of option is a new
 // row here. Bounds, allowed values and defaults belong to the option's own row, not to its type.
+
+import { formatDuration, parseDurationMs } from '../../values/duration.ts';
+import { type IpRange, parseIp, parseIpRange } from '../../values/ip.ts';
 import { UsageError } from '../usage-error.ts';
-import { formatDuration, parseDurationMs } from './duration.ts';
-import { type IpRange, parseIp, parseIpRange } from './ip-range.ts';
 
 /** An inclusive range of ports. */
 export interface PortRange {

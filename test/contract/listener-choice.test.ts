@@ -2,7 +2,7 @@
 import test from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
 import { type ListenerKind, type ListenerNeeds, openListener } from '../../transport/open-listener.ts';
-import { prepareUws } from '../../transport/uws-binary.ts';
+import { prepareUws } from '../../transport/uws/binary.ts';
 import { RawClient } from './listener-client.ts';
 import { HEADER_BYTES_MAX, listenerOptions, testPair } from './listener-fixture.ts';
 

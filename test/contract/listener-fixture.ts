@@ -2,7 +2,7 @@
 // taken down.
 import test, { type ExecutionContext } from 'ava';
 import type { ExchangeHandler, HeaderList, HttpResponse, Listener, ListenerOptions } from '../../transport/exchange.ts';
-import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
 
 export type Open = (options: ListenerOptions) => Promise<Listener>;

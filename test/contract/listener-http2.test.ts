@@ -2,7 +2,7 @@
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import test, { type ExecutionContext } from 'ava';
 import type { ExchangeHandler, Listener } from '../../transport/exchange.ts';
-import { openNodeListener } from '../../transport/node-listener.ts';
+import { openNodeListener } from '../../transport/node/listener.ts';
 import { eventually } from './listener-client.ts';
 import {
   BINARY_HEADERS,

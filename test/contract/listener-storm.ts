@@ -3,9 +3,9 @@
 
 import { connect } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { makeSelfSigned } from '../../transport/self-signed.ts';
-import { prepareUws } from '../../transport/uws-binary.ts';
-import { openUwsListener } from '../../transport/uws-listener.ts';
+import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
+import { prepareUws } from '../../transport/uws/binary.ts';
+import { openUwsListener } from '../../transport/uws/listener.ts';
 
 const CLIENTS = 200;
 const HEADER_BYTES_MAX = 64 * 1024;

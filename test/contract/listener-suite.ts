@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import test from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
 import type { ExchangeHandler } from '../../transport/exchange.ts';
-import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {

@@ -1,6 +1,6 @@
 // A thread with a listener that answers its own name; ends when it is told to.
 import { parentPort, workerData } from 'node:worker_threads';
-import { openUwsListener } from '../../transport/uws-listener.ts';
+import { openUwsListener } from '../../transport/uws/listener.ts';
 
 const { port, name, headerBytesMax } = workerData as { port: number; name: string; headerBytesMax: number };
 

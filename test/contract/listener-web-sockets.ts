@@ -1,7 +1,7 @@
 // WebSockets, as every listener must serve them: the handshake, messages out, what a client may send and may not, full
 // sockets and closes.
 import type { ExchangeHandler } from '../../transport/exchange.ts';
-import type { MessageFraming } from '../../transport/web-socket.ts';
+import type { MessageFraming } from '../../transport/websocket/handshake.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
 import { eventually, type RawClient } from './listener-client.ts';
 import { get, JSON_HEADERS, pattern, type Served, Taken } from './listener-fixture.ts';

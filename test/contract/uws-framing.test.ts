@@ -5,8 +5,8 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
 import type { ExchangeHandler, HttpResponse, Listener } from '../../transport/exchange.ts';
-import { prepareUws } from '../../transport/uws-binary.ts';
-import { openUwsListener } from '../../transport/uws-listener.ts';
+import { prepareUws } from '../../transport/uws/binary.ts';
+import { openUwsListener } from '../../transport/uws/listener.ts';
 import { parseChunks } from './listener-client.ts';
 import { get, HEADER_BYTES_MAX, listenerOptions, MEGABYTE } from './listener-fixture.ts';
 

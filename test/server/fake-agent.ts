@@ -5,7 +5,7 @@ import { createServer as createPlain, type IncomingMessage, type RequestListener
 import { createServer as createSecure } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { makeSelfSigned } from '../../transport/self-signed.ts';
+import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import type { Scope } from './server-process.ts';
 
 /** A request as the agent saw it. */

@@ -7,13 +7,15 @@ import { lineAt, ROOT, readText, type SourceFile, sourceFiles } from './source-t
 
 /** A folder, and those it may import besides itself. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  bin: ['actors', 'transport', 'storage', 'runtime', 'api', 'config', 'bench'],
-  actors: ['transport', 'storage', 'runtime', 'api', 'config'],
-  transport: ['runtime', 'api', 'config'],
-  storage: ['runtime', 'api', 'config'],
-  runtime: ['api', 'config'],
-  api: ['config'],
-  config: [],
+  bin: ['actors', 'rendering', 'transport', 'storage', 'runtime', 'api', 'config', 'values', 'bench'],
+  actors: ['rendering', 'transport', 'storage', 'runtime', 'api', 'config', 'values'],
+  rendering: ['transport', 'storage', 'runtime', 'api', 'config', 'values'],
+  transport: ['runtime', 'api', 'config', 'values'],
+  storage: ['runtime', 'api', 'config', 'values'],
+  runtime: ['api', 'config', 'values'],
+  api: ['config', 'values'],
+  config: ['values'],
+  values: [],
 };
 
 const PRODUCT = Object.keys(FOLDERS).flatMap((folder) => sourceFiles(folder));
@@ -75,8 +77,8 @@ test('actors know each other by their protocols alone', (t) => {
   t.deepEqual(wrong, []);
 });
 
-test('api and config do no I/O and know no clock and no chance', (t) => {
-  const pure = PRODUCT.filter(({ path }) => ['api', 'config'].includes(folderOf(path)));
+test('api, config and values do no I/O and know no clock and no chance', (t) => {
+  const pure = PRODUCT.filter(({ path }) => ['api', 'config', 'values'].includes(folderOf(path)));
   const allowed = new Set(['node:buffer', 'node:crypto']);
   const wrong = pure.flatMap(({ path, imports }) =>
     imports

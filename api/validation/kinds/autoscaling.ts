@@ -1,8 +1,8 @@
 // Rules of horizontal pod autoscalers. The versions say the same of a metric in different places: their differences are
 // one table.
 
+import { parseQuantity } from '../../../values/quantity.ts';
 import type { JsonObject } from '../../json-value.ts';
-import { parseQuantity } from '../../quantity.ts';
 import { pathSegmentProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';

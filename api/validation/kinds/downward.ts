@@ -1,5 +1,5 @@
 // Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
-import { compareQuantities, isQuantity, parseQuantity } from '../../quantity.ts';
+import { compareQuantities, isQuantity, parseQuantity } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 

@@ -1,5 +1,5 @@
 // Rules of where services lead to: endpoints and endpoint slices.
-import { parseIp } from '../../../config/options/ip-range.ts';
+import { parseIp } from '../../../values/ip.ts';
 import { fqdnProblems, nonSpecialIpProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
 import { eachRepeated } from '../repeats.ts';

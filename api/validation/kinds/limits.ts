@@ -1,5 +1,5 @@
 // Rules of what limits a namespace: quotas and limit ranges.
-import { compareQuantities, parseQuantity } from '../../quantity.ts';
+import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';

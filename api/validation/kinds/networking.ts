@@ -1,5 +1,5 @@
 // Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
-import { parseIp, parseIpRange } from '../../../config/options/ip-range.ts';
+import { parseIp, parseIpRange } from '../../../values/ip.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { portNumberProblems } from '../field-formats.ts';

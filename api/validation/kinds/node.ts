@@ -1,5 +1,5 @@
 // Rules of nodes: taints, addresses of their pods, what they offer.
-import { parseIpRange } from '../../../config/options/ip-range.ts';
+import { parseIpRange } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { qualifiedNameProblems } from '../formats.ts';

@@ -1,7 +1,8 @@
 // Rules of persistent volumes and of the claims for them.
+
+import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
-import { compareQuantities, parseQuantity } from '../../quantity.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';

@@ -1,5 +1,5 @@
 // Rules of pod specs, in pods and in templates alike, beyond those of their parts.
-import { parseIp } from '../../../config/options/ip-range.ts';
+import { parseIp } from '../../../values/ip.ts';
 import { textProblems } from '../formats.ts';
 import { byName, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';

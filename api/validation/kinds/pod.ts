@@ -1,7 +1,7 @@
 // Rules of pods and pod templates around their specs: annotations that stand for fields, what an update may change, what
 // a status may say.
 
-import { parseIp } from '../../../config/options/ip-range.ts';
+import { parseIp } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';

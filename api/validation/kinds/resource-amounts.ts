@@ -1,7 +1,7 @@
 // Rules of amounts of resources: which names containers, quotas and nodes may use, what their amounts may be, and how
 // requests and limits go together. Plain amounts are compared as numbers, so that usual pods allocate nothing here.
 import type { Dialect } from '../../../config/dialect.ts';
-import { compareQuantities, isQuantity, parseQuantity, toMilli, toWhole } from '../../quantity.ts';
+import { compareQuantities, isQuantity, parseQuantity, toMilli, toWhole } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';

@@ -1,6 +1,6 @@
 // Rules of services, on create and on update. Which addresses and ports are free is for the allocation to know, not
 // for a rule.
-import { parseIp } from '../../../config/options/ip-range.ts';
+import { parseIp } from '../../../values/ip.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems } from '../formats.ts';

@@ -1,6 +1,7 @@
 // JSON bodies: what JSON.parse takes is taken, unless it is too deep or names the prototype; nothing else is.
+
+import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { decodeBody } from '../../../transport/body.ts';
-import { prettyJson } from '../../../transport/pretty-json.ts';
 import type { Dice } from '../generate/dice.ts';
 import { DOCUMENTS, KINDS } from '../generate/documents.ts';
 import { deepJunk, junk, ODD_NAMES } from '../generate/junk.ts';

@@ -4,7 +4,7 @@ import { decode } from '../../../api/codec/decode.ts';
 import { deepEqual } from '../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { APPLY_PATCH, STRATEGIC_MERGE_PATCH } from '../../../api/patch/apply-patch.ts';
-import { yamlText } from '../../../transport/yaml-write.ts';
+import { yamlText } from '../../../transport/yaml/write.ts';
 import type { Dice } from '../generate/dice.ts';
 import { SCHEMA } from '../generate/documents.ts';
 import { mutatedBytes } from '../generate/mutate-text.ts';

@@ -1,7 +1,7 @@
 // Addresses: the query, the path with what it asks for, and the parameters of reads.
-import { EXTRA_PATHS } from '../../../actors/ingress/paths.ts';
-import { getFreshness, listQuery, selectionOf, watchStart } from '../../../actors/ingress/read-parameters.ts';
-import { refusalOfPath } from '../../../actors/ingress/served-paths.ts';
+import { EXTRA_PATHS } from '../../../actors/ingress/paths/paths.ts';
+import { refusalOfPath } from '../../../actors/ingress/paths/served-paths.ts';
+import { getFreshness, listQuery, selectionOf, watchStart } from '../../../actors/ingress/reads/read-parameters.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';

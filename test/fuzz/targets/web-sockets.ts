@@ -1,7 +1,7 @@
 // Frames of WebSockets as clients send them: read the same however they are cut, and nothing is kept of what has no end.
 
-import { webSocketKey } from '../../../transport/web-socket.ts';
-import { FrameReader } from '../../../transport/web-socket-frames.ts';
+import { FrameReader } from '../../../transport/websocket/frames.ts';
+import { webSocketKey } from '../../../transport/websocket/handshake.ts';
 import type { Dice } from '../generate/dice.ts';
 import { ODD_TEXTS } from '../generate/junk.ts';
 import { mutatedBytes } from '../generate/mutate-text.ts';

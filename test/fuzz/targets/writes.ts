@@ -4,7 +4,7 @@ import { encodeEnveloped } from '../../../api/codec/protobuf.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { TypeSchema } from '../../../api/schema/schema.ts';
-import { yamlText } from '../../../transport/yaml-write.ts';
+import { yamlText } from '../../../transport/yaml/write.ts';
 import type { Dice } from '../generate/dice.ts';
 import { DIALECT, DOCUMENTS, SCHEMA } from '../generate/documents.ts';
 import { junk, ODD_TEXTS } from '../generate/junk.ts';

@@ -1,7 +1,7 @@
 // YAML bodies; and what is written as YAML means the same when it is read.
 import { decodeBody } from '../../../transport/body.ts';
-import { parseYaml } from '../../../transport/yaml-read.ts';
-import { yamlText } from '../../../transport/yaml-write.ts';
+import { parseYaml } from '../../../transport/yaml/read.ts';
+import { yamlText } from '../../../transport/yaml/write.ts';
 import type { Dice } from '../generate/dice.ts';
 import { DOCUMENTS, KINDS } from '../generate/documents.ts';
 import { junk, ODD_TEXTS } from '../generate/junk.ts';

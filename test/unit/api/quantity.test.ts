@@ -9,7 +9,7 @@ import {
   QuantityError,
   toMilli,
   toWhole,
-} from '../../../api/quantity.ts';
+} from '../../../values/quantity.ts';
 
 interface Case {
   readonly text: string | number;

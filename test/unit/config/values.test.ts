@@ -1,8 +1,8 @@
 // Goal: durations and addresses are read strictly and written canonically. Method: tables of texts.
 import test from 'ava';
-import { formatDuration, parseDurationMs } from '../../../config/options/duration.ts';
-import { formatIp, formatIpRange, parseIp, parseIpRange, rangesOverlap } from '../../../config/options/ip-range.ts';
 import { nearestName } from '../../../config/suggestion.ts';
+import { formatDuration, parseDurationMs } from '../../../values/duration.ts';
+import { formatIp, formatIpRange, parseIp, parseIpRange, rangesOverlap } from '../../../values/ip.ts';
 
 const durations: readonly (readonly [text: string, ms: number | undefined])[] = [
   ['0', 0],

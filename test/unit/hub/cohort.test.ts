@@ -5,7 +5,7 @@ import { frameEvents } from '../../../actors/hub/frames.ts';
 import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { renderingOf } from '../representations.ts';
+import { renderingOf } from '../rendering/representations.ts';
 import { Records, type SampleObject } from './records.ts';
 
 const FIELDS = ['metadata.name', 'metadata.namespace', 'spec.nodeName', 'status.phase'];

@@ -2,7 +2,7 @@ import test from 'ava';
 import { bookmarkObject, expiredStatus, frameBytes, frameEvents } from '../../../actors/hub/frames.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import { watchEventFrame } from '../../../transport/watch-event.ts';
+import { watchEventFrame } from '../../../rendering/watch-event.ts';
 import { Records } from './records.ts';
 
 test('each event is one line of JSON with the object as it is stored', (t) => {

@@ -3,16 +3,15 @@
 
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
-import type { Exchange } from '../../../actors/ingress/exchange.ts';
-import { NOBODY } from '../../../actors/ingress/exchange.ts';
-import { Watches } from '../../../actors/ingress/watches.ts';
+import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
+import { NOBODY } from '../../../actors/ingress/pipeline/exchange.ts';
+import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
 import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
-import type { Rendering } from '../../../api/render/rendering.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
@@ -20,6 +19,8 @@ import { schemaOf } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
 import { isStatusError, type Status } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
+import type { Rendering } from '../../../rendering/rendering.ts';
 import type {
   Actor,
   ActorContext,
@@ -38,10 +39,9 @@ import { createSimulation, type Simulation, whileTimePasses } from '../../../run
 import { packAttributes } from '../../../storage/attributes.ts';
 import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
-import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
-import { renderingOf, representationOf } from '../representations.ts';
+import { renderingOf, representationOf } from '../rendering/representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
 

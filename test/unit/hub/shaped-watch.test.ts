@@ -14,13 +14,13 @@ import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Shape } from '../../../api/table/shape.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, ActorKind, MessageOf } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
-import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
-import { renderingOf } from '../representations.ts';
+import { renderingOf } from '../rendering/representations.ts';
 
 const DEADLINE = { deadlineMs: 60_000 };
 const TABLE: Shape = {

@@ -1,18 +1,18 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
-import type { Exchange } from '../../../actors/ingress/exchange.ts';
-import { Reads } from '../../../actors/ingress/reads.ts';
-import { Watches } from '../../../actors/ingress/watches.ts';
+import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
+import { Reads } from '../../../actors/ingress/reads/reads.ts';
+import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
-import { ProtobufRecords } from '../../../storage/protobuf-records.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 

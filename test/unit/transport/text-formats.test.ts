@@ -1,10 +1,10 @@
 import test from 'ava';
+import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { statusLine } from '../../../transport/http-status.ts';
-import { kubeconfigText } from '../../../transport/kubeconfig.ts';
+import { kubeconfigText } from '../../../transport/outgoing/kubeconfig.ts';
 import { addressBytes, addressText, unmappedAddress } from '../../../transport/peer-address.ts';
-import { prettyJson } from '../../../transport/pretty-json.ts';
 import { isFramingHeader, isPlainJson, safeHeaderValue } from '../../../transport/response-headers.ts';
-import { parseYaml } from '../../../transport/yaml-read.ts';
+import { parseYaml } from '../../../transport/yaml/read.ts';
 
 const DEPTH_MAX = 100;
 

@@ -1,7 +1,7 @@
 // The addresses and ports that services draw from, and the choice among them.
 import test from 'ava';
 import { addressPool, type Pool, pickFree, portPool } from '../../../../api/services/address-pool.ts';
-import { parseIpRange } from '../../../../config/options/ip-range.ts';
+import { parseIpRange } from '../../../../values/ip.ts';
 
 const pool = (text: string): Pool => addressPool(parseIpRange(text)!);
 

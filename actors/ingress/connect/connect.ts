@@ -1,0 +1,308 @@
+// The subresources that lead out of the server: logs, exec, attach and port forwarding at a pod's node, and the proxies to
+// nodes, pods and services. Finds out where to and what to ask there; the bytes are passed on by transport/outgoing/agent-client.ts.
+// Loaded with the first such request.
+
+import { agentRequest, type PodStream } from '../../../api/connect/agent-request.ts';
+import {
+  type AgentReach,
+  agentOf,
+  type Backend,
+  hasAddress,
+  podBackend,
+  serviceCandidates,
+} from '../../../api/connect/backends.ts';
+import {
+  backendPath,
+  backendQuery,
+  forwardedRequestHeaders,
+  forwardedResponseHeaders,
+} from '../../../api/connect/forwarded.ts';
+import { type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
+import { addressProblem } from '../../../api/connect/proxyable-address.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import {
+  badRequest,
+  failure,
+  internalError,
+  notFound,
+  serviceUnavailable,
+  unnamedError,
+} from '../../../api/status/failures.ts';
+import { type Status, StatusError } from '../../../api/status/status.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import { valueView } from '../../../storage/slab-record.ts';
+import { decodeStored } from '../../../storage/stored-json.ts';
+import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
+import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import type { HubProtocol } from '../../hub/protocol.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { refusalStatus } from '../reads/reads.ts';
+
+/** How the way out is set up. Plain data. */
+export interface ConnectSettings extends AgentReach {
+  readonly tls: AgentTls;
+  /** `--orchlet-timeout`. */
+  readonly connectTimeoutMs: number;
+}
+
+export interface ConnectParts {
+  readonly registry: Registry;
+  readonly hub: Ref<HubProtocol>;
+  readonly slabs: ThreadSlabs;
+  readonly requestTimeoutMs: number;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly settings: ConnectSettings;
+}
+
+/** Connections out that are open at once on a thread; what is more is told to come back. */
+const OPEN_MAX = 2000;
+/** Of an agent's refusal that is passed on. */
+const REFUSAL_BYTES_MAX = 16 * 1024;
+
+/** Where a request goes, and what is asked there. */
+interface Route {
+  readonly target: AgentTarget;
+  readonly path: string;
+  /** What a failure to connect is answered with. */
+  readonly unreachable: (detail: string) => Status;
+}
+
+export class Connects {
+  readonly #parts: ConnectParts;
+  readonly #client: AgentClient;
+  #open = 0;
+
+  constructor(parts: ConnectParts) {
+    this.#parts = parts;
+    this.#client = new AgentClient(parts.settings);
+  }
+
+  /** Serves one request. Throws StatusError, and OrchError Overloaded. */
+  async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+    if (this.#open >= OPEN_MAX) throw new OrchError('Overloaded', 'too many connections to node agents are open');
+    this.#open++;
+    try {
+      if (info.subresource === 'proxy') await this.#proxy(exchange, info, type);
+      else await this.#podStream(exchange, info, type, info.subresource as PodStream);
+    } catch (error) {
+      if (error instanceof AgentUnreachable && exchange.response.aborted) return;
+      throw error;
+    } finally {
+      this.#open--;
+    }
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#client.close();
+  }
+
+  async #podStream(exchange: Exchange, info: ResourceRequestInfo, pods: KnownType, stream: PodStream): Promise<void> {
+    const pod = await this.#required(exchange, pods, info.namespace, info.name);
+    const { path, skipsVerification } = agentRequest(stream, pod, exchange.query);
+    const { nodeName = '' } = (pod.spec ?? {}) as { nodeName?: string };
+    if (nodeName === '') {
+      if (stream !== 'log') throw new StatusError(badRequest(`pod ${info.name} does not have a host assigned`));
+      // Nothing has run yet that could have said anything.
+      answerEmpty(exchange);
+      return;
+    }
+    if (stream !== 'log') requireUpgrade(exchange);
+    const target: AgentTarget = {
+      ...(await this.#agent(exchange, nodeName)),
+      trust: skipsVerification ? 'unverifiedAgent' : 'agent',
+    };
+    const route: Route = {
+      target,
+      path,
+      unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`),
+    };
+    if (stream === 'log') await this.#relay(exchange, route, true);
+    else await this.#join(exchange, route);
+  }
+
+  async #proxy(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+    const name = parseProxiedName(info.name);
+    if (name === undefined)
+      throw new StatusError(badRequest(`${JSON.stringify(info.name)} is not of the form [scheme:]name[:port]`));
+    const target = await PROXY_TARGETS[type.plural]!(this, exchange, info, name);
+    if (info.rest === '') {
+      redirectInside(exchange);
+      return;
+    }
+    const route: Route = {
+      target,
+      path: backendPath(info.rest) + backendQuery(exchange.request.query),
+      unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
+    };
+    if (exchange.request.upgrade !== undefined) await this.#join(exchange, route);
+    else if (TUNNELLED.test(exchange.request.header('upgrade'))) throw new StatusError(cannotUpgrade());
+    else await this.#relay(exchange, route, false);
+  }
+
+  /** The agent itself, or another port of its machine. */
+  async nodeTarget(
+    exchange: Exchange,
+    _info: ResourceRequestInfo,
+    { scheme, name, port }: ProxiedName,
+  ): Promise<AgentTarget> {
+    const agent = await this.#agent(exchange, name);
+    if (port === '' || port === String(agent.port)) return { ...agent, trust: 'agent' };
+    const host = agent.host;
+    // Names are looked at when they are resolved.
+    const problem = /^[\d.]+$|:/.test(host) ? addressProblem(host) : undefined;
+    if (problem !== undefined || !/^\d+$/.test(port))
+      throw new StatusError(badRequest(`node ${name} cannot be reached: ${problem ?? `port ${port} is no number`}`));
+    return { scheme: scheme || 'http', host, port: Number(port), trust: 'none', addressProblem };
+  }
+
+  async podTarget(exchange: Exchange, { namespace }: ResourceRequestInfo, name: ProxiedName): Promise<AgentTarget> {
+    const pod = await this.#required(exchange, this.#type('core/pods'), namespace, name.name);
+    return { ...podBackend(pod, name), trust: 'none' };
+  }
+
+  async serviceTarget(exchange: Exchange, { namespace }: ResourceRequestInfo, name: ProxiedName): Promise<AgentTarget> {
+    const service = await this.#required(exchange, this.#type('core/services'), namespace, name.name);
+    const endpoints = await this.#found(exchange, this.#type('core/endpoints'), namespace, name.name);
+    const none = serviceUnavailable(`no endpoints available for service "${name.name}"`);
+    if (endpoints === undefined) throw new StatusError(none);
+    for (const { backend, podName } of serviceCandidates(service, endpoints, name, this.#parts.random)) {
+      const pod = await this.#found(exchange, this.#type('core/pods'), namespace, podName);
+      if (pod !== undefined && hasAddress(pod, backend.host)) return { ...backend, trust: 'none' };
+    }
+    throw new StatusError(none);
+  }
+
+  async #agent(exchange: Exchange, nodeName: string): Promise<Backend> {
+    const { registry, settings } = this.#parts;
+    const node = await this.#required(exchange, this.#type('core/nodes'), '', nodeName);
+    return agentOf(node, settings, `${registry.dialect.labelDomain}/hostname`);
+  }
+
+  async #relay(exchange: Exchange, route: Route, isAgentStream: boolean): Promise<void> {
+    const { request, response, bodyFlow } = exchange;
+    const headers = isAgentStream ? [] : forwardedRequestHeaders(request.headersWithPrefix(''), false);
+    const outgoing = {
+      method: request.method,
+      path: route.path,
+      headers: isAgentStream ? headers : [...headers, ...forwardedFrom(exchange)],
+      body: isAgentStream ? undefined : bodyFlow,
+    };
+    const answer = await this.#client
+      .send(route.target, outgoing, (cancel) => response.onAborted(cancel))
+      .catch((error: unknown) => {
+        throw error instanceof AgentUnreachable && !response.aborted
+          ? new StatusError(route.unreachable(error.message))
+          : error;
+      });
+    if (isAgentStream && (answer.status < 200 || answer.status > 206)) throw new StatusError(await refusalOf(answer));
+    exchange.code = answer.status;
+    response.start(answer.status, forwardedResponseHeaders(answer.headers), true);
+    await answer.relay(response);
+  }
+
+  async #join(exchange: Exchange, route: Route): Promise<void> {
+    const { request } = exchange;
+    const { upgrade } = request;
+    if (upgrade === undefined) throw new StatusError(cannotUpgrade());
+    const headers = forwardedRequestHeaders(request.headersWithPrefix(''), true);
+    const take = () => {
+      exchange.code = SWITCHING_PROTOCOLS;
+      return upgrade.take();
+    };
+    const outgoing = { method: request.method, path: route.path, headers, body: undefined };
+    await this.#client.join(route.target, outgoing, take).catch((error: unknown) => {
+      throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
+    });
+  }
+
+  #type(storageKey: string): KnownType {
+    const type = this.#parts.registry.storageType(storageKey);
+    if (type === undefined) throw new StatusError(internalError(`there is no ${storageKey}`));
+    return type;
+  }
+
+  async #required(exchange: Exchange, type: KnownType, namespace: string, name: string): Promise<JsonObject> {
+    const object = await this.#found(exchange, type, namespace, name);
+    if (object === undefined) throw new StatusError(notFound(type, name));
+    return object;
+  }
+
+  async #found(exchange: Exchange, type: KnownType, namespace: string, name: string): Promise<JsonObject | undefined> {
+    const { hub, slabs, requestTimeoutMs } = this.#parts;
+    const answer = await hub.ask(
+      { type: 'get', storageKey: type.storageKey, namespace, name, freshness: { kind: 'mostRecent' } },
+      { deadlineMs: requestTimeoutMs },
+    );
+    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    if (answer.place === null) return undefined;
+    return decodeStored(valueView(slabs.slab(answer.place), answer.place.offset));
+  }
+}
+
+const SWITCHING_PROTOCOLS = 101;
+/** Protocols that make no sense to a backend but in a tunnel. */
+const TUNNELLED = /^(?:websocket|spdy)/i;
+
+type FindTarget = (
+  connects: Connects,
+  exchange: Exchange,
+  info: ResourceRequestInfo,
+  name: ProxiedName,
+) => Promise<AgentTarget>;
+
+const PROXY_TARGETS: Readonly<Record<string, FindTarget>> = {
+  nodes: (connects, ...rest) => connects.nodeTarget(...rest),
+  pods: (connects, ...rest) => connects.podTarget(...rest),
+  services: (connects, ...rest) => connects.serviceTarget(...rest),
+};
+
+/** Throws 400 for a request that does not ask for another protocol, or cannot get it here. */
+function requireUpgrade({ request }: Exchange): void {
+  if (request.header('upgrade') === '')
+    throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
+  if (request.upgrade === undefined) throw new StatusError(cannotUpgrade());
+}
+
+function cannotUpgrade(): Status {
+  return badRequest('this listener cannot upgrade connections; exec, attach and port-forward need --ingress node');
+}
+
+/** What an agent refuses, as a Status of ours. */
+async function refusalOf(answer: AgentAnswer): Promise<Status> {
+  const text = (await answer.text(REFUSAL_BYTES_MAX).catch(() => '')).trim();
+  if (answer.status === 400) return badRequest(text);
+  if (answer.status === 404) return failure(404, 'NotFound', text || 'the node agent does not know the container');
+  if (answer.status === 500) return internalError(text);
+  return failure(answer.status < 400 ? 502 : answer.status, '', `the node agent answered ${answer.status}: ${text}`);
+}
+
+function answerEmpty(exchange: Exchange): void {
+  exchange.code = 204;
+  exchange.response.respond(204, [], '');
+}
+
+/** A proxy is a place of its own: relative links in its pages count on the closing slash. */
+function redirectInside(exchange: Exchange): void {
+  const { request, response } = exchange;
+  const query = request.query === '' ? '' : `?${request.query}`;
+  exchange.code = 301;
+  response.respond(301, [['Location', `${request.path}/${query}`]], '');
+}
+
+function forwardedFrom({ request }: Exchange): readonly (readonly [string, string])[] {
+  const from = request.remoteAddress;
+  const { path } = request;
+  return [
+    ...(from === '' ? [] : [['x-forwarded-for', from] as const]),
+    ['x-forwarded-host', request.header('host')],
+    ['x-forwarded-proto', 'https'],
+    ['x-forwarded-uri', path],
+  ];
+}

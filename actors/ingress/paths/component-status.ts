@@ -1,0 +1,105 @@
+// ComponentStatus: the health of the parts of the control plane, asked of them when a client asks. Deprecated, and served
+// because some clients still look.
+
+import type { JsonObject } from '../../../api/json-value.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { compileFieldSelector } from '../../../api/selectors/field-selector.ts';
+import { parseLabelSelector } from '../../../api/selectors/label-selector.ts';
+import { notFound } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import { isOrchError } from '../../../runtime/errors.ts';
+import type { ControllersProtocol } from '../../controllers/protocol.ts';
+import type { SchedulerProtocol } from '../../scheduler/protocol.ts';
+import type { StoreProtocol } from '../../store/protocol.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { sendObject, sendValue } from '../reads/answers.ts';
+import type { Representation } from '../reads/representation.ts';
+
+/** Empty when a part is well, else what is wrong. */
+type Check = () => Promise<string>;
+
+export class ComponentStatuses {
+  /** By name, in order. */
+  readonly #checks: ReadonlyMap<string, Check>;
+
+  constructor(context: ActorContext, { storeComponent }: Dialect, deadlineMs: number) {
+    const placed = (kind: string): boolean => context.refs(kind).length > 0;
+    const limit = { deadlineMs };
+    this.#checks = new Map<string, Check>([
+      [
+        'controller-manager',
+        async () => {
+          if (!placed('controllers')) return NOT_PLACED;
+          await context.ref<ControllersProtocol>('controllers').ask({ type: 'hooks' }, limit);
+          return '';
+        },
+      ],
+      [
+        'scheduler',
+        async () => {
+          if (!placed('scheduler')) return NOT_PLACED;
+          const { following } = await context.ref<SchedulerProtocol>('scheduler').ask({ type: 'status' }, limit);
+          return following ? '' : 'it does not follow the store';
+        },
+      ],
+      [
+        storeComponent,
+        async () => {
+          const { healthy, reason } = await context.ref<StoreProtocol>('store').ask({ type: 'health' }, limit);
+          return healthy ? '' : reason;
+        },
+      ],
+    ]);
+  }
+
+  async serve(
+    exchange: Exchange,
+    { verb, name }: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
+    if (verb === 'get') {
+      const check = this.#checks.get(name);
+      if (check === undefined) throw new StatusError(notFound(type, name));
+      sendObject(exchange, 200, { ...TYPE_META, ...(await statusOf(name, check)) }, representation);
+      return;
+    }
+    const items = (await this.#selected(exchange, type)).map((item) => ({ ...TYPE_META, ...item }));
+    const { rendering, renderer } = representation;
+    const list =
+      rendering.shape === undefined
+        ? {
+            kind: type.listKind,
+            apiVersion: type.apiVersion,
+            metadata: {},
+            items: items.map(({ kind: _, apiVersion: __, ...item }) => item),
+          }
+        : renderer.shapedList(items, {});
+    sendValue(exchange, 200, list, representation);
+  }
+
+  async #selected({ query }: Exchange, type: KnownType): Promise<JsonObject[]> {
+    const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+    const fields = compileFieldSelector(query.get('fieldSelector') ?? '', type.selectableFields);
+    const all = await Promise.all([...this.#checks].map(([name, check]) => statusOf(name, check)));
+    return all.filter((item) => labels.matches({}) && fields.matches([metadataOf(item).name ?? '', '']));
+  }
+}
+
+const TYPE_META = { kind: 'ComponentStatus', apiVersion: 'v1' } as const;
+const NOT_PLACED = 'it is not part of this server';
+
+async function statusOf(name: string, check: Check): Promise<JsonObject> {
+  const problem = await check().catch((error: unknown) =>
+    isOrchError(error) ? `it does not answer: ${error.code}` : String(error),
+  );
+  const condition =
+    problem === ''
+      ? { type: 'Healthy', status: 'True', message: 'ok' }
+      : { type: 'Healthy', status: 'False', message: problem, error: problem };
+  return { metadata: { name, creationTimestamp: null }, conditions: [condition] };
+}

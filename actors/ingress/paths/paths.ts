@@ -1,0 +1,101 @@
+// Everything that is not a resource: discovery, version, OpenAPI, health, metrics. A table of paths; what stands in none is
+// a 404.
+import type { Discovery } from '../../../api/discovery/discovery.ts';
+import type { NonResourceRequestInfo } from '../../../api/request-info.ts';
+import { methodNotAllowed } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import type { MetricsSnapshot } from '../../../runtime/metrics.ts';
+import type { AuthProtocol } from '../../auth/protocol.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { SNAPSHOT_PATH } from '../protocol.ts';
+import { headersFor, sendText } from '../reads/answers.ts';
+import type { Representations } from '../reads/representation.ts';
+import type { Health, HealthEndpoint } from './health.ts';
+import type { OpenApi } from './openapi.ts';
+import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
+import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
+
+export interface PathParts {
+  readonly discovery: Discovery;
+  readonly health: Health;
+  readonly representations: Representations;
+  readonly openapi: OpenApi;
+  readonly auth: Ref<AuthProtocol>;
+  readonly requestTimeoutMs: number;
+  readonly snapshot: SnapshotParts;
+  readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
+}
+
+const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
+
+/** Paths served here besides discovery's, for the list at `/`. */
+export const EXTRA_PATHS: readonly string[] = [
+  '/healthz',
+  '/livez',
+  '/readyz',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  ...ISSUER_PATHS,
+];
+
+export class Paths {
+  readonly #parts: PathParts;
+  /** Discovery never changes while the server runs: its documents are encoded once. */
+  readonly #bodies = new Map<string, Uint8Array>();
+
+  constructor(parts: PathParts) {
+    this.#parts = parts;
+  }
+
+  async serve(exchange: Exchange, { path, verb }: NonResourceRequestInfo): Promise<void> {
+    const [first = '', ...rest] = path.slice(1).split('/');
+    if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
+    if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
+    if (path === '/metrics') return this.#metrics(exchange);
+    if (path === SNAPSHOT_PATH && verb === 'get') return sendSnapshot(exchange, this.#parts.snapshot);
+    if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
+    if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
+      if (await this.#parts.openapi.serveVersion3(exchange, path)) return;
+    }
+    if (await serveIssuer(exchange, path, this.#parts.auth, this.#parts.requestTimeoutMs)) return;
+    return this.#document(exchange, path);
+  }
+
+  #document(exchange: Exchange, path: string): void {
+    const { discovery, representations } = this.#parts;
+    const found = discovery.document(path);
+    // An unknown path gets the list of known ones, and the code that says it is none of them.
+    const code = found === undefined ? 404 : 200;
+    const known = found === undefined ? '/' : path;
+    const document = found ?? discovery.document(known) ?? {};
+    const { contentType, encode, pretty } = representations.ofDocument(exchange, document);
+    const key = `${pretty ? 'pretty' : ''} ${contentType} ${known}`;
+    let body = this.#bodies.get(key);
+    if (body === undefined) {
+      body = Buffer.from(encode(document));
+      this.#bodies.set(key, body);
+    }
+    exchange.code = code;
+    exchange.response.respond(code, headersFor(contentType), body);
+  }
+
+  async #health(exchange: Exchange, endpoint: HealthEndpoint, check: string): Promise<void> {
+    const { health } = this.#parts;
+    const { query } = exchange;
+    const report =
+      check === ''
+        ? await health.report(endpoint, new Set(query.all('exclude')), query.get('verbose') !== undefined)
+        : await health.single(endpoint, check);
+    if (report === undefined) return this.#document(exchange, `/${endpoint}/${check}`);
+    sendText(exchange, report.healthy ? 200 : 500, report.text);
+  }
+
+  async #metrics(exchange: Exchange): Promise<void> {
+    const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
+    const text = await renderMetrics(await this.#parts.metrics());
+    exchange.code = 200;
+    exchange.response.respond(200, headersFor(METRICS_CONTENT_TYPE), text);
+  }
+}

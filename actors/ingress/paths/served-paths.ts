@@ -1,0 +1,36 @@
+// Which methods the paths of a type serve (SPEC.md "Resource paths"). The registry says which verbs a type has; this file,
+// on which of its paths: a name belongs in a namespace, and across all namespaces there is only reading.
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
+import type { Status } from '../../../api/status/status.ts';
+
+/** Verbs on a collection; with the others the path must name an object. */
+const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection']);
+/** For these a name in the request may come from a field selector. */
+const LIST_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
+
+/** Methods that are passed on to what stands behind a proxy. */
+const PROXY_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+
+/** Why a request is not served: 404 when there is no such path, 405 when it does not take the method. */
+export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
+  const { verb, namespace, name, subresource, rest } = info;
+  const isListing = LIST_VERBS.has(verb);
+  if (namespace !== '' && !type.namespaced) return resourceNotFound();
+  if (subresource !== '') {
+    const served = type.subresources.get(subresource);
+    if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
+    if (namespace === '' && type.namespaced) return resourceNotFound();
+    if (subresource === 'proxy') return PROXY_METHODS.has(method) ? undefined : methodNotAllowed();
+    // HEAD is authorized as a get, and served on nothing that is stored.
+    return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
+  }
+  const isNamed = name !== '' && !isListing;
+  if (isNamed && namespace === '' && type.namespaced) return resourceNotFound();
+  if (!(type.verbs as ReadonlySet<string>).has(verb) || isNamed === COLLECTION_VERBS.has(verb))
+    return methodNotAllowed();
+  if (type.namespaced && namespace === '' && !isListing) return methodNotAllowed();
+  if (method === 'HEAD' || (isListing && method !== 'GET')) return methodNotAllowed();
+  return undefined;
+}

@@ -1,0 +1,52 @@
+// Streams a snapshot of the store to a superuser: what `orch store snapshot` asks for. The stored forms travel as they lie,
+// encrypted where they are.
+import { forbiddenPath } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import type { Clock } from '../../../runtime/environment.ts';
+import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/snapshot-file.ts';
+import { SUPERUSERS } from '../../auth/protocol.ts';
+import type { StoreProtocol } from '../../store/protocol.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { SNAPSHOT_PATH } from '../protocol.ts';
+import { headersFor } from '../reads/answers.ts';
+import { pacedWriter } from '../reads/paced-writer.ts';
+
+export interface SnapshotParts {
+  readonly store: Ref<StoreProtocol>;
+  readonly clock: Clock;
+  readonly dialect: string;
+  /** `--store-prefix`, without a closing slash: a restored store belongs to the same. */
+  readonly storePrefix: string;
+  /** For the store to answer each step. */
+  readonly timeoutMs: number;
+}
+
+/** Answers with the snapshot of now. An answer that cannot be finished is cut off, which its reader notices. */
+export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Promise<void> {
+  const { user, response } = exchange;
+  if (!user.groups.includes(SUPERUSERS)) {
+    throw new StatusError(
+      forbiddenPath(`User "${user.name}" cannot get path "${SNAPSHOT_PATH}": it is for superusers`),
+    );
+  }
+  const { store, clock, dialect, storePrefix, timeoutMs } = parts;
+  const deadline = { deadlineMs: timeoutMs };
+  const { id, revision, objects, digest } = await store.ask({ type: 'openBackup' }, deadline);
+  try {
+    exchange.code = 200;
+    response.start(200, headersFor('application/octet-stream'));
+    const write = pacedWriter(response);
+    const wallMs = clock.nowMs();
+    const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };
+    await write(snapshotHeader(header));
+    while (!response.aborted) {
+      const { payload } = await store.ask({ type: 'readBackup', id }, deadline);
+      if (payload.byteLength === 0) break;
+      await write(payload);
+    }
+    response.end();
+  } finally {
+    store.tell<'closeBackup'>({ type: 'closeBackup', id });
+  }
+}

@@ -1,0 +1,255 @@
+// A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
+// that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
+
+import { parseQuery } from '../../../api/query.ts';
+import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
+import {
+  BODY_BYTES_MAX,
+  badRequest,
+  forbidden,
+  forbiddenPath,
+  insufficientStorage,
+  internalError,
+  restarting,
+  timeout,
+  unauthorized,
+} from '../../../api/status/failures.ts';
+import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import { isOrchError } from '../../../runtime/errors.ts';
+import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/exchange.ts';
+import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
+import type { AuditProtocol } from '../../audit/protocol.ts';
+import type { AccessAttributes, AuthProtocol } from '../../auth/protocol.ts';
+import { sendStatus, sendText } from '../reads/answers.ts';
+import type { Representations } from '../reads/representation.ts';
+import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
+import { ThrottledResponse } from '../watch/throttled-response.ts';
+import { webSocketOffer } from '../watch/web-socket-offer.ts';
+import { type Exchange, NOBODY } from './exchange.ts';
+import type { InFlight } from './in-flight.ts';
+import type { RequestMetrics } from './request-metrics.ts';
+
+/** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+export interface PipelineParts {
+  readonly context: ActorContext;
+  readonly auth: Ref<AuthProtocol>;
+  readonly audit: Ref<AuditProtocol>;
+  readonly inFlight: InFlight;
+  readonly metrics: RequestMetrics;
+  readonly representations: Representations;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
+  /** For long answers to clients that take gzip; undefined: none is compressed. */
+  readonly gzipSlots: GzipSlots | undefined;
+  /** For long-running answers; undefined: each goes as fast as its client reads. */
+  readonly throttle: ConnectionThrottle | undefined;
+  readonly requestTimeoutMs: number;
+  readonly dispatch: (exchange: Exchange) => Promise<void>;
+}
+
+export class Pipeline {
+  readonly #parts: PipelineParts;
+
+  constructor(parts: PipelineParts) {
+    this.#parts = parts;
+  }
+
+  /** Serves one request; never throws. */
+  async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
+    const exchange = this.#parse(request, response);
+    try {
+      await this.#authenticate(exchange);
+      await this.#parts.inFlight.within(exchange, async () => {
+        await this.#authorize(exchange);
+        await this.#parts.dispatch(exchange);
+      });
+    } catch (error) {
+      this.#refuse(exchange, error);
+    }
+    const { ongoing } = exchange;
+    if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
+    else ongoing.onEnded = this.#finish;
+  }
+
+  #parse(request: HttpRequest, response: HttpResponse): Exchange {
+    const { clock, random } = this.#parts.context;
+    const query = parseQuery(request.query);
+    const info = parseRequestInfo(request.method, request.path, query);
+    // The listener holds the body only for this turn.
+    const isProxied = info.isResource && info.subresource === 'proxy';
+    const hasBody = METHODS_WITH_BODY.has(request.method);
+    const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
+    const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
+    body?.catch(() => {});
+    const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
+    return {
+      request,
+      response: info.isResource ? this.#paced(request, response, longRunning) : response,
+      requestId: random.uuid(),
+      startedMs: clock.monotonicMs(),
+      body,
+      bodyFlow,
+      query,
+      info,
+      verb: info.isResource && info.verb !== '' ? info.verb : request.method,
+      user: NOBODY,
+      code: 0,
+      longRunning,
+    };
+  }
+
+  /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */
+  #paced(request: HttpRequest, response: HttpResponse, longRunning: boolean): HttpResponse {
+    const { context, gzipSlots, throttle } = this.#parts;
+    if (longRunning) {
+      return throttle === undefined
+        ? response
+        : new ThrottledResponse(response, request.connection, throttle, context.timers);
+    }
+    const compresses = gzipSlots !== undefined && acceptsGzip(request.header('accept-encoding'));
+    return compresses ? new GzipResponse(response, gzipSlots) : response;
+  }
+
+  async #authenticate(exchange: Exchange): Promise<void> {
+    const { request } = exchange;
+    const { user } = await this.#parts.auth.ask(
+      {
+        type: 'authenticate',
+        authorization: authorizationOf(request, this.#parts.bearerPrefix),
+        ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
+      },
+      { deadlineMs: this.#parts.requestTimeoutMs },
+    );
+    if (user === null) throw new StatusError(unauthorized());
+    exchange.user = user;
+    const { info, query } = exchange;
+    if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
+    if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
+  }
+
+  async #authorize(exchange: Exchange): Promise<void> {
+    const { user } = exchange;
+    const access = accessOf(exchange);
+    const { allowed, reason } = await this.#parts.auth.ask(
+      { type: 'authorize', user, access },
+      { deadlineMs: this.#parts.requestTimeoutMs },
+    );
+    if (!allowed) throw new StatusError(forbiddenStatus(user.name, access, reason));
+  }
+
+  #refuse(exchange: Exchange, error: unknown): void {
+    if (error instanceof RequestAborted || exchange.response.aborted) return;
+    if (exchange.code !== 0) {
+      // The answer has begun: all that is left is to cut it off.
+      this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
+      exchange.response.abort();
+      return;
+    }
+    if (isOrchError(error, 'Overloaded')) {
+      sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
+      return;
+    }
+    const { requestId, request } = exchange;
+    const status = statusOf(error, request);
+    if (status !== undefined) {
+      this.#sendStatus(exchange, status);
+      return;
+    }
+    this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
+    this.#sendStatus(exchange, internalError('the request could not be handled'));
+  }
+
+  #sendStatus(exchange: Exchange, status: Status): void {
+    sendStatus(exchange, status, this.#parts.representations.ofStatus(exchange));
+  }
+
+  readonly #finish = (exchange: Exchange): void => {
+    const { audit, context, metrics } = this.#parts;
+    const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
+    metrics.observe(exchange, latencyMs);
+    audit.tell<'record'>({
+      type: 'record',
+      requestId: exchange.requestId,
+      user: exchange.user.name,
+      verb: exchange.verb,
+      path: exchange.request.path,
+      code: exchange.code,
+      latencyMs,
+      stage: 'ResponseComplete',
+      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
+    });
+  };
+}
+
+const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** For methods that usually have none. */
+function announcesBody(request: HttpRequest): boolean {
+  const length = request.header('content-length');
+  return (length !== '' && length !== '0') || request.header('transfer-encoding') !== '';
+}
+
+/**
+ * The Authorization header. Browsers cannot set one on a WebSocket: theirs stands for itself among the protocols. Throws
+ * 401 for one that cannot be read.
+ */
+function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
+  const header = request.header('authorization');
+  if (header !== '' || !request.isWebSocket) return header;
+  const { token, isMalformed } = webSocketOffer(request, bearerPrefix);
+  if (isMalformed) throw new StatusError(unauthorized());
+  return token === '' ? '' : `Bearer ${token}`;
+}
+
+/** What authorization is asked about. */
+export function accessOf({ info, request }: Exchange): AccessAttributes {
+  if (!info.isResource) {
+    const { verb, path } = info;
+    return {
+      verb,
+      isResource: false,
+      group: '',
+      version: '',
+      resource: '',
+      subresource: '',
+      namespace: '',
+      name: '',
+      path,
+    };
+  }
+  const { verb, group, version, resource, subresource, name } = info;
+  const namespace = authorizationNamespace(info);
+  return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
+}
+
+function forbiddenStatus(user: string, access: AccessAttributes, reason: string): Status {
+  const because = reason === '' ? '' : `: ${reason}`;
+  const { verb, resource, subresource, group, namespace, name, path } = access;
+  if (!access.isResource) return forbiddenPath(`User "${user}" cannot ${verb} path "${path}"${because}`);
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
+  const detail = `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`;
+  return forbidden({ group, plural: resource }, name, detail);
+}
+
+/** The Status an error stands for; undefined for one that nobody foresaw. */
+function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {
+  if (isStatusError(error)) return error.status;
+  if (!isOrchError(error)) return undefined;
+  switch (error.code) {
+    case 'ActorDown':
+      return restarting(!SAFE_METHODS.has(method));
+    case 'DeadlineExceeded':
+      return timeout('request did not complete within the allotted timeout');
+    case 'StorageFull':
+      return insufficientStorage(error.message);
+    case 'StorageFailed':
+      return internalError(error.message);
+    default:
+      return undefined;
+  }
+}

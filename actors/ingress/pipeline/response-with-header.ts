@@ -1,0 +1,50 @@
+// A response that gets one more header than whoever answers gives it. Everything else goes through as it is.
+import type { HeaderList, HttpResponse } from '../../../transport/exchange.ts';
+import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
+
+export class ResponseWithHeader implements HttpResponse {
+  readonly #response: HttpResponse;
+  readonly #header: HeaderList[number];
+
+  constructor(response: HttpResponse, header: HeaderList[number]) {
+    this.#response = response;
+    this.#header = header;
+  }
+
+  get aborted(): boolean {
+    return this.#response.aborted;
+  }
+
+  onAborted(callback: () => void): void {
+    this.#response.onAborted(callback);
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    this.#response.respond(status, [...headers, this.#header], body);
+  }
+
+  start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
+    this.#response.start(status, [...headers, this.#header], isVerbatim);
+  }
+
+  /** The answer to a handshake has no room for it. */
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    this.#response.startWebSocket(protocol, framing);
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.#response.write(bytes);
+  }
+
+  onDrained(callback: () => void): void {
+    this.#response.onDrained(callback);
+  }
+
+  end(last?: Uint8Array): void {
+    this.#response.end(last);
+  }
+
+  abort(): void {
+    this.#response.abort();
+  }
+}

@@ -1,0 +1,106 @@
+// How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
+// the bytes they are stored as whenever that is what the client takes.
+import type { EnvelopePieces } from '../../../api/codec/envelope.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import type { Status } from '../../../api/status/status.ts';
+import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
+import { prettyJson } from '../../../rendering/pretty-json.ts';
+import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
+import { decodeStored } from '../../../storage/stored-json.ts';
+import type { HeaderList } from '../../../transport/exchange.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Encoded, Representation } from './representation.ts';
+
+export const JSON_TYPE = 'application/json';
+const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
+const JSON_HEADERS: HeaderList = [NO_CACHE, ['Content-Type', JSON_TYPE]];
+
+/** The headers of an answer in a content type, with warnings for the client's user if there are any. */
+export function headersFor(contentType: string, warnings?: readonly string[]): HeaderList {
+  if (warnings === undefined || warnings.length === 0) {
+    return contentType === JSON_TYPE ? JSON_HEADERS : [NO_CACHE, ['Content-Type', contentType]];
+  }
+  return [NO_CACHE, ['Content-Type', contentType], ...warnings.map(warningHeader)];
+}
+
+/** A text for the client's user (RFC 7234 section 5.5). */
+export function warningHeader(text: string): readonly [name: string, value: string] {
+  return ['Warning', `299 - ${JSON.stringify(text)}`];
+}
+
+/** A Status, in the encoding that `Representations.ofStatus` found. */
+export function sendStatus(exchange: Exchange, status: Status, { contentType, encode }: Encoded): void {
+  const code = httpCode(status);
+  const retryAfter = retryAfterSeconds(status);
+  const headers = headersFor(contentType);
+  const all = retryAfter === undefined ? headers : [...headers, ['Retry-After', String(retryAfter)] as const];
+  exchange.code = code;
+  exchange.response.respond(code, all, encode(status));
+}
+
+export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
+  exchange.code = code;
+  exchange.response.respond(
+    code,
+    [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers],
+    text,
+  );
+}
+
+/** A stored object: `body` is its JSON with the closing newline. */
+export function sendStored(
+  exchange: Exchange,
+  code: number,
+  body: Buffer,
+  representation: Representation,
+  warnings?: readonly string[],
+): void {
+  const { contentType, rendering, renderer } = representation;
+  if (keepsStoredBytes(rendering)) {
+    exchange.code = code;
+    exchange.response.respond(code, headersFor(contentType, warnings), body);
+  } else if (keepsStoredValue(rendering)) {
+    exchange.code = code;
+    exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
+  } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
+}
+
+/** An object that is encoded as Protobuf, in its envelope. */
+export function sendMessage(
+  exchange: Exchange,
+  code: number,
+  envelope: EnvelopePieces,
+  message: Buffer,
+  { contentType }: Encoded,
+  warnings?: readonly string[],
+): void {
+  const body = Buffer.allocUnsafe(envelope.bytesAround(message.length));
+  const at = envelope.open(body, 0, message.length);
+  envelope.close(body, at + message.copy(body, at));
+  exchange.code = code;
+  exchange.response.respond(code, headersFor(contentType, warnings), body);
+}
+
+/** An object of the version asked for, shaped and encoded for this answer alone. */
+export function sendObject(
+  exchange: Exchange,
+  code: number,
+  object: object,
+  representation: Representation,
+  warnings?: readonly string[],
+): void {
+  sendValue(exchange, code, representation.renderer.object(object as JsonObject), representation, warnings);
+}
+
+/** A value that already has the shape it was asked for in, encoded for this answer alone. */
+export function sendValue(
+  exchange: Exchange,
+  code: number,
+  value: object,
+  { contentType, encode }: Encoded,
+  warnings?: readonly string[],
+): void {
+  const body = encode(value);
+  exchange.code = code;
+  exchange.response.respond(code, headersFor(contentType, warnings), body);
+}

@@ -1,0 +1,188 @@
+// In which representation an answer goes out: what the client accepts, of what this server can make of stored objects.
+
+import { type Schema, schemaOf } from '../../../api/schema/schema.ts';
+import { badRequest, notAcceptable } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Shape } from '../../../api/table/shape.ts';
+import { includeObjectProblem, parseIncludeObject, type RowType } from '../../../api/table/table.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import { type EncodeValue, valueEncoder } from '../../../rendering/encode-value.ts';
+import { hasProtobufForm, protobufTypeOf } from '../../../rendering/protobuf-value.ts';
+import { Renderer } from '../../../rendering/renderer.ts';
+import type { Rendering, StoredAs } from '../../../rendering/rendering.ts';
+import type { Clock } from '../../../runtime/environment.ts';
+import {
+  type Choice,
+  type Format,
+  isPrettyRequest,
+  negotiate,
+  type Offer,
+  offeredMediaTypes,
+  type Transform,
+  type TransformKind,
+} from '../../../transport/negotiation.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+
+/** How a value of any kind goes out. */
+export interface Encoded {
+  readonly encoding: Format;
+  readonly pretty: boolean;
+  /** The answer's Content-Type. */
+  readonly contentType: string;
+  readonly encode: EncodeValue;
+}
+
+/** How objects of a type go out. */
+export interface Representation extends Encoded {
+  readonly rendering: Rendering;
+  /** For whatever does not go out as the bytes it is stored as. */
+  readonly renderer: Renderer;
+}
+
+/** What an answer is about. A document is neither object nor list, and has one shape. */
+export type AnswerClass = 'document' | 'object' | 'list' | 'watch';
+
+const TRANSFORMS: Readonly<Record<AnswerClass, readonly TransformKind[]>> = {
+  document: [],
+  object: ['Table', 'PartialObjectMetadata'],
+  list: ['Table', 'PartialObjectMetadataList'],
+  watch: ['Table', 'PartialObjectMetadata'],
+};
+const EVERY_FORMAT: readonly Format[] = ['json', 'yaml', 'protobuf'];
+
+type Offers = Readonly<Record<AnswerClass, Offer>>;
+
+export class Representations {
+  readonly #dialect: Dialect;
+  readonly #clock: Clock;
+  readonly #offers: Offers;
+  /** For types that no message stands for. */
+  readonly #textOffers: Offers;
+  readonly #encoded = new Map<string, Encoded>();
+  /** Of each type, by what was chosen; only those without a shape, which do not depend on the time. */
+  readonly #plain = new WeakMap<RowType, Map<Encoded, Representation>>();
+
+  constructor(dialect: Dialect, clock: Clock) {
+    this.#dialect = dialect;
+    this.#clock = clock;
+    this.#offers = this.#offersIn(EVERY_FORMAT);
+    this.#textOffers = this.#offersIn(['json', 'yaml']);
+  }
+
+  /**
+   * For a document: a kind throws 406 when nothing the client accepts can be made of it; what has no message (versions, lists
+   * of paths) is text, and JSON whatever the client would rather have.
+   */
+  ofDocument(exchange: Exchange, document: object): Encoded {
+    if (hasProtobufForm(document, this.#schema()))
+      return this.#encodedAs(this.#choose(exchange, this.#offers.document));
+    return this.#encodedAs(jsonUnless(exchange, this.#textOffers.document));
+  }
+
+  /** For a Status that is not what was asked for: as JSON where nothing the client accepts can be made. */
+  ofStatus(exchange: Exchange): Encoded {
+    return this.#encodedAs(jsonUnless(exchange, this.#offers.document));
+  }
+
+  /**
+   * For objects of a type. Throws 406 as above, and 400 for parameters of a shape that cannot be read.
+   *
+   * @param source what they are stored as, where that is another version; always the same of one type.
+   */
+  of(exchange: Exchange, answer: AnswerClass, type: RowType, source?: StoredAs): Representation {
+    let choice = this.#choose(exchange, this.#offers[answer]);
+    if (choice.format === 'protobuf' && protobufTypeOf(this.#schema(), type) === undefined) {
+      choice = this.#choose(exchange, this.#textOffers[answer]);
+    }
+    const encoded = this.#encodedAs(choice);
+    if (choice.transform === undefined) return this.#plainOf(type, source, encoded);
+    return this.#represented(type, source, encoded, this.#shape(choice.transform, exchange));
+  }
+
+  #plainOf(type: RowType, source: StoredAs | undefined, encoded: Encoded): Representation {
+    let ofType = this.#plain.get(type);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#plain.set(type, ofType);
+    }
+    let representation = ofType.get(encoded);
+    if (representation === undefined) {
+      representation = this.#represented(type, source, encoded, undefined);
+      ofType.set(encoded, representation);
+    }
+    return representation;
+  }
+
+  #represented(
+    { group, version, kind }: RowType,
+    source: StoredAs | undefined,
+    encoded: Encoded,
+    shape: Shape | undefined,
+  ): Representation {
+    const { encoding, pretty } = encoded;
+    const target = { group, version, kind };
+    const rendering: Rendering = {
+      target,
+      ...(source === undefined ? undefined : { source }),
+      shape,
+      encoding,
+      pretty,
+    };
+    return { ...encoded, rendering, renderer: new Renderer(rendering, this.#clock.nowMs()) };
+  }
+
+  #choose({ request, query }: Exchange, offer: Offer): Choice {
+    const choice = negotiate(request.header('accept'), offer);
+    if (choice === null) throw new StatusError(notAcceptable(offeredMediaTypes(offer)));
+    return offer.isWatch ? choice : indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+  }
+
+  #encodedAs({ format, pretty, contentType }: Choice): Encoded {
+    const key = pretty ? `pretty ${contentType}` : contentType;
+    let encoded = this.#encoded.get(key);
+    if (encoded === undefined) {
+      encoded = {
+        encoding: format,
+        pretty,
+        contentType,
+        encode: valueEncoder(format, pretty, () => this.#schema()),
+      };
+      this.#encoded.set(key, encoded);
+    }
+    return encoded;
+  }
+
+  #shape({ kind, group, version }: Transform, { query }: Exchange): Shape {
+    const parameter = kind === 'Table' ? query.get('includeObject') : undefined;
+    const includeObject = parseIncludeObject(parameter);
+    if (includeObject === undefined) throw new StatusError(badRequest(includeObjectProblem(parameter ?? '')));
+    return { kind, metaGroup: group, version, includeObject, dialect: this.#dialect.name };
+  }
+
+  #schema(): Schema {
+    return schemaOf(this.#dialect);
+  }
+
+  #offersIn(formats: readonly Format[]): Offers {
+    const offer = (answer: AnswerClass): Offer => ({
+      formats: answer === 'watch' ? formats.filter((format) => format !== 'yaml') : formats,
+      protobufMediaType: this.#dialect.protobufMediaType,
+      transforms: TRANSFORMS[answer],
+      isWatch: answer === 'watch',
+    });
+    return { document: offer('document'), object: offer('object'), list: offer('list'), watch: offer('watch') };
+  }
+}
+
+const JSON_CHOICE: Choice = { format: 'json', contentType: 'application/json', pretty: false };
+
+/** What the client accepts of an offer, JSON where that is nothing. */
+function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
+  const choice = negotiate(request.header('accept'), offer) ?? JSON_CHOICE;
+  return indentedFor(choice, request.header('user-agent'), query.get('pretty'));
+}
+
+function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
+  if (choice.pretty || choice.format !== 'json') return choice;
+  return isPrettyRequest(prettyParameter ?? null, userAgent) ? { ...choice, pretty: true } : choice;
+}

@@ -1,0 +1,229 @@
+// Open watches on this thread's sockets: starts their responses, writes the hub's chunks to them, and tells the hub which
+// sockets are full. Knows nothing of selections; a chunk comes ready to send.
+import { isDeepStrictEqual } from 'node:util';
+import { parseQuery } from '../../../api/query.ts';
+import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import type { Schema } from '../../../api/schema/schema.ts';
+import { type Status, StatusError } from '../../../api/status/status.ts';
+import { watchEventFrame } from '../../../rendering/watch-event.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import type { HttpResponse } from '../../../transport/exchange.ts';
+import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
+import { PatientTells } from '../../patient-tells.ts';
+import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
+import { headersFor } from '../reads/answers.ts';
+import { selectionOf, watchStart } from '../reads/read-parameters.ts';
+import { refusalStatus } from '../reads/reads.ts';
+import type { Representation } from '../reads/representation.ts';
+import { webSocketOffer } from './web-socket-offer.ts';
+
+const NO_QUERY = parseQuery('');
+const NOTHING = (): void => {};
+
+/** What is kept of an open watch: there may be tens of thousands, so that all else of its request is let go. */
+interface OpenWatch extends OngoingAnswer {
+  readonly id: number;
+  readonly exchange: Exchange;
+  readonly response: HttpResponse;
+  /** Until the answer begins. */
+  representation: Representation | undefined;
+  /** Chunks are dropped until the socket drains, and the hub replays them from where it stopped. */
+  full: boolean;
+  /** How often the hub was told that the socket is full. */
+  parks: number;
+  /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
+  parksHeard: number;
+  isEnded: boolean;
+}
+
+export interface WatchParts {
+  readonly context: ActorContext;
+  readonly hub: Ref<HubProtocol>;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly metaGroup: string;
+  readonly schema: () => Schema;
+  /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
+  readonly bearerPrefix: string;
+}
+
+export class Watches {
+  readonly #parts: WatchParts;
+  /** What the hub does not hear of a socket, its watcher would wait for without end. */
+  readonly #news: PatientTells<HubProtocol>;
+  readonly #open = new Map<number, OpenWatch>();
+  #nextId = 1;
+  #latestInfo: RequestInfo | undefined;
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts;
+    this.#news = new PatientTells(parts.hub, parts.context.timers);
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  /** Opens a watch, which then goes on by itself. Throws what it is refused with. */
+  async serve(
+    exchange: Exchange,
+    info: ResourceRequestInfo,
+    type: KnownType,
+    representation: Representation,
+  ): Promise<void> {
+    const query = this.#query(exchange, info, type, representation);
+    const watch = this.#opened(query.watcher, exchange, representation);
+    try {
+      const answer = await this.#parts.hub.ask(
+        { type: 'watch', ...query },
+        { deadlineMs: this.#parts.requestTimeoutMs },
+      );
+      // Clients of watches look for this one among the events.
+      if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));
+      else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    } catch (error) {
+      this.#open.delete(watch.id);
+      throw error;
+    }
+    if (this.#open.has(watch.id)) this.#start(watch);
+    exchange.ongoing = watch;
+  }
+
+  #opened(id: number, exchange: Exchange, representation: Representation): OpenWatch {
+    const { response } = exchange;
+    const watch: OpenWatch = {
+      id,
+      exchange,
+      response,
+      representation,
+      full: false,
+      parks: 0,
+      parksHeard: 0,
+      isEnded: false,
+      onEnded: NOTHING,
+    };
+    this.#open.set(id, watch);
+    response.onAborted(() => this.#close(watch));
+    return watch;
+  }
+
+  /** One chunk for many watchers. */
+  frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
+    for (const id of watchers) {
+      const watch = this.#open.get(id);
+      if (watch === undefined || watch.full) continue;
+      if (catchUp) watch.parksHeard = parks;
+      // Sent before the hub heard of the full socket: it will be replayed.
+      if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
+      this.#start(watch);
+      if (watch.response.write(chunk)) {
+        if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
+        continue;
+      }
+      watch.full = true;
+      // After a catch-up chunk the hub waits for `watchReady` anyway.
+      if (catchUp) continue;
+      watch.parks++;
+      this.#news.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+    }
+  }
+
+  /** The hub ends watches, with a last chunk. */
+  end({ watchers, chunk }: WatchDeliveryTells['watchEnded']): void {
+    for (const id of watchers) {
+      const watch = this.#open.get(id);
+      if (watch === undefined) continue;
+      this.#start(watch);
+      this.#finish(watch, chunk.byteLength > 0 ? chunk : undefined);
+    }
+  }
+
+  /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
+  endAll(): void {
+    for (const watch of this.#open.values()) {
+      this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+      this.#start(watch);
+      this.#finish(watch);
+    }
+  }
+
+  #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {
+    const { metaGroup } = this.#parts;
+    const { storageKey, namespace, labelSelector, fieldSelector } = selectionOf(info, type, exchange.query);
+    const start = watchStart(exchange.query, metaGroup);
+    const { timeoutSeconds, afterRevision, freshness, bookmarks, sendInitialEventsEnd } = start;
+    return {
+      storageKey,
+      namespace,
+      labelSelector,
+      fieldSelector,
+      afterRevision,
+      freshness,
+      bookmarks,
+      sendInitialEventsEnd,
+      watcher: this.#nextId++,
+      rendering,
+      timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
+    };
+  }
+
+  /** Between once and twice the least, so that watches opened together do not end together; whole seconds. */
+  #chosenTimeoutMs(): number {
+    const { context, minRequestTimeoutMs } = this.#parts;
+    return Math.ceil((minRequestTimeoutMs * (1 + context.random.next())) / 1000) * 1000;
+  }
+
+  #start(watch: OpenWatch): void {
+    const { exchange, representation, response } = watch;
+    if (representation === undefined) return;
+    watch.representation = undefined;
+    if (exchange.request.isWebSocket) {
+      exchange.code = 101;
+      const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
+      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+    } else {
+      exchange.code = 200;
+      response.start(200, headersFor(representation.contentType));
+    }
+    response.onDrained(() => this.#drained(watch));
+    exchange.request.release();
+    exchange.query = NO_QUERY;
+    exchange.info = this.#sharedInfo(exchange.info);
+  }
+
+  /** The one of the latest watch where that is equal, as it is in a fleet: one for all of them. */
+  #sharedInfo(info: RequestInfo): RequestInfo {
+    if (this.#latestInfo === undefined || !isDeepStrictEqual(info, this.#latestInfo)) this.#latestInfo = info;
+    return this.#latestInfo;
+  }
+
+  /** A watch that is over before its first event. */
+  #endWith({ watcher, rendering }: WatchQuery, status: Status): void {
+    const chunk = watchEventFrame('ERROR', status, rendering.encoding, this.#parts.schema);
+    this.end({ watchers: [watcher], chunk });
+  }
+
+  #drained(watch: OpenWatch): void {
+    if (!watch.full) return;
+    watch.full = false;
+    this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
+  }
+
+  #finish(watch: OpenWatch, last?: Uint8Array): void {
+    this.#open.delete(watch.id);
+    watch.response.end(last);
+    this.#ended(watch);
+  }
+
+  #close(watch: OpenWatch): void {
+    if (!this.#open.delete(watch.id)) return;
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#ended(watch);
+  }
+
+  #ended(watch: OpenWatch): void {
+    watch.isEnded = true;
+    watch.onEnded(watch.exchange);
+  }
+}

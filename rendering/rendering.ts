@@ -1,0 +1,42 @@
+// How an answer is rendered, as plain data: which type and version an object is asked for as, what it is brought into, and
+// how that is written. Requests that say the same share everything that is made from it: encodings, frames, cohorts.
+
+import { type Shape, shapeKey } from '../api/table/shape.ts';
+import type { RowType } from '../api/table/table.ts';
+import type { DialectName } from '../config/dialect.ts';
+
+export type Encoding = 'json' | 'yaml' | 'protobuf';
+
+/** The group, version and kind that objects are stored as, and the dialect of both. */
+export interface StoredAs extends RowType {
+  readonly dialect: DialectName;
+}
+
+export interface Rendering {
+  /** The group, version and kind that objects are answered as. */
+  readonly target: RowType;
+  /** What objects are stored as, where that is not the target. */
+  readonly source?: StoredAs;
+  /** What the target is brought into (Table, partial metadata); undefined: the object itself. */
+  readonly shape: Shape | undefined;
+  readonly encoding: Encoding;
+  /** JSON indented for people. */
+  readonly pretty: boolean;
+}
+
+/** Text that says the same of equal renderings and differs for others. */
+export function renderingKey({ target, shape, encoding, pretty }: Rendering): string {
+  const { group, version, kind } = target;
+  const shaped = shape === undefined ? '' : shapeKey(shape);
+  return [group, version, kind, encoding, pretty ? 'pretty' : '', shaped].join('\u0000');
+}
+
+/** True when an object goes out as the bytes it is stored as: nothing is decoded. */
+export function keepsStoredBytes(rendering: Rendering): boolean {
+  return keepsStoredValue(rendering) && !rendering.pretty;
+}
+
+/** True when an object goes out as the JSON value it is stored as, indented or not. */
+export function keepsStoredValue({ encoding, shape, source }: Rendering): boolean {
+  return encoding === 'json' && shape === undefined && source === undefined;
+}

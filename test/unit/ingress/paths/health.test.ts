@@ -1,0 +1,211 @@
+import test from 'ava';
+import type { HookState } from '../../../../actors/controllers/protocol.ts';
+import { Health, type HealthEndpoint } from '../../../../actors/ingress/paths/health.ts';
+import { OrchError } from '../../../../runtime/errors.ts';
+
+interface Fates {
+  readonly store?: object | Error;
+  readonly hubReady?: boolean | Error;
+  readonly hooks?: readonly HookState[] | Error;
+  readonly draining?: boolean;
+  readonly uptimeMs?: number;
+  readonly livezGracePeriodMs?: number;
+  readonly keyServices?: number;
+}
+
+const HOOKS: readonly string[] = [
+  'poststarthook/bootstrap-controller',
+  'poststarthook/scheduling/bootstrap-system-priority-classes',
+  'poststarthook/start-cluster-authentication-info-controller',
+];
+const DONE = HOOKS.map((name): HookState => ({ name, done: true, failure: '' }));
+
+function answering(value: object | Error) {
+  const asked: string[] = [];
+  const ask = ({ type }: { type: string }): Promise<unknown> => {
+    asked.push(type);
+    return value instanceof Error ? Promise.reject(value) : Promise.resolve(value);
+  };
+  return { asked, ref: { name: 'fake', ask, tell: () => 'queued' } };
+}
+
+function health(fates: Fates = {}) {
+  const { hubReady = true, hooks = DONE } = fates;
+  const store = answering(fates.store ?? { healthy: true, revision: 1, reason: '' });
+  const hub = answering(hubReady instanceof Error ? hubReady : { ready: hubReady });
+  const controllers = answering(hooks instanceof Error ? hooks : { hooks });
+  const parts = {
+    store: store.ref,
+    hub: hub.ref,
+    controllers: controllers.ref,
+    brand: 'orch',
+    isDraining: () => fates.draining ?? false,
+    uptimeMs: () => fates.uptimeMs ?? 1000,
+    livezGracePeriodMs: fates.livezGracePeriodMs ?? 0,
+    checkTimeoutMs: 1000,
+    keyServices: fates.keyServices ?? 0,
+  };
+  return { store, hub, controllers, health: new Health(parts as unknown as ConstructorParameters<typeof Health>[0]) };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** The checks that do not hold, in a verbose report. */
+async function failing(fates: Fates, endpoint: HealthEndpoint): Promise<string[]> {
+  const { text, healthy } = await health(fates).health.report(endpoint, NONE, true);
+  const failed = text.split('\n').flatMap((line) => /^\[-\](\S+) failed: reason withheld$/.exec(line)?.[1] ?? []);
+  if (healthy !== (failed.length === 0)) throw new Error('the report contradicts itself');
+  return failed;
+}
+
+test('each key management service has a check of its own, wherever the store is checked', async (t) => {
+  for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+    const names = health({ keyServices: 2 }).health.checkNames(endpoint);
+    t.deepEqual(
+      names.filter((name) => name.startsWith('kms-')),
+      ['kms-provider-0', 'kms-provider-1'],
+    );
+  }
+  const sound = { healthy: true, reason: '' };
+  t.deepEqual(await failing({ keyServices: 1, store: { ...sound, problem: '' } }, 'readyz'), []);
+  t.deepEqual(await failing({ keyServices: 1, store: { ...sound, problem: 'it is away' } }, 'readyz'), [
+    'kms-provider-0',
+  ]);
+  const down = { keyServices: 1, store: new OrchError('ActorDown', 'gone') };
+  t.deepEqual(await failing(down, 'readyz'), ['store', 'kms-provider-0']);
+});
+
+test('the checks are those of the specification, each once', (t) => {
+  const names = health().health.checkNames('readyz');
+  const expected = [
+    'ping',
+    'log',
+    'store',
+    'shutdown',
+    'autoregister-completion',
+    'poststarthook/start-orch-apiserver-admission-initializer',
+    'poststarthook/generic-apiserver-start-informers',
+    'poststarthook/start-apiextensions-informers',
+    'poststarthook/start-apiextensions-controllers',
+    'poststarthook/crd-informer-synced',
+    'poststarthook/bootstrap-controller',
+    'poststarthook/rbac/bootstrap-roles',
+    'poststarthook/scheduling/bootstrap-system-priority-classes',
+    'poststarthook/start-cluster-authentication-info-controller',
+    'poststarthook/start-orch-aggregator-informers',
+    'poststarthook/apiservice-registration-controller',
+    'poststarthook/apiservice-status-available-controller',
+    'poststarthook/orch-apiserver-autoregistration',
+    'poststarthook/apiservice-openapi-controller',
+  ];
+  t.deepEqual([...names].sort(), [...expected].sort());
+  for (const endpoint of ['healthz', 'livez'] as const) {
+    t.deepEqual(
+      [...health().health.checkNames(endpoint)].sort(),
+      expected.filter((name) => name !== 'shutdown').sort(),
+    );
+  }
+});
+
+test('a healthy server says ok, and line by line when asked', async (t) => {
+  for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+    const { health: healthy } = health();
+    t.deepEqual(await healthy.report(endpoint, NONE, false), { healthy: true, text: 'ok' });
+    const { text } = await healthy.report(endpoint, NONE, true);
+    const lines = text.split('\n');
+    t.is(lines.pop(), '');
+    t.is(lines.pop(), 'healthz check passed');
+    t.deepEqual(
+      lines,
+      healthy.checkNames(endpoint).map((name) => `[+]${name} ok`),
+    );
+  }
+});
+
+test('an unhealthy server names what fails, without the reason, asked or not', async (t) => {
+  for (const verbose of [false, true]) {
+    const { health: unhealthy } = health({ store: { healthy: false, revision: 1, reason: 'disk sda1 is slow' } });
+    const { healthy, text } = await unhealthy.report('livez', NONE, verbose);
+    t.false(healthy);
+    t.true(text.includes('[-]store failed: reason withheld\n'));
+    t.true(text.includes('[+]ping ok\n'));
+    t.true(text.endsWith('\nlivez check failed\n'));
+    t.false(text.includes('sda1'));
+  }
+});
+
+const HUB_CHECKS = [
+  'poststarthook/start-orch-apiserver-admission-initializer',
+  'poststarthook/generic-apiserver-start-informers',
+  'poststarthook/start-apiextensions-informers',
+  'poststarthook/start-apiextensions-controllers',
+  'poststarthook/crd-informer-synced',
+  'poststarthook/start-orch-aggregator-informers',
+  'poststarthook/apiservice-registration-controller',
+  'poststarthook/apiservice-status-available-controller',
+  'poststarthook/orch-apiserver-autoregistration',
+  'poststarthook/apiservice-openapi-controller',
+  'poststarthook/rbac/bootstrap-roles',
+];
+
+test('each check speaks of the part it asks', async (t) => {
+  const down = new OrchError('ActorDown', 'gone');
+  const pending: HookState[] = DONE.map((hook, index) => (index === 1 ? { ...hook, done: false } : hook));
+  const cases: readonly (readonly [fates: Fates, failed: readonly string[]])[] = [
+    [{}, []],
+    [{ store: down }, ['store']],
+    [{ store: new Error('odd') }, ['store']],
+    [{ hubReady: false }, [...HUB_CHECKS, 'autoregister-completion']],
+    [{ hubReady: down }, [...HUB_CHECKS, 'autoregister-completion']],
+    [{ hooks: down }, HOOKS],
+    [{ hooks: [] }, HOOKS],
+    [{ hooks: pending }, [HOOKS[1]!]],
+    [{ hooks: DONE.map((hook) => ({ ...hook, done: false, failure: 'no' })) }, HOOKS],
+  ];
+  for (const [fates, failed] of cases) {
+    for (const endpoint of ['healthz', 'livez', 'readyz'] as const) {
+      t.deepEqual((await failing(fates, endpoint)).sort(), [...failed].sort());
+    }
+  }
+});
+
+test('a server that is shutting down is alive and not ready', async (t) => {
+  t.deepEqual(await failing({ draining: true }, 'readyz'), ['shutdown']);
+  t.deepEqual(await failing({ draining: true }, 'livez'), []);
+  t.deepEqual(await failing({ draining: true }, 'healthz'), []);
+});
+
+test('hooks that are not through are forgiven for a while by liveness, never by readiness', async (t) => {
+  const starting: Fates = { hooks: [], hubReady: false, livezGracePeriodMs: 5000 };
+  t.deepEqual(await failing({ ...starting, uptimeMs: 4999 }, 'livez'), []);
+  t.deepEqual(await failing({ ...starting, uptimeMs: 4999 }, 'healthz'), []);
+  t.not((await failing({ ...starting, uptimeMs: 4999 }, 'readyz')).length, 0);
+  t.not((await failing({ ...starting, uptimeMs: 5000 }, 'livez')).length, 0);
+  t.deepEqual(await failing({ ...starting, store: new Error('x') }, 'livez'), ['store']);
+});
+
+test('excluded checks are not run, and a name that is none is told', async (t) => {
+  const { health: unhealthy, store, hub } = health({ store: new Error('x') });
+  const excluded = new Set(['store', 'nothing']);
+  t.deepEqual(await unhealthy.report('readyz', excluded, false), { healthy: true, text: 'ok' });
+  t.deepEqual(store.asked, []);
+  const { healthy, text } = await unhealthy.report('readyz', excluded, true);
+  t.true(healthy);
+  t.true(text.includes('[+]store excluded: ok\n'));
+  t.true(text.includes('warn: some health checks cannot be excluded: no matches for "nothing"\n'));
+  t.true(text.endsWith('healthz check passed\n'));
+  t.is(hub.asked.length, 2, 'once a report, however many checks speak of it');
+});
+
+test('one check can be asked for by name', async (t) => {
+  const { health: unhealthy, hub, controllers } = health({ store: new Error('x') });
+  t.deepEqual(await unhealthy.single('livez', 'ping'), { healthy: true, text: 'ok' });
+  t.deepEqual(await unhealthy.single('livez', 'store'), {
+    healthy: false,
+    text: 'internal server error: store failed',
+  });
+  t.deepEqual(await unhealthy.single('readyz', HOOKS[1]!), { healthy: true, text: 'ok' });
+  t.is(await unhealthy.single('livez', 'nothing'), undefined);
+  t.is(await unhealthy.single('livez', 'shutdown'), undefined);
+  t.deepEqual([hub.asked.length, controllers.asked.length], [0, 1]);
+});

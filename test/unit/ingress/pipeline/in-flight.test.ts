@@ -1,0 +1,112 @@
+import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import { InFlight, type InFlightLimits } from '../../../../actors/ingress/pipeline/in-flight.ts';
+import { isOrchError } from '../../../../runtime/errors.ts';
+
+class Requests {
+  readonly inFlight: InFlight;
+
+  constructor(limits: InFlightLimits) {
+    this.inFlight = new InFlight(limits);
+  }
+
+  /** Starts a request; answers whether it was let in, and how to end it. */
+  async begin(
+    verb: string,
+    more: Partial<Exchange> = {},
+  ): Promise<{ entered: boolean; end: (error?: Error) => Promise<void> }> {
+    const exchange = {
+      verb,
+      longRunning: false,
+      user: { name: 'u', uid: '', groups: [], extra: {} },
+      ...more,
+    } as Exchange;
+    let finish: (error?: Error) => void = () => {};
+    const until = new Promise<void>((resolve, reject) => {
+      finish = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    let entered = false;
+    const work = this.inFlight.within(exchange, () => {
+      entered = true;
+      return until;
+    });
+    if (!entered) {
+      await work.then(
+        () => {
+          throw new Error('a request was neither let in nor refused');
+        },
+        (error: unknown) => {
+          if (!isOrchError(error, 'Overloaded')) throw error;
+        },
+      );
+    }
+    return {
+      entered,
+      end: async (error) => {
+        finish(error);
+        await work.catch(() => {});
+      },
+    };
+  }
+}
+
+const MASTERS = { user: { name: 'm', uid: '', groups: ['system:masters'], extra: {} } };
+
+test('reads and writes have a limit each', async (t) => {
+  const requests = new Requests({ readsMax: 2, writesMax: 1 });
+  const first = await requests.begin('get');
+  const second = await requests.begin('list');
+  for (const verb of ['get', 'list', 'watch', 'GET', 'HEAD', 'OPTIONS'])
+    t.false((await requests.begin(verb)).entered, verb);
+  const write = await requests.begin('create');
+  t.true(write.entered);
+  for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection', 'POST']) {
+    t.false((await requests.begin(verb)).entered, verb);
+  }
+  t.is(requests.inFlight.count, 3);
+  await first.end();
+  const third = await requests.begin('get');
+  t.true(third.entered);
+  await Promise.all([second.end(), third.end(), write.end()]);
+  t.is(requests.inFlight.count, 0);
+});
+
+test('a request that fails gives its place back', async (t) => {
+  const requests = new Requests({ readsMax: 1, writesMax: 1 });
+  for (const verb of ['get', 'create']) {
+    const request = await requests.begin(verb);
+    await request.end(new Error('broken'));
+    const next = await requests.begin(verb);
+    t.true(next.entered, verb);
+    await next.end();
+  }
+  t.is(requests.inFlight.count, 0);
+});
+
+test('long-running requests and superusers are not held back', async (t) => {
+  const requests = new Requests({ readsMax: 1, writesMax: 1 });
+  const read = await requests.begin('get');
+  const write = await requests.begin('create');
+  const others = [
+    await requests.begin('watch', { longRunning: true }),
+    await requests.begin('create', { longRunning: true }),
+    await requests.begin('get', MASTERS),
+    await requests.begin('create', MASTERS),
+  ];
+  t.deepEqual(
+    others.map(({ entered }) => entered),
+    [true, true, true, true],
+  );
+  for (const request of [read, write, ...others]) await request.end();
+  t.is(requests.inFlight.count, 0);
+  t.true((await requests.begin('get')).entered);
+});
+
+test('a limit of 0 is none', async (t) => {
+  const requests = new Requests({ readsMax: 0, writesMax: 0 });
+  for (let count = 0; count < 500; count++) {
+    t.true((await requests.begin('get')).entered);
+    t.true((await requests.begin('create')).entered);
+  }
+  t.is(requests.inFlight.count, 1000);
+});

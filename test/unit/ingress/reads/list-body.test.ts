@@ -1,0 +1,135 @@
+import test from 'ava';
+import {
+  type ListEnvelope,
+  type ListItems,
+  streamList,
+  wholeList,
+} from '../../../../actors/ingress/reads/list-body.ts';
+import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
+import { FakeResponse } from '../../hub/fake-response.ts';
+import { Records } from '../../hub/records.ts';
+
+const ENVELOPE: ListEnvelope = {
+  apiVersion: 'v1',
+  listKind: 'SampleList',
+  revision: 42,
+  continueToken: '',
+  remaining: undefined,
+};
+
+/** Items whose texts have these lengths, and what a client must read of them. */
+function items(textLengths: readonly number[]): { list: ListItems; expected: object[] } {
+  const total = textLengths.reduce((sum, length) => sum + 3 * length + 400, 1024);
+  const records = new Records(Math.ceil(total / 8) * 8);
+  const places = new Uint32Array(textLengths.length * 2);
+  const expected = textLengths.map((length, index) => {
+    const text = 'é"\n'.repeat(length).slice(0, length);
+    const name = `o${index}`;
+    const { slab, offset } = records.write({ namespace: 'ä', name, text }, index + 1);
+    places.set([slab, offset], index * 2);
+    return { metadata: { name, namespace: 'ä', resourceVersion: String(index + 1) }, data: { text } };
+  });
+  return { list: { places, slabs: [records.slab] }, expected };
+}
+
+function listOf(expected: readonly object[], metadata: object = { resourceVersion: '42' }): object {
+  return { kind: 'SampleList', apiVersion: 'v1', metadata, items: expected };
+}
+
+async function streamed(envelope: ListEnvelope, list: ListItems, response = new FakeResponse()): Promise<FakeResponse> {
+  response.start(200, []);
+  await streamList(envelope, list, response);
+  return response;
+}
+
+const SIZES: readonly (readonly [what: string, lengths: readonly number[]])[] = [
+  ['no items', []],
+  ['one item', [10]],
+  ['one empty item', [0]],
+  ['items of all sizes', [0, 1, 1000, 3, 20_000, 0, 7]],
+];
+
+for (const [what, lengths] of SIZES) {
+  test(`a list of ${what} is the same JSON at once and in pieces`, async (t) => {
+    const { list, expected } = items(lengths);
+    const whole = wholeList(ENVELOPE, list)!;
+    t.deepEqual(JSON.parse(whole.toString('utf8')), listOf(expected));
+    t.is(whole.toString().at(-1), '\n');
+    const response = await streamed(ENVELOPE, list);
+    t.is(response.text, whole.toString('utf8'));
+    t.true(response.ended);
+  });
+}
+
+test('the metadata says where the next chunk is, and how many follow where that is known', (t) => {
+  const { list, expected } = items([1]);
+  const metadata = (envelope: Partial<ListEnvelope>) =>
+    JSON.parse(wholeList({ ...ENVELOPE, ...envelope }, list)!.toString('utf8'));
+  t.deepEqual(
+    metadata({ continueToken: 'a"b', remaining: 7 }),
+    listOf(expected, { resourceVersion: '42', continue: 'a"b', remainingItemCount: 7 }),
+  );
+  t.deepEqual(metadata({ continueToken: 'x' }), listOf(expected, { resourceVersion: '42', continue: 'x' }));
+  t.deepEqual(metadata({ remaining: 0 }), listOf(expected));
+});
+
+test('a list is built at once up to a size, and not beyond', (t) => {
+  const plain = (bytes: number) => {
+    const records = new Records(1024 * 1024);
+    const { slab, offset } = records.write({ namespace: 'a', name: 'x', text: 'x'.repeat(bytes) }, 1);
+    return { places: Uint32Array.of(slab, offset), slabs: [records.slab] };
+  };
+  const empty = wholeList(ENVELOPE, plain(0))!.length;
+  const limit = 256 * 1024;
+  t.is(wholeList(ENVELOPE, plain(limit - empty))?.length, limit);
+  t.is(wholeList(ENVELOPE, plain(limit - empty + 1)), undefined);
+});
+
+test('a large list goes out in pieces, each when the socket has taken the one before', async (t) => {
+  const random = new SeededRandom(1);
+  const { list, expected } = items(Array.from({ length: 120 }, () => random.below(30_000)));
+  t.is(wholeList(ENVELOPE, list), undefined);
+  const response = new FakeResponse();
+  response.isFull = () => true;
+  let done = false;
+  const sending = streamed(ENVELOPE, list, response).then(() => {
+    done = true;
+  });
+  while (!done) {
+    const before = response.chunks.length;
+    await new Promise((resolve) => setImmediate(resolve));
+    t.is(response.chunks.length, before, 'nothing is written to a full socket');
+    response.drain();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await sending;
+  t.is(response.writesWhileFull, 0);
+  t.true(response.chunks.length > 5);
+  t.true(response.chunks.every((chunk) => chunk.length < 256 * 1024 + 100_000));
+  t.deepEqual(JSON.parse(response.text), listOf(expected));
+});
+
+test('an item larger than a piece is a piece of its own', async (t) => {
+  const { list, expected } = items([700_000, 5, 700_000]);
+  const response = await streamed(ENVELOPE, list);
+  t.deepEqual(JSON.parse(response.text), listOf(expected));
+});
+
+test('a client that goes away ends the work, before, between and during the pieces', async (t) => {
+  const { list } = items(Array.from({ length: 60 }, () => 20_000));
+  const gone = new FakeResponse();
+  gone.start(200, []);
+  gone.disconnect();
+  await streamList(ENVELOPE, list, gone);
+  t.deepEqual(gone.chunks, []);
+  t.false(gone.ended);
+
+  const waiting = new FakeResponse();
+  waiting.isFull = () => true;
+  const sending = streamed(ENVELOPE, list, waiting);
+  await new Promise((resolve) => setImmediate(resolve));
+  waiting.disconnect();
+  await sending;
+  t.is(waiting.chunks.length, 1);
+  t.false(waiting.ended);
+});

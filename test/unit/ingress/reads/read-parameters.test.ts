@@ -1,0 +1,184 @@
+import test from 'ava';
+import type { Freshness } from '../../../../actors/hub/protocol.ts';
+import {
+  getFreshness,
+  listQuery,
+  parseVersion,
+  selectionOf,
+  watchStart,
+} from '../../../../actors/ingress/reads/read-parameters.ts';
+import { parseQuery } from '../../../../api/query.ts';
+import { parseRequestInfo, type ResourceRequestInfo } from '../../../../api/request-info.ts';
+import { createRegistry } from '../../../../api/resources/registry.ts';
+import { isStatusError, type Status } from '../../../../api/status/status.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+
+const { metaGroup } = DIALECTS.orch;
+const PODS = createRegistry(DIALECTS.orch).storageType('core/pods')!;
+
+const MOST_RECENT: Freshness = { kind: 'mostRecent' };
+const ANY: Freshness = { kind: 'any' };
+const NOT_OLDER: Freshness = { kind: 'notOlderThan', revision: 7 };
+const EXACT: Freshness = { kind: 'exact', revision: 7 };
+
+function info(query: string): ResourceRequestInfo {
+  const parsed = parseRequestInfo('GET', '/api/v1/namespaces/a/pods', query);
+  if (!parsed.isResource) throw new Error('no resource');
+  return parsed;
+}
+
+/** The status that is thrown; undefined when nothing is. */
+function refusalOf(work: () => unknown): Status | undefined {
+  try {
+    work();
+  } catch (error) {
+    if (isStatusError(error)) return error.status;
+    throw error;
+  }
+  return undefined;
+}
+
+const list = (query: string) => listQuery(info(query), PODS, parseQuery(query), metaGroup);
+
+/** SPEC.md "Resource-version semantics", the list table: a freshness, or the code of the refusal. */
+const LIST_TABLE: readonly (readonly [match: string, paging: string, unset: Cell, zero: Cell, other: Cell])[] = [
+  ['', '', MOST_RECENT, ANY, NOT_OLDER],
+  ['', 'limit=5', MOST_RECENT, ANY, EXACT],
+  ['', 'limit=5&continue=token', 'token', 'token', 400],
+  ['Exact', '', 422, 422, EXACT],
+  ['Exact', 'limit=5', 422, 422, EXACT],
+  ['Exact', 'limit=5&continue=token', 422, 422, 422],
+  ['NotOlderThan', '', 422, ANY, NOT_OLDER],
+  ['NotOlderThan', 'limit=5', 422, ANY, NOT_OLDER],
+  ['NotOlderThan', 'limit=5&continue=token', 422, 422, 422],
+  ['Sideways', '', 422, 422, 422],
+];
+type Cell = Freshness | number | 'token';
+
+for (const [match, paging, ...cells] of LIST_TABLE) {
+  for (const [column, version] of ['', '0', '7'].entries()) {
+    const query = [match && `resourceVersionMatch=${match}`, paging, version && `resourceVersion=${version}`]
+      .filter((part) => part !== '')
+      .join('&');
+    test(`a list with ${query === '' ? 'no parameters' : query} is answered as the table says`, (t) => {
+      const cell = cells[column]!;
+      if (typeof cell === 'number') {
+        t.is(refusalOf(() => list(query))?.code, cell);
+        return;
+      }
+      const answer = list(query);
+      // A token carries its own revision: what freshness says does not matter then.
+      if (cell === 'token') t.is(answer.continueToken, 'token');
+      else {
+        t.deepEqual(answer.freshness, cell);
+        t.is(answer.continueToken, '');
+      }
+      t.is(answer.limit, paging === '' ? 0 : 5);
+      t.deepEqual([answer.storageKey, answer.namespace], ['core/pods', 'a']);
+    });
+  }
+}
+
+test('what is wrong with a resourceVersionMatch is said of ListOptions, in one cause each', (t) => {
+  const status = refusalOf(() => list('resourceVersionMatch=Sideways&continue=x'));
+  t.is(status?.reason, 'Invalid');
+  t.deepEqual([status?.details?.kind, status?.details?.group], ['ListOptions', metaGroup]);
+  t.deepEqual(
+    status?.details?.causes?.map(({ reason, field }) => [reason, field]),
+    [
+      ['FieldValueForbidden', 'resourceVersionMatch'],
+      ['FieldValueForbidden', 'resourceVersionMatch'],
+      ['FieldValueNotSupported', 'resourceVersionMatch'],
+    ],
+  );
+});
+
+test('a get is answered as the table says', (t) => {
+  t.deepEqual(getFreshness(parseQuery('')), MOST_RECENT);
+  t.deepEqual(getFreshness(parseQuery('resourceVersion=')), MOST_RECENT);
+  t.deepEqual(getFreshness(parseQuery('resourceVersion=0')), ANY);
+  t.deepEqual(getFreshness(parseQuery('resourceVersion=7')), NOT_OLDER);
+});
+
+const watch = (query: string) => watchStart(parseQuery(query), metaGroup);
+
+test('a watch starts as the table says', (t) => {
+  const start = { bookmarks: false, sendInitialEventsEnd: false, timeoutSeconds: undefined };
+  t.deepEqual(watch(''), { ...start, afterRevision: undefined, freshness: MOST_RECENT });
+  t.deepEqual(watch('resourceVersion='), { ...start, afterRevision: undefined, freshness: MOST_RECENT });
+  t.deepEqual(watch('resourceVersion=0'), { ...start, afterRevision: undefined, freshness: ANY });
+  t.is(watch('resourceVersion=7').afterRevision, 7);
+});
+
+test('a watch may ask for bookmarks, a time to end, and its initial events with a revision', (t) => {
+  for (const [text, wanted] of [
+    ['true', true],
+    ['1', true],
+    ['', true],
+    ['false', false],
+    ['0', false],
+  ] as const) {
+    t.is(watch(`allowWatchBookmarks=${text}`).bookmarks, wanted, text);
+  }
+  t.is(watch('timeoutSeconds=30').timeoutSeconds, 30);
+  for (const none of ['', 'timeoutSeconds=', 'timeoutSeconds=0', 'timeoutSeconds=-5']) {
+    t.is(watch(none).timeoutSeconds, undefined, none);
+  }
+  const initial = watch(
+    'sendInitialEvents=true&resourceVersion=7&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=1',
+  );
+  t.deepEqual([initial.afterRevision, initial.freshness, initial.sendInitialEventsEnd], [undefined, NOT_OLDER, true]);
+  t.false(watch('sendInitialEvents=true').sendInitialEventsEnd);
+});
+
+test('what a watch cannot be asked is refused', (t) => {
+  for (const match of ['Exact', 'NotOlderThan', 'Sideways']) {
+    const status = refusalOf(() => watch(`resourceVersion=7&resourceVersionMatch=${match}`));
+    t.deepEqual([status?.code, status?.details?.kind], [422, 'ListOptions']);
+  }
+  t.is(refusalOf(() => watch('timeoutSeconds=soon'))?.code, 400);
+  t.is(refusalOf(() => watch('resourceVersion=x'))?.code, 400);
+});
+
+test('versions are whole numbers that this server could have made', (t) => {
+  for (const text of [undefined, '']) t.is(parseVersion(text), undefined);
+  t.is(parseVersion('0'), 0);
+  t.is(parseVersion('0017'), 17);
+  t.is(parseVersion(String(Number.MAX_SAFE_INTEGER)), Number.MAX_SAFE_INTEGER);
+  const wrong = ['-1', '1.0', '1e3', ' 1', '0x1', 'abc', '9007199254740992', '1'.repeat(400), '١', 'NaN', '__proto__'];
+  for (const text of wrong) {
+    const status = refusalOf(() => parseVersion(text));
+    t.deepEqual([status?.code, status?.reason], [400, 'BadRequest'], text);
+  }
+});
+
+test('a limit is a count, and one below 1 is none', (t) => {
+  for (const [text, limit] of [
+    ['5', 5],
+    ['0', 0],
+    ['-1', 0],
+    ['', 0],
+    ['999999999999999', 999999999999999],
+  ] as const) {
+    t.is(list(`limit=${text}`).limit, limit, text);
+  }
+  for (const text of ['x', '1.5', '1e3', '9'.repeat(30)]) t.is(refusalOf(() => list(`limit=${text}`))?.code, 400, text);
+});
+
+test('selectors are passed on as they are written, and refused when they cannot be read', (t) => {
+  const query = 'labelSelector=a%3Db%2Cc&fieldSelector=spec.nodeName%3Dn1';
+  t.deepEqual(selectionOf(info(query), PODS, parseQuery(query)), {
+    storageKey: 'core/pods',
+    namespace: 'a',
+    labelSelector: 'a=b,c',
+    fieldSelector: 'spec.nodeName=n1',
+  });
+  for (const wrong of [
+    'labelSelector=a%20in',
+    'labelSelector=%3D',
+    'fieldSelector=spec.image%3Dx',
+    'fieldSelector=x',
+  ]) {
+    t.is(refusalOf(() => selectionOf(info(wrong), PODS, parseQuery(wrong)))?.code, 400, wrong);
+  }
+});

@@ -1,0 +1,70 @@
+// Which shape a request gets its answer in: the Accept header and `includeObject`, by what the answer is about.
+import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import {
+  type AnswerClass,
+  type Representation,
+  Representations,
+} from '../../../../actors/ingress/reads/representation.ts';
+import { parseQuery } from '../../../../api/query.ts';
+import { isStatusError } from '../../../../api/status/status.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+
+const REPRESENTATIONS = new Representations(DIALECTS.orch, { nowMs: () => 0, monotonicMs: () => 0 });
+const POD = { group: '', version: 'v1', kind: 'Pod' };
+const as = (kind: string, version = 'v1', group = 'meta.orch.io'): string =>
+  `application/json;as=${kind};v=${version};g=${group}`;
+
+function exchangeWith(accept: string, query: string): Exchange {
+  const request = { header: (name: string) => (name === 'accept' ? accept : '') };
+  return { request, query: parseQuery(query) } as unknown as Exchange;
+}
+
+/** The shape chosen, `plain` for none, or the code of the refusal. */
+function outcome(answer: AnswerClass, accept: string, query = ''): string | number {
+  try {
+    const { rendering }: Representation = REPRESENTATIONS.of(exchangeWith(accept, query), answer, POD);
+    if (rendering.shape === undefined) return rendering.encoding === 'json' ? 'plain' : rendering.encoding;
+    const { kind, metaGroup, version, includeObject } = rendering.shape;
+    return `${kind} ${metaGroup}/${version} ${includeObject}`;
+  } catch (error) {
+    if (isStatusError(error)) return error.status.code ?? 0;
+    throw error;
+  }
+}
+
+const CASES: readonly (readonly [answer: AnswerClass, accept: string, query: string, outcome: string | number])[] = [
+  ['object', '', '', 'plain'],
+  ['list', 'application/json', 'includeObject=None', 'plain'],
+  ['object', as('Table'), '', 'Table meta.orch.io/v1 Metadata'],
+  ['list', as('Table', 'v1beta1'), 'includeObject=None', 'Table meta.orch.io/v1beta1 None'],
+  ['watch', as('Table', 'v1', 'meta.k8s.io'), 'includeObject=Object', 'Table meta.k8s.io/v1 Object'],
+  ['list', as('Table'), 'includeObject=Everything', 400],
+  ['object', as('PartialObjectMetadata'), 'includeObject=Everything', 'PartialObjectMetadata meta.orch.io/v1 Metadata'],
+  ['watch', as('PartialObjectMetadata'), '', 'PartialObjectMetadata meta.orch.io/v1 Metadata'],
+  ['list', as('PartialObjectMetadataList'), '', 'PartialObjectMetadataList meta.orch.io/v1 Metadata'],
+  ['list', as('PartialObjectMetadata'), '', 406],
+  ['object', as('PartialObjectMetadataList'), '', 406],
+  ['watch', as('PartialObjectMetadataList'), '', 406],
+  ['document', as('Table'), '', 406],
+  ['list', as('Table', 'v2'), '', 406],
+  ['list', as('Table', 'v1', 'meta.example.com'), '', 406],
+  [
+    'list',
+    `${as('Table', 'v2')},${as('Table', 'v1beta1')},application/json`,
+    '',
+    'Table meta.orch.io/v1beta1 Metadata',
+  ],
+  ['document', `${as('Table')},application/json`, '', 'plain'],
+];
+
+for (const [answer, accept, query, expected] of CASES) {
+  test(`${answer}: Accept "${accept}" with "${query}" gives ${expected}`, (t) => {
+    t.is(outcome(answer, accept, query), expected);
+  });
+}
+
+test('a plain representation is made once for all requests that say the same', (t) => {
+  const choose = (): Representation => REPRESENTATIONS.of(exchangeWith('application/json', ''), 'list', POD);
+  t.is(choose(), choose());
+});

@@ -1,0 +1,65 @@
+// A list whose client stops reading: it holds the store's memory back for as long as a request may take, and no longer.
+import test from 'ava';
+import type { HubProtocol, ListAnswer } from '../../../../actors/hub/protocol.ts';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import { Reads } from '../../../../actors/ingress/reads/reads.ts';
+import { parseQuery } from '../../../../api/query.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
+import type { Ref } from '../../../../runtime/actor.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
+import { FakeResponse } from '../../hub/fake-response.ts';
+import { Records } from '../../hub/records.ts';
+import { renderingOf, representationOf } from '../../rendering/representations.ts';
+
+const REQUEST_TIMEOUT_MS = 60_000;
+const PIN = 7;
+const ITEMS = 200;
+
+for (const [what, isFull, isCut] of [
+  ['is cut off', () => true, true],
+  ['that was read is left alone', () => false, false],
+] as const) {
+  test(`a list ${what}, and lets go of what it holds back`, async (t) => {
+    const records = new Records();
+    const places = new Uint32Array(ITEMS * 2);
+    for (let i = 0; i < ITEMS; i++) {
+      const { slab, offset } = records.write({ namespace: 'a', name: `o${i}`, text: 'x'.repeat(5000) }, i + 1);
+      places.set([slab, offset], i * 2);
+    }
+    const { incarnation } = records.slabs;
+    const answer: ListAnswer = { places, incarnation, revision: ITEMS, continueToken: '', remaining: 0, pin: PIN };
+    const released: number[] = [];
+    const hub = {
+      ask: () => Promise.resolve(answer),
+      tell: ({ pin }: { pin: number }) => {
+        released.push(pin);
+        return 'queued';
+      },
+    } as unknown as Ref<HubProtocol>;
+    const time = new VirtualTime();
+    const reads = new Reads({
+      hub,
+      slabs: records.thread,
+      records: new ProtobufRecords(DIALECTS.orch),
+      requestTimeoutMs: REQUEST_TIMEOUT_MS,
+      metaGroup: 'meta',
+      timers: time,
+      pause: () => Promise.resolve(),
+    });
+    const response = new FakeResponse();
+    response.isFull = isFull;
+    const exchange = { response, query: parseQuery(''), code: 0 } as unknown as Exchange;
+    const type = { storageKey: 'core/samples', apiVersion: 'v1', listKind: 'SampleList', selectableFields: [] };
+    const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
+    const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];
+    const representation = representationOf(renderingOf(target));
+    const listed = reads.list(exchange, info, type as unknown as Parameters<Reads['list']>[2], representation);
+    await time.advance(REQUEST_TIMEOUT_MS - 1);
+    t.deepEqual([response.aborted, response.ended, released.length], [false, !isCut, isCut ? 0 : 1]);
+    await time.advance(1);
+    await listed;
+    t.is(response.aborted, isCut);
+    t.deepEqual(released, [PIN]);
+  });
+}

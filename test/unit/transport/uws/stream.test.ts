@@ -1,0 +1,174 @@
+// A streamed answer on the binary's terms: whatever is written when, whatever the kernel takes, what is on the wire is
+// framed exactly, and neither side holds more than it must for a client that does not read.
+import test from 'ava';
+import { Cork, type KeptAlive, type UwsResponseScope, UwsStream } from '../../../../transport/uws/stream.ts';
+import { parseChunks } from '../../../contract/listener-client.ts';
+import { FakeLoop, FakeSocket } from './fake-uws.ts';
+
+const CORK_BYTES = 16 * 1024;
+/** Two pieces, and a few probes. */
+const HELD_BYTES_MAX = 2 * CORK_BYTES + 1024;
+const SEEDS = 150;
+const WRITES = 60;
+
+/** Numbers in [0, 1) that a seed decides. */
+function numbers(seed: number): () => number {
+  let state = (seed * 2_654_435_761 + 1) >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+class World {
+  readonly loop = new FakeLoop();
+  readonly parked = new Set<KeptAlive>();
+  readonly scope: UwsResponseScope = { isStopping: false, parked: this.parked, cork: new Cork(), onError: () => {} };
+
+  /** A request arrives on a socket with so much room; the answer begins in its callback. */
+  async answer(room: number, contentType: string, inCallback: (stream: UwsStream) => void): Promise<Answered> {
+    const socket = new FakeSocket(this.loop, room);
+    let stream: UwsStream | undefined;
+    await socket.callback(() => {
+      this.scope.cork.enter(socket.native);
+      const owner = {
+        streamEnded: () => {},
+        guarded: (run: () => void) => run(),
+        keepAlive: () => stream?.keepAlive(),
+      };
+      stream = new UwsStream(socket.native, this.scope, owner, 200, [['Content-Type', contentType]], false);
+      inCallback(stream);
+    });
+    return { socket, stream: stream! };
+  }
+}
+
+interface Answered {
+  readonly socket: FakeSocket;
+  readonly stream: UwsStream;
+}
+
+/** The body on the wire, without the blanks between lines. Throws where it is mis-framed. */
+function bodyOf(socket: FakeSocket): Buffer {
+  const wire = Buffer.concat(socket.wire);
+  const start = wire.indexOf('\r\n\r\n') + 4;
+  const chunks = parseChunks(wire.subarray(start));
+  if (!chunks.isWhole) throw new Error('the closing chunk is missing');
+  if (chunks.length !== wire.length - start) throw new Error('bytes after the closing chunk');
+  return chunks.body;
+}
+
+/** Lines of letters that differ from place to place, of any length around the borders that matter. */
+function chunkAt(at: number, random: () => number): Buffer {
+  const border = [1, 64, 1000, CORK_BYTES - 40, CORK_BYTES, 65_475, 200_000][Math.floor(random() * 7)]!;
+  const length = Math.max(1, Math.floor(border * (random() < 0.5 ? 1 : random() * 1.2)));
+  const chunk = Buffer.allocUnsafe(length);
+  for (let i = 0; i < length; i++) chunk[i] = 0x61 + ((at + i) % 23);
+  if (random() < 0.7) chunk[length - 1] = 0x0a;
+  return chunk;
+}
+
+for (const contentType of ['application/json', 'application/octet-stream', 'application/octet-stream;stream=watch']) {
+  test(`${contentType}: what is written arrives, whatever the socket takes`, async (t) => {
+    for (let seed = 1; seed <= SEEDS; seed++) {
+      const random = numbers(seed);
+      const world = new World();
+      const written: Buffer[] = [];
+      let bytes = 0;
+      let isFull = false;
+      const write = (stream: UwsStream): void => {
+        const chunk = chunkAt(bytes, random);
+        if (bytes === 0 && contentType.endsWith('watch')) chunk[0] = 0;
+        written.push(Buffer.from(chunk));
+        bytes += chunk.length;
+        isFull = !stream.write(chunk);
+        chunk.fill(0x7a);
+      };
+      const { socket, stream } = await world.answer(Math.floor(random() * 40_000), contentType, (begun) => {
+        while (!isFull && random() < 0.6) write(begun);
+      });
+      stream.onDrained = () => {
+        isFull = false;
+      };
+      for (let i = 0; i < WRITES; i++) {
+        if (random() < 0.4) await immediate();
+        if (!isFull && random() < 0.2) {
+          // The client sends something, and its answer goes on at once.
+          await socket.callback(() => {
+            world.scope.cork.enter(socket.native);
+            stream.enterCallback();
+            while (!isFull && random() < 0.7) write(stream);
+          });
+        } else if (!isFull) write(stream);
+        socket.drain(Math.floor(random() ** 4 * 30_000));
+      }
+      stream.end();
+      t.false(stream.write(Buffer.from('late')));
+      while (!socket.isEnded || socket.held.length > 0) {
+        await immediate();
+        socket.drain(Math.floor(random() * 50_000));
+      }
+      t.is(world.loop.lost, 0, `seed ${seed}`);
+      const body = bodyOf(socket).filter((byte) => byte !== 0x20);
+      t.true(Buffer.concat(written).equals(body), `seed ${seed}`);
+      t.true(socket.heldMax < HELD_BYTES_MAX, `seed ${seed}: ${socket.heldMax}`);
+      t.is(world.parked.size, 0);
+    }
+  });
+}
+
+test('a client that reads a little now and then never has more waiting than one chunk', async (t) => {
+  const world = new World();
+  const { socket, stream } = await world.answer(30_000, 'application/octet-stream', () => {});
+  await immediate();
+  const chunk = Buffer.alloc(60_000, 0x61);
+  let written = 0;
+  const pump = (): void => {
+    do written += chunk.length;
+    while (stream.write(chunk));
+  };
+  stream.onDrained = pump;
+  pump();
+  let taken = 30_000;
+  let waitingMax = 0;
+  for (let i = 0; i < 5000; i++) {
+    socket.drain(3000);
+    taken += 3000;
+    waitingMax = Math.max(waitingMax, written - taken);
+  }
+  t.true(written > 14_000_000, 'it goes on');
+  t.true(waitingMax < chunk.length + HELD_BYTES_MAX, String(waitingMax));
+  t.true(socket.heldMax < HELD_BYTES_MAX, String(socket.heldMax));
+});
+
+test('a chunk that waits is not copied anew for each piece that leaves', async (t) => {
+  const world = new World();
+  const { socket, stream } = await world.answer(0, 'application/octet-stream', () => {});
+  await immediate();
+  t.false(stream.write(Buffer.alloc(8_000_000)));
+  const before = process.memoryUsage().arrayBuffers;
+  for (let i = 0; i < 50; i++) socket.drain(20_000);
+  t.true(process.memoryUsage().arrayBuffers - before < 16_000_000);
+});
+
+test('only a stream whose bytes were refused is kept alive, and not after its end', async (t) => {
+  const world = new World();
+  const { socket, stream } = await world.answer(100_000, 'application/octet-stream', (begun) => {
+    t.false(begun.write(Buffer.alloc(50_000)), 'more than the callback can take');
+  });
+  for (const response of world.parked) response.keepAlive();
+  t.is(socket.renewals, 0);
+  await immediate();
+  t.is(world.parked.size, 0);
+  while (stream.write(Buffer.alloc(10_000)));
+  t.is(world.parked.size, 1);
+  for (const response of world.parked) response.keepAlive();
+  t.is(socket.renewals, 1);
+  stream.end();
+  for (const response of world.parked) response.keepAlive();
+  t.is(socket.renewals, 1);
+  stream.drop();
+  t.is(world.parked.size, 0);
+});

@@ -1,0 +1,272 @@
+// The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
+// HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
+import { createServer, type IncomingMessage, type Server as PlainServer, type ServerResponse } from 'node:http';
+import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { OrchError } from '../../runtime/errors.ts';
+import type { Listener, ListenerOptions, TlsMaterial } from '../exchange.ts';
+import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
+import { type Http2Response, handleStreams } from '../http2/stream.ts';
+import { runHandler } from '../run-handler.ts';
+import { listenError } from '../uws/address-probe.ts';
+import { webSocketKey } from '../websocket/handshake.ts';
+import { OpenAnswers } from './open-answers.ts';
+import { http1Source, NodeRequest, type RequestSource } from './request.ts';
+import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
+import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
+
+/** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
+const HEADERS_TIMEOUT_MS = 20_000;
+const REQUEST_TIMEOUT_MS = 120_000;
+const CHECK_INTERVAL_MS = 5_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
+
+/** Probes of the operating system that find out about peers which vanished without a word. */
+const TCP_PROBE_DELAY_MS = 60_000;
+
+/** Streams of one connection where the operator does not say: a client's watches all share one. */
+const STREAMS_PER_CONNECTION_DEFAULT = 1000;
+
+/** Memory that the streams of one HTTP/2 connection may take, in megabytes. */
+const SESSION_MEMORY_MAX_MB = 64;
+
+/** Headers of one HTTP/2 request; more reset the stream. */
+const HEADERS_MAX = 1000;
+
+type NodeServer = PlainServer | Http2SecureServer;
+
+/** What a request that cannot be read is answered, by the parser's error code; anything else is 400. */
+const PARSER_REFUSALS: Readonly<Record<string, readonly [code: number, reason: string, message: string]>> = {
+  HPE_HEADER_OVERFLOW: [431, 'RequestHeaderFieldsTooLarge', 'the headers of the request are too large'],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'Timeout', 'the request did not arrive in time'],
+};
+const OVERSIZED = PARSER_REFUSALS.HPE_HEADER_OVERFLOW!;
+const MALFORMED: readonly [code: number, reason: string, message: string] = [
+  400,
+  'BadRequest',
+  'the request is not valid HTTP',
+];
+
+/** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
+export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
+  const scope: NodeResponseScope = { isStopping: false, onError: options.onError ?? (() => {}) };
+  const server = options.tls === undefined ? createPlain(options) : createSecure(options, options.tls);
+  const connections = new Connections();
+  const answers = new OpenAnswers();
+  server.on('connection', (socket: Socket) => connections.add(socket));
+  server.on('request', (native: IncomingMessage, nativeResponse: ServerResponse) => {
+    serve(native, nativeResponse, options, scope, answers);
+  });
+  handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, answers, upgrade),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
+  if ('setSecureContext' in server && options.tls !== undefined) {
+    const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
+    (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
+    handleStreams(server as Http2SecureServer, (source, response) => serveStream(source, response, options, scope));
+    server.on('sessionError', () => {});
+    server.on('tlsClientError', () => {});
+  }
+  const port = await listen(server, options);
+  let stopped: Promise<void> | undefined;
+  const stopAccepting = (): void => {
+    scope.isStopping = true;
+    stopped ??= new Promise((resolve) => server.close(() => resolve()));
+    connections.closeSessions();
+  };
+  return {
+    kind: 'node',
+    port,
+    get openConnections() {
+      return connections.count;
+    },
+    stopAccepting,
+    async close() {
+      stopAccepting();
+      connections.destroyAll();
+      await stopped;
+    },
+  };
+}
+
+function serve(
+  native: IncomingMessage,
+  nativeResponse: ServerResponse,
+  options: ListenerOptions,
+  scope: NodeResponseScope,
+  answers: OpenAnswers,
+  upgrade?: OpenUpgrade,
+): void {
+  answers.begin(native.socket, nativeResponse);
+  native.on('error', () => {});
+  const offer = webSocketOffer(native, upgrade);
+  const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
+  const handOver = upgrade?.handOver(() => response.release());
+  const request = new NodeRequest(http1Source(native), offer !== undefined, handOver);
+  runHandler(options.handler, request, response, scope.onError);
+}
+
+function serveStream(
+  source: RequestSource,
+  native: Http2Response,
+  options: ListenerOptions,
+  scope: NodeResponseScope,
+): void {
+  const response = new NodeResponse(native, scope, source.method === 'HEAD');
+  if (headerBytes(source) > options.headerBytesMax) {
+    const [code, reason, message] = OVERSIZED;
+    response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
+    return;
+  }
+  runHandler(options.handler, new NodeRequest(source), response, scope.onError);
+}
+
+/** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
+function webSocketOffer(native: IncomingMessage, upgrade: OpenUpgrade | undefined): WebSocketOffer | undefined {
+  if (upgrade === undefined) return undefined;
+  const key = webSocketKey(native.method ?? '', (name) => String(native.headers[name] ?? ''));
+  return key === undefined ? undefined : { socket: upgrade.socket, head: upgrade.head, key };
+}
+
+/** Bytes of a request's headers, which HTTP/2's own setting only advises clients of. */
+function headerBytes({ rawHeaders }: RequestSource): number {
+  return rawHeaders.reduce((bytes, text) => bytes + text.length, 0);
+}
+
+/** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
+function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
+    socket.destroy();
+    return;
+  }
+  const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
+  answerRaw(socket, code, reason, message);
+}
+
+/** Writes a refusal to a connection that no response stands for, and ends it. */
+function answerRaw(socket: Duplex, code: number, reason: string, message: string): void {
+  const body = failureBody(code, reason, message);
+  const head = [
+    `HTTP/1.1 ${statusLine(code)}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+function createPlain(options: ListenerOptions): PlainServer {
+  return limited(
+    createServer({
+      maxHeaderSize: options.headerBytesMax,
+      // Taken from the options here, from the property of the same name by the secure server.
+      connectionsCheckingInterval: CHECK_INTERVAL_MS,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: TCP_PROBE_DELAY_MS,
+    }),
+    options,
+  );
+}
+
+function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureServer {
+  const settings = {
+    maxConcurrentStreams: options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_DEFAULT,
+    maxHeaderListSize: options.headerBytesMax,
+  };
+  const clientCa = tls.clientCaPem;
+  // Not in the declared options, but passed on to the TCP server.
+  const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_DELAY_MS };
+  try {
+    const server = createSecureServer({
+      ...tcp,
+      allowHTTP1: true,
+      key: tls.keyPem,
+      cert: tls.certPem,
+      minVersion: tls.minVersion ?? 'TLSv1.2',
+      ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+      settings,
+      maxHeaderListPairs: HEADERS_MAX,
+      maxSessionMemory: SESSION_MEMORY_MAX_MB,
+    });
+    return limited(server, options);
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
+  }
+}
+
+/** The limits of HTTP/1.1, which both kinds of server take as properties. */
+function limited<S extends NodeServer>(server: S, options: ListenerOptions): S {
+  return Object.assign(server, {
+    maxHeaderSize: options.headerBytesMax,
+    // Counted by bytes: past a number of headers Node would leave the rest out in silence.
+    maxHeadersCount: 0,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    keepAliveTimeout: options.idleTimeoutSeconds * 1000,
+  });
+}
+
+function listen(server: NodeServer, options: ListenerOptions): Promise<number> {
+  const { host, port, sharedPort } = options;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(listenError(host, port, error.code)));
+    // Node shares a port between threads from version 22.12 on; before, the option is ignored and the address taken.
+    server.listen({ host, port, exclusive: true, ...(sharedPort ? { reusePort: true } : {}) }, () => {
+      server.on('error', options.onError ?? (() => {}));
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** The open connections, and the HTTP/2 sessions on some of them. */
+class Connections {
+  readonly #sockets = new Set<Socket>();
+  readonly #sessions = new Set<ServerHttp2Session>();
+  #isStopping = false;
+
+  get count(): number {
+    return this.#sockets.size;
+  }
+
+  add(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  /** A session without streams is closed when it has been idle for `idleTimeoutMs`; one with watches is not idle. */
+  addSession(session: ServerHttp2Session, idleTimeoutMs: number): void {
+    let openStreams = 0;
+    let idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+    const onStreamClosed = (): void => {
+      openStreams--;
+      if (openStreams === 0) idle = setTimeout(() => session.close(), idleTimeoutMs).unref();
+    };
+    session.on('stream', (stream) => {
+      openStreams++;
+      clearTimeout(idle);
+      stream.once('close', onStreamClosed);
+    });
+    session.once('close', () => clearTimeout(idle));
+    session.on('error', () => {});
+    this.#sessions.add(session);
+    session.once('close', () => this.#sessions.delete(session));
+    if (this.#isStopping) session.close();
+  }
+
+  /** Tells HTTP/2 clients to open no more streams here (GOAWAY). */
+  closeSessions(): void {
+    this.#isStopping = true;
+    for (const session of this.#sessions) session.close();
+  }
+
+  destroyAll(): void {
+    for (const session of this.#sessions) session.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}

@@ -1,0 +1,224 @@
+// One request that arrived on the node listener, by HTTP/1.1 or HTTP/2. Header names and values are taken from the raw
+// list, so that repeated headers read the same as on the other listener.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
+import {
+  type BodyFlow,
+  type BodyReceiver,
+  type ConnectionUpgrade,
+  type HttpRequest,
+  RequestAborted,
+} from '../exchange.ts';
+import { unmappedAddress } from '../peer-address.ts';
+import { headersStarting, headerValue } from '../raw-headers.ts';
+
+/** A request as Node hands it over, by whichever protocol it came. */
+export interface RequestSource {
+  readonly method: string;
+  /** As sent, with the query. */
+  readonly target: string;
+  /** Names and values in turn. */
+  readonly rawHeaders: readonly string[];
+  readonly body: Readable;
+  /** As `HttpRequest.connection`. */
+  readonly connection: object;
+  /** Undefined when it is gone. */
+  readonly socket: Socket | undefined;
+}
+
+/** A request by HTTP/1.1. */
+export function http1Source(native: IncomingMessage): RequestSource {
+  const { method = 'GET', url = '/', rawHeaders, socket } = native;
+  return { method, target: url, rawHeaders, body: native, connection: socket, socket };
+}
+
+/** A body that stands still for so long is given up. HTTP/1.1 bodies have a limit in all, too. */
+const BODY_STALL_MS = 10_000;
+
+const NO_HEADERS: readonly string[] = [];
+
+/** Verified client certificates by connection: reading one from the socket copies it. */
+const certificates = new WeakMap<object, Uint8Array | null>();
+
+export class NodeRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  query: string;
+  readonly isWebSocket: boolean;
+  readonly connection: object;
+  readonly #body: Readable;
+  #socket: Socket | undefined;
+  #headers: readonly string[];
+  readonly #remoteAddress: string;
+  readonly upgrade: ConnectionUpgrade | undefined;
+  #isBodyTaken = false;
+
+  constructor(source: RequestSource, isWebSocket = false, upgrade?: ConnectionUpgrade) {
+    const target = originForm(source.target);
+    const question = target.indexOf('?');
+    this.method = source.method;
+    this.path = question < 0 ? target : target.slice(0, question);
+    this.query = question < 0 ? '' : target.slice(question + 1);
+    this.connection = source.connection;
+    this.#body = source.body;
+    this.#socket = source.socket;
+    this.isWebSocket = isWebSocket;
+    this.upgrade = upgrade;
+    this.#headers = copyHeaders(source.rawHeaders);
+    this.#remoteAddress = unmappedAddress(source.socket?.remoteAddress);
+  }
+
+  get remoteAddress(): string {
+    return this.#remoteAddress;
+  }
+
+  get peerCertificate(): Uint8Array | undefined {
+    let certificate = certificates.get(this.connection);
+    if (certificate === undefined) {
+      certificate = verifiedCertificate(this.#socket as TLSSocket | undefined);
+      certificates.set(this.connection, certificate);
+    }
+    return certificate ?? undefined;
+  }
+
+  header(name: string): string {
+    return headerValue(this.#headers, name);
+  }
+
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
+    return headersStarting(this.#headers, prefix);
+  }
+
+  release(): void {
+    this.#headers = NO_HEADERS;
+    this.query = '';
+    this.#socket = undefined;
+  }
+
+  body(bytesMax: number): Promise<Uint8Array | null> {
+    if (this.#isBodyTaken) return Promise.reject(new Error('the body was read twice'));
+    this.#isBodyTaken = true;
+    const body = readBody(this.#body, bytesMax);
+    // A handler that answers without waiting for the body must not bring the process down when the client goes away.
+    body.catch(() => {});
+    return body;
+  }
+
+  bodyFlow(): BodyFlow {
+    this.#isBodyTaken = true;
+    return new NodeBodyFlow(this.#body);
+  }
+}
+
+/** Node holds the client back by itself while nobody reads. */
+class NodeBodyFlow implements BodyFlow {
+  readonly #native: Readable;
+
+  constructor(native: Readable) {
+    this.#native = native;
+  }
+
+  start({ onChunk, onEnd, onLost }: BodyReceiver): void {
+    const native = this.#native;
+    if (native.destroyed) {
+      onLost('aborted');
+      return;
+    }
+    let isOver = false;
+    native.on('data', (chunk: Buffer) => {
+      if (!onChunk(chunk)) native.pause();
+    });
+    native.once('end', () => {
+      if (isBrokenOff(native)) return;
+      isOver = true;
+      onEnd();
+    });
+    native.once('close', () => {
+      if (!isOver) onLost('aborted');
+    });
+  }
+
+  resume(): void {
+    this.#native.resume();
+  }
+}
+
+function readBody(native: Readable, bytesMax: number): Promise<Uint8Array | null> {
+  return new Promise((resolve, reject) => {
+    let chunks: Buffer[] = [];
+    let bytes = 0;
+    const stopWatching = cutWhenStalled(native);
+    native.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= bytesMax) {
+        chunks.push(chunk);
+        return;
+      }
+      chunks = [];
+      resolve(null);
+    });
+    native.once('end', () => {
+      if (isBrokenOff(native)) return;
+      stopWatching();
+      resolve(bytes > bytesMax ? null : ownBytes(chunks, bytes));
+    });
+    native.once('close', () => {
+      stopWatching();
+      reject(new RequestAborted());
+    });
+    if (native.destroyed) reject(new RequestAborted());
+  });
+}
+
+/** The body in a buffer of its own: a slice of Node's pool would carry the whole pool to another thread. */
+function ownBytes(chunks: readonly Buffer[], bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  return whole;
+}
+
+/** Whether the client reset an HTTP/2 stream before its end. Node ends such a body as if it were whole; `close` follows. */
+function isBrokenOff(native: Readable & { readonly aborted?: boolean }): boolean {
+  return native.aborted === true;
+}
+
+/** Destroys a request whose body stands still. Answers what ends the watch. */
+function cutWhenStalled(native: Readable): () => void {
+  let timer: NodeJS.Timeout | undefined = setTimeout(() => native.destroy(), BODY_STALL_MS).unref();
+  native.on('data', () => timer?.refresh());
+  return () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+}
+
+/** Names in lower case and values in turn, without HTTP/2's pseudo headers. */
+function copyHeaders(rawHeaders: readonly string[]): readonly string[] {
+  const headers: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name === ':authority') headers.push('host', rawHeaders[i + 1]!);
+    else if (!name.startsWith(':')) headers.push(name.toLowerCase(), rawHeaders[i + 1]!);
+  }
+  return headers;
+}
+
+/** The path and query of a request target, which clients of proxies send with scheme and host (RFC 9112 3.2.2). */
+function originForm(target: string): string {
+  const scheme = /^https?:\/\/[^/?#]*/i.exec(target);
+  if (scheme === null) return target;
+  const rest = target.slice(scheme[0].length);
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+function verifiedCertificate(socket: TLSSocket | undefined): Uint8Array | null {
+  if (socket?.authorized !== true) return null;
+  const raw = socket.getPeerX509Certificate()?.raw;
+  return raw === undefined ? null : new Uint8Array(raw);
+}

@@ -1,0 +1,205 @@
+// One answer of the node listener, by HTTP/1.1 or HTTP/2. Node's streams send bytes after `write` has returned, so every
+// body is copied: it may lie in memory that is used again.
+import { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { HeaderList } from '../exchange.ts';
+import { isBodiless } from '../http-status.ts';
+import { isFramingHeader, safeHeaderValue } from '../response-headers.ts';
+import type { TrackedResponse } from '../run-handler.ts';
+import type { MessageFraming } from '../websocket/handshake.ts';
+import { NodeWebSocket } from './web-socket.ts';
+
+/** What an answer is written to: a response by HTTP/1.1, or one by HTTP/2. */
+export interface NativeResponse {
+  readonly writableLength: number;
+  readonly writableNeedDrain: boolean;
+  writeHead(status: number, headers: Record<string, string | string[]>): unknown;
+  write(bytes: Uint8Array): boolean;
+  end(bytes?: Uint8Array): unknown;
+  setTimeout(ms: number, callback: () => void): unknown;
+  on(event: 'close' | 'drain' | 'error', callback: () => void): unknown;
+  destroy(): unknown;
+}
+
+/** A client that takes nothing of a finished answer for so long is cut off. */
+const STALL_MS = 30_000;
+
+/** What responses of one listener share. */
+export interface NodeResponseScope {
+  /** While true, connections are closed after their answer. */
+  isStopping: boolean;
+  onError(error: unknown): void;
+}
+
+/** What is needed to go on as a WebSocket: the socket, what came behind the request, and the handshake's key. */
+export interface WebSocketOffer {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly key: string;
+}
+
+type State = 'idle' | 'streaming' | 'done';
+
+function ignore(): void {}
+
+export class NodeResponse implements TrackedResponse {
+  aborted = false;
+  readonly #native: NativeResponse;
+  /** The HTTP/1.1 response; undefined on HTTP/2. */
+  readonly #http1: ServerResponse | undefined;
+  readonly #scope: NodeResponseScope;
+  readonly #isHeadRequest: boolean;
+  #state: State = 'idle';
+  #isBodiless = false;
+  readonly #offer: WebSocketOffer | undefined;
+  #webSocket: NodeWebSocket | undefined;
+  #abortCallback: (() => void) | undefined;
+  #drainCallback: (() => void) | undefined;
+
+  constructor(native: NativeResponse, scope: NodeResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
+    this.#native = native;
+    this.#http1 = native instanceof ServerResponse ? native : undefined;
+    this.#scope = scope;
+    this.#isHeadRequest = isHeadRequest;
+    this.#offer = offer;
+    this.#native.on('close', () => this.#onClose());
+    // An error is followed by `close`, which says all there is to say.
+    this.#native.on('error', ignore);
+  }
+
+  get isUntouched(): boolean {
+    return this.#state === 'idle';
+  }
+
+  onAborted(callback: () => void): void {
+    if (this.aborted) {
+      callback();
+      return;
+    }
+    if (this.#state === 'done') return;
+    const earlier = this.#abortCallback;
+    const both = (): void => {
+      earlier?.();
+      callback();
+    };
+    this.#abortCallback = earlier === undefined ? callback : both;
+  }
+
+  /** The connection is somebody else's now: nothing is written to it any more, and its end is no abort. */
+  release(): void {
+    this.#state = 'done';
+    this.#abortCallback = undefined;
+    this.#drainCallback = undefined;
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    if (this.#state !== 'idle') return;
+    this.#state = 'done';
+    if (isBodiless(status)) {
+      this.#writeHead(status, headers, undefined);
+      this.#native.end();
+      return;
+    }
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body);
+    this.#writeHead(status, headers, bytes.length);
+    if (this.#isHeadRequest || bytes.length === 0) this.#native.end();
+    else this.#native.end(bytes);
+    this.#cutWhenStalled();
+  }
+
+  start(status: number, headers: HeaderList): void {
+    if (this.#state !== 'idle') return;
+    this.#isBodiless = this.#isHeadRequest || isBodiless(status);
+    this.#state = this.#isBodiless ? 'done' : 'streaming';
+    this.#writeHead(status, headers, undefined);
+    if (this.#isBodiless) {
+      this.#native.end();
+      return;
+    }
+    this.#native.on('drain', () => this.#onDrain());
+    this.#http1?.flushHeaders();
+  }
+
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    if (this.#state !== 'idle' || this.#offer === undefined) return;
+    const { socket, head, key } = this.#offer;
+    this.#state = 'streaming';
+    this.#http1?.detachSocket(socket as Socket);
+    this.#webSocket = new NodeWebSocket(socket, head, key, protocol, framing, {
+      onGone: () => this.#onClose(),
+      onDrained: () => this.#onDrain(),
+    });
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#state !== 'streaming') return false;
+    if (this.#webSocket !== undefined) return this.#webSocket.write(bytes);
+    if (bytes.length === 0) return !this.#native.writableNeedDrain;
+    return this.#native.write(Buffer.from(bytes));
+  }
+
+  onDrained(callback: () => void): void {
+    this.#drainCallback = callback;
+  }
+
+  end(last?: Uint8Array): void {
+    if (this.#state !== 'streaming') return;
+    if (last !== undefined) this.write(last);
+    this.#state = 'done';
+    if (this.#webSocket !== undefined) {
+      this.#webSocket.close();
+      return;
+    }
+    this.#native.end();
+    this.#cutWhenStalled();
+  }
+
+  abort(): void {
+    if (this.#state === 'done') return;
+    if (this.#webSocket === undefined) this.#native.destroy();
+    else this.#offer?.socket.destroy();
+    this.#onClose();
+  }
+
+  #writeHead(status: number, headers: HeaderList, contentLength: number | undefined): void {
+    const fields: Record<string, string | string[]> = {};
+    for (const [name, value] of headers) {
+      if (isFramingHeader(name)) continue;
+      const safe = safeHeaderValue(value);
+      const known = fields[name];
+      if (known === undefined) fields[name] = safe;
+      else fields[name] = Array.isArray(known) ? [...known, safe] : [known, safe];
+    }
+    if (contentLength !== undefined) fields['Content-Length'] = String(contentLength);
+    if (this.#http1 !== undefined && this.#scope.isStopping) fields.Connection = 'close';
+    this.#native.writeHead(status, fields);
+  }
+
+  #onClose(): void {
+    if (this.#state === 'done') return;
+    this.#state = 'done';
+    this.aborted = true;
+    const callback = this.#abortCallback;
+    this.#abortCallback = undefined;
+    this.#drainCallback = undefined;
+    if (callback !== undefined) this.#guarded(callback);
+  }
+
+  #onDrain(): void {
+    if (this.#state === 'streaming' && this.#drainCallback !== undefined) this.#guarded(this.#drainCallback);
+  }
+
+  #guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.abort();
+      this.#scope.onError(error);
+    }
+  }
+
+  #cutWhenStalled(): void {
+    if (this.#native.writableLength > 0) this.#native.setTimeout(STALL_MS, () => this.#native.destroy());
+  }
+}

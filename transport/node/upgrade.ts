@@ -1,0 +1,83 @@
+// Requests that ask for another protocol, on the node listener. Node hands their connections over and forgets them, so that
+// here they are either served after all or taken by the handler. What asks for a protocol nobody tunnels (such as h2c) is
+// read again without that wish, as RFC 9110 7.8 allows.
+import { type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
+import type { Http2SecureServer } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import type { ConnectionUpgrade } from '../exchange.ts';
+import type { OpenAnswers } from './open-answers.ts';
+
+/** Protocols that are tunnelled to a backend as they are. */
+const TUNNELLED = /^(?:websocket|spdy\/3\.1)$/i;
+
+/** An upgrade whose connection may still be taken. */
+export interface OpenUpgrade {
+  readonly socket: Duplex;
+  /** What came behind the request. */
+  readonly head: Buffer;
+  /** As the handler sees it; `onTaken` is called before the connection goes. */
+  handOver(onTaken: () => void): ConnectionUpgrade;
+}
+
+type ServeUpgrade = (native: IncomingMessage, response: ServerResponse, upgrade: OpenUpgrade) => void;
+
+/** Serves the server's upgrade requests. One that comes before earlier answers are out closes its connection. */
+export function handleUpgrades(
+  server: PlainServer | Http2SecureServer,
+  answers: OpenAnswers,
+  serve: ServeUpgrade,
+): void {
+  const accepts = 'setSecureContext' in server ? 'secureConnection' : 'connection';
+  server.on('upgrade', (native: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => {});
+    // Node has let go of the connection, and with it of what waits for its turn there.
+    if (answers.isBusy(socket)) {
+      socket.destroy();
+      return;
+    }
+    if (!isTunnelled(native)) {
+      socket.unshift(Buffer.concat([withoutUpgrade(native), head]));
+      server.emit(accepts, socket);
+      return;
+    }
+    const response = new ServerResponse(native);
+    response.shouldKeepAlive = false;
+    response.assignSocket(socket as Parameters<ServerResponse['assignSocket']>[0]);
+    response.once('finish', () => {
+      response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+      socket.end(() => socket.destroy());
+    });
+    const handOver = (onTaken: () => void): ConnectionUpgrade => ({
+      take: () => {
+        onTaken();
+        response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+        return { stream: socket, head };
+      },
+    });
+    socket.on('drain', () => response.emit('drain'));
+    serve(native, response, { socket, head, handOver });
+  });
+}
+
+/** One with a body is an ordinary request: in a tunnel the body would be lost. */
+function isTunnelled({ headers }: IncomingMessage): boolean {
+  const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+  return !hasBody && TUNNELLED.test(headers.upgrade ?? '');
+}
+
+/** The head of the request as it was sent, but for the headers that ask for another protocol. */
+function withoutUpgrade({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (name === 'upgrade' || name === 'http2-settings') continue;
+    if (name !== 'connection') lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+    else lines.push(`${rawHeaders[i]}: ${otherTokens(rawHeaders[i + 1]!)}`);
+  }
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
+}
+
+function otherTokens(value: string): string {
+  const tokens = value.split(',').map((token) => token.trim());
+  return tokens.filter((token) => !/^(?:upgrade|http2-settings)$/i.test(token)).join(', ') || 'keep-alive';
+}

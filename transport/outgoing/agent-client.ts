@@ -1,0 +1,298 @@
+// The way out: HTTP requests to node agents, pods and services, their answers streamed to our client with backpressure both
+// ways, and connections of other protocols joined as raw bytes. Owns the outgoing sockets of its thread.
+import { lookup } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { HeaderList, HttpResponse, RawConnection } from '../exchange.ts';
+import { safeHeaderValue } from '../response-headers.ts';
+import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
+
+/** Connections to one backend that are kept for the next request. */
+const IDLE_SOCKETS_MAX = 8;
+const HEADER_BYTES_MAX = 64 * 1024;
+/** A side that takes nothing of what is left for it is cut off. */
+const STALL_MS = 30_000;
+
+export interface AgentClientSettings {
+  readonly tls: AgentTls;
+  /** Until a connection, with its TLS handshake, must stand. */
+  readonly connectTimeoutMs: number;
+}
+
+/** A backend's answer, its body not read yet. */
+export interface AgentAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** The first bytes of the body, as text; the rest is discarded. */
+  text(bytesMax: number): Promise<string>;
+  /** Streams the body into an answer that has been begun. Resolves when it is over, one way or the other. */
+  relay(response: HttpResponse): Promise<void>;
+}
+
+type Trust = AgentTarget['trust'];
+
+export class AgentClient {
+  readonly #settings: AgentClientSettings;
+  readonly #plainAgent = new PlainAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX });
+  readonly #tlsAgents = new Map<Trust, TlsAgent>();
+  readonly #tunnels = new Set<Duplex>();
+
+  constructor(settings: AgentClientSettings) {
+    this.#settings = settings;
+  }
+
+  /** Sends a request. Rejects with AgentUnreachable. `onSent` gets what cancels it. */
+  send(target: AgentTarget, request: AgentRequest, onSent: (cancel: () => void) => void): Promise<AgentAnswer> {
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#begin(target, request, false);
+      onSent(() => outgoing.destroy());
+      outgoing.once('response', (message) => resolve(new Answer(message)));
+      outgoing.on('error', (error) => reject(unreachable(target, error)));
+      sendBody(outgoing, request.body, (why) => reject(new AgentUnreachable(why)));
+    });
+  }
+
+  /**
+   * Sends a request for another protocol and, when the backend has answered, joins the two connections; whatever it answers
+   * goes to the client as it is. Resolves when both are closed. Rejects with AgentUnreachable while the client's connection
+   * has not been taken.
+   */
+  join(target: AgentTarget, request: AgentRequest, takeClient: () => RawConnection): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#begin(target, request, true);
+      const joined = (message: IncomingMessage, backend: Duplex, head: Buffer): void => {
+        const { stream, head: clientHead } = takeClient();
+        stream.write(headOf(message));
+        if (head.length > 0) stream.write(head);
+        if (clientHead.length > 0) backend.write(clientHead);
+        this.#tunnel(stream, backend).then(resolve, resolve);
+      };
+      outgoing.once('upgrade', joined);
+      outgoing.once('response', (message) => {
+        // The backend stays with HTTP: its answer is passed on whole, and the connection closed.
+        const { stream } = takeClient();
+        stream.write(headOf(message, 'Connection: close'));
+        message.pipe(stream);
+        message.once('error', () => stream.destroy());
+        stream.once('close', () => {
+          message.destroy();
+          resolve();
+        });
+      });
+      outgoing.on('error', (error) => reject(unreachable(target, error)));
+      outgoing.end();
+    });
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#plainAgent.destroy();
+    for (const agent of this.#tlsAgents.values()) agent.destroy();
+    for (const stream of this.#tunnels) stream.destroy();
+  }
+
+  #begin(target: AgentTarget, { method, path, headers }: AgentRequest, isUpgrade: boolean): ClientRequest {
+    const { scheme, host, port, trust, addressProblem } = target;
+    const options = {
+      host,
+      port,
+      method,
+      path,
+      headers: headerRecord(headers, target),
+      maxHeaderSize: HEADER_BYTES_MAX,
+      setHost: false,
+      ...(addressProblem === undefined ? undefined : { lookup: checkedLookup(addressProblem) }),
+    };
+    const outgoing =
+      scheme === 'http'
+        ? plainRequest({ ...options, agent: isUpgrade ? false : this.#plainAgent })
+        : tlsRequest({
+            ...options,
+            ...tlsOptions(this.#settings.tls, trust),
+            ...(isIP(host) === 0 ? { servername: host } : undefined),
+            agent: isUpgrade ? false : this.#tlsAgent(trust),
+          });
+    this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
+    return outgoing;
+  }
+
+  #limitConnecting(outgoing: ClientRequest, connected: 'connect' | 'secureConnect'): void {
+    const { connectTimeoutMs } = this.#settings;
+    if (connectTimeoutMs <= 0) return;
+    const timer = setTimeout(() => {
+      outgoing.destroy(new Error(`no connection within ${connectTimeoutMs} ms`));
+    }, connectTimeoutMs);
+    outgoing.once('socket', (socket) => {
+      if (outgoing.reusedSocket) clearTimeout(timer);
+      else socket.once(connected, () => clearTimeout(timer));
+    });
+    outgoing.once('close', () => clearTimeout(timer));
+  }
+
+  #tlsAgent(trust: Trust): TlsAgent {
+    let agent = this.#tlsAgents.get(trust);
+    if (agent === undefined) {
+      agent = new TlsAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxCachedSessions: 100 });
+      this.#tlsAgents.set(trust, agent);
+    }
+    return agent;
+  }
+
+  /** Joins two connections; the end of one is the end of the other. */
+  async #tunnel(client: Duplex, backend: Duplex): Promise<void> {
+    const sides = [client, backend] as const;
+    for (const side of sides) {
+      this.#tunnels.add(side);
+      side.on('error', () => {});
+      // A side that has said everything still hears the other out.
+      side.allowHalfOpen = true;
+    }
+    client.pipe(backend);
+    backend.pipe(client);
+    await Promise.all(
+      sides.map(
+        (side, index) =>
+          new Promise<void>((resolve) => {
+            side.once('close', () => {
+              this.#tunnels.delete(side);
+              endAfter(side, sides[1 - index]!);
+              resolve();
+            });
+          }),
+      ),
+    );
+  }
+}
+
+/** Ends the other side of a tunnel: with everything this one has sent, where it came to its end by itself. */
+function endAfter(closed: Duplex, other: Duplex): void {
+  if (!closed.readableEnded) {
+    other.destroy();
+    return;
+  }
+  other.end();
+  const stalled = setTimeout(() => other.destroy(), STALL_MS).unref();
+  other.once('close', () => clearTimeout(stalled));
+}
+
+function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object {
+  if (trust === 'none') return { rejectUnauthorized: false };
+  return {
+    ...(certPem === undefined ? undefined : { cert: certPem }),
+    ...(keyPem === undefined ? undefined : { key: keyPem }),
+    ...(caPem === undefined || trust === 'unverifiedAgent' ? { rejectUnauthorized: false } : { ca: caPem }),
+  };
+}
+
+/** Looks a name up, and fails where one of its addresses is refused. */
+function checkedLookup(addressProblem: (address: string) => string | undefined): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) {
+        callback(error, '');
+        return;
+      }
+      const problem = addresses.map(({ address }) => addressProblem(address)).find((one) => one !== undefined);
+      const [first] = addresses;
+      if (problem !== undefined || first === undefined)
+        callback(new Error(problem ?? `${hostname} has no address`), '');
+      else if (options.all === true) callback(null, addresses);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+function headerRecord(headers: HeaderList, { scheme, host, port }: AgentTarget): Record<string, string | string[]> {
+  const name = host.includes(':') ? `[${host}]` : host;
+  const isDefaultPort = port === (scheme === 'https' ? 443 : 80);
+  const record: Record<string, string | string[]> = { host: isDefaultPort ? name : `${name}:${port}` };
+  for (const [header, given] of headers) {
+    const value = safeHeaderValue(given);
+    const before = Object.hasOwn(record, header) ? record[header]! : [];
+    record[header] = before.length === 0 ? value : [...(Array.isArray(before) ? before : [before]), value];
+  }
+  return record;
+}
+
+function sendBody(outgoing: ClientRequest, body: AgentRequest['body'], onLost: (why: string) => void): void {
+  if (body === undefined) {
+    outgoing.end();
+    return;
+  }
+  outgoing.on('drain', () => body.resume());
+  body.start({
+    onChunk: (chunk) => outgoing.destroyed || outgoing.write(chunk),
+    onEnd: () => outgoing.end(),
+    onLost: (reason) => {
+      outgoing.destroy();
+      onLost(reason === 'tooFast' ? 'the backend takes the body too slowly' : 'the client went away');
+    },
+  });
+}
+
+class Answer implements AgentAnswer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly #message: IncomingMessage;
+
+  constructor(message: IncomingMessage) {
+    this.#message = message;
+    this.status = message.statusCode ?? 502;
+    const { rawHeaders } = message;
+    this.headers = Array.from({ length: rawHeaders.length / 2 }, (_, i) => [
+      rawHeaders[2 * i]!,
+      rawHeaders[2 * i + 1]!,
+    ]);
+    message.on('error', () => {});
+  }
+
+  async text(bytesMax: number): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of this.#message as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      // Leaving the loop destroys the message.
+      if (bytes >= bytesMax) break;
+    }
+    return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
+  }
+
+  relay(response: HttpResponse): Promise<void> {
+    const message = this.#message;
+    return new Promise((resolve) => {
+      response.onDrained(() => message.resume());
+      message.on('data', (chunk: Buffer) => {
+        if (!response.write(chunk)) message.pause();
+      });
+      message.once('end', () => {
+        if (message.complete) response.end();
+      });
+      message.once('close', () => {
+        // Cut off by the backend: our client must not take it for the end.
+        if (!message.complete) response.abort();
+        resolve();
+      });
+    });
+  }
+}
+
+/** Status line and headers as the backend sent them; `instead` takes the place of its Connection header. */
+function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, instead?: string): string {
+  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!.toLowerCase();
+    if (instead !== undefined && (name === 'connection' || name === 'transfer-encoding' || name === 'keep-alive'))
+      continue;
+    lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  }
+  if (instead !== undefined) lines.push(instead);
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+function unreachable({ host, port }: AgentTarget, error: Error): AgentUnreachable {
+  const { code } = error as NodeJS.ErrnoException;
+  return new AgentUnreachable(`${host}:${port} cannot be reached: ${code ?? error.message}`);
+}

@@ -1,0 +1,208 @@
+// The fast listener: HTTP/1.1, plain or TLS, on uWebSockets.js. Owns the native app, its listen socket and the timer
+// that keeps stalled clients connected. It offers neither HTTP/2 nor client certificates, and of upgrades WebSockets only.
+//
+// What the binary decides by itself: HTTP/1.0, absolute request targets and malformed requests are refused with short
+// HTML pages; a connection that sends no whole request for ten seconds, or a body slower than 16 KB/s, is closed, and so
+// is an idle one after ten seconds; a second request on a connection whose first is not answered yet closes it.
+
+import type {
+  HttpRequest as NativeRequest,
+  HttpResponse as NativeResponse,
+  TemplatedApp,
+  us_socket_context_t,
+} from 'uWebSockets.js';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { OrchError } from '../../runtime/errors.ts';
+import type { ExchangeHandler, Listener, ListenerOptions, TlsMaterial } from '../exchange.ts';
+import { runHandler } from '../run-handler.ts';
+import { webSocketKey } from '../websocket/handshake.ts';
+import { listenError, probeAddress } from './address-probe.ts';
+import { loadUws, prepareUws, type UwsModule } from './binary.ts';
+import { UwsRequest } from './request.ts';
+import { UwsResponse, type WebSocketData } from './response.ts';
+import { Cork, type KeptAlive, type ParkedResponses, type UwsResponseScope } from './stream.ts';
+
+/** The binary cuts a socket whose bytes are refused for ten seconds; its clock ticks every four. */
+const KEEP_ALIVE_INTERVAL_MS = 4000;
+
+/** A WebSocket whose client answers no ping for so long is closed. */
+const WEB_SOCKET_IDLE_SECONDS = 120;
+/** Nothing that a client could send on a WebSocket here is long. */
+const CLIENT_MESSAGE_BYTES_MAX = 64 * 1024;
+/** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
+const CLOSING_TURNS_MAX = 10_000;
+
+const SHARE_PORT = 0;
+const EXCLUSIVE_PORT = 1;
+
+/**
+ * Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used, and
+ * with the loader's error where the binary does not fit this machine.
+ */
+export async function openUwsListener(options: ListenerOptions): Promise<Listener> {
+  prepareUws(options.headerBytesMax);
+  const uws = await loadUws();
+  const app = await createApp(uws, options.tls);
+  const parked = new ParkedSet();
+  const scope: UwsResponseScope = {
+    isStopping: false,
+    parked,
+    cork: new Cork(),
+    onError: options.onError ?? (() => {}),
+  };
+  let openConnections = 0;
+  const countConnection = (_response: unknown, change: unknown): void => {
+    openConnections += Number(change);
+  };
+  app.filter(countConnection);
+  app.ws<WebSocketData>('/*', {
+    maxPayloadLength: CLIENT_MESSAGE_BYTES_MAX,
+    // Nothing is dropped: who writes is told when the socket is full.
+    maxBackpressure: 0,
+    idleTimeout: WEB_SOCKET_IDLE_SECONDS,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, context) => serve(options.handler, scope, response, request, context),
+    open: (socket) => socket.getUserData().response.onOpen(socket),
+    drain: (socket) => socket.getUserData().response.onDrain(),
+    close: (socket) => {
+      // The filter is not told of connections that have become WebSockets.
+      openConnections--;
+      socket.getUserData().response.onNativeAborted();
+    },
+  });
+  app.any('/*', (response, request) => serve(options.handler, scope, response, request));
+  const { port, closeSocket } = await listen(uws, app, options);
+  return {
+    kind: 'uws',
+    port,
+    get openConnections() {
+      return openConnections;
+    },
+    stopAccepting() {
+      scope.isStopping = true;
+      closeSocket();
+    },
+    async close() {
+      scope.isStopping = true;
+      closeSocket();
+      // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
+      // in each turn of the loop. A thread that ended with one of them open would abort the process.
+      for (let turn = 0; turn === 0 || (openConnections > 0 && turn < CLOSING_TURNS_MAX); turn++) {
+        app.close();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      parked.stop();
+    },
+  };
+}
+
+function serve(
+  handler: ExchangeHandler,
+  scope: UwsResponseScope,
+  native: NativeResponse,
+  nativeRequest: NativeRequest,
+  context?: us_socket_context_t,
+): void {
+  // Only this way of asking leaves the method as it was sent: the other lowers it in place.
+  const method = nativeRequest.getCaseSensitiveMethod();
+  const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
+  const offer = context === undefined || key === undefined ? undefined : { key, context };
+  const response = new UwsResponse(native, scope, method === 'HEAD', offer);
+  const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined);
+  runHandler(handler, request, response, scope.onError);
+  if (response.isNativeGone) return;
+  listenToAbort(native, response);
+  request.settle();
+}
+
+/** In a scope of its own: the callback lives as long as the answer, and would keep all it was made beside. */
+function listenToAbort(native: NativeResponse, response: UwsResponse): void {
+  native.onAborted(() => response.onNativeAborted());
+}
+
+/** Parked responses, with a timer that runs only while there are some. */
+class ParkedSet implements ParkedResponses {
+  readonly #responses = new Set<KeptAlive>();
+  #timer: NodeJS.Timeout | undefined;
+
+  add(response: KeptAlive): void {
+    this.#responses.add(response);
+    this.#timer ??= setInterval(() => this.#keepAlive(), KEEP_ALIVE_INTERVAL_MS).unref();
+  }
+
+  delete(response: KeptAlive): void {
+    this.#responses.delete(response);
+    if (this.#responses.size === 0) this.stop();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #keepAlive(): void {
+    for (const response of this.#responses) response.keepAlive();
+  }
+}
+
+/** The binary reads TLS material from files only, while the app is made: they exist no longer than that. */
+async function createApp(uws: UwsModule, tls: TlsMaterial | undefined): Promise<TemplatedApp> {
+  if (tls === undefined) return uws.App();
+  if (tls.clientCaPem !== undefined || tls.minVersion === 'TLSv1.3') {
+    throw new OrchError(
+      'BadConfiguration',
+      'the uws listener can neither ask for client certificates nor refuse TLS 1.2',
+    );
+  }
+  const directory = await mkdtemp(join(tmpdir(), 'tls-'));
+  try {
+    const keyFile = join(directory, 'key.pem');
+    const certFile = join(directory, 'cert.pem');
+    await writeFile(keyFile, tls.keyPem, { mode: 0o600 });
+    await writeFile(certFile, tls.certPem, { mode: 0o600 });
+    return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile });
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+interface OpenSocket {
+  readonly port: number;
+  /** Idempotent. */
+  readonly closeSocket: () => void;
+}
+
+async function listen(uws: UwsModule, app: TemplatedApp, options: ListenerOptions): Promise<OpenSocket> {
+  const { host, sharedPort } = options;
+  // Threads that share a port cannot probe it: the first of them holds it. A free port must be chosen before, because
+  // the binary does not share one that the system chose.
+  const port = sharedPort && options.port !== 0 ? options.port : await probeAddress(host, options.port);
+  return new Promise((resolve, reject) => {
+    // The declared type lacks the form with both a host and options.
+    const listenAt = app.listen.bind(app) as unknown as (
+      host: string,
+      port: number,
+      options: number,
+      callback: (socket: object | false) => void,
+    ) => void;
+    listenAt(host, port, sharedPort ? SHARE_PORT : EXCLUSIVE_PORT, (socket) => {
+      if (socket === false) {
+        app.close();
+        reject(listenError(host, port, 'EADDRINUSE'));
+        return;
+      }
+      let isOpen = true;
+      resolve({
+        port: uws.us_socket_local_port(socket),
+        closeSocket: () => {
+          if (isOpen) uws.us_listen_socket_close(socket);
+          isOpen = false;
+        },
+      });
+    });
+  });
+}

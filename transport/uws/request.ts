@@ -1,0 +1,219 @@
+// One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
+// read by chunks that are only lent. Knows nothing of what the answer will be.
+import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../exchange.ts';
+import { addressText } from '../peer-address.ts';
+import { headersStarting, headerValue } from '../raw-headers.ts';
+import type { UwsResponse } from './response.ts';
+
+const NO_HEADERS: readonly string[] = [];
+
+// The list that `collectHeader` fills: one callback for all requests instead of a closure for each.
+let collecting: string[] = [];
+
+function collectHeader(name: string, value: string): void {
+  collecting.push(name, value);
+}
+
+/** Names and values in turn, in the order they arrived, names in lower case. */
+function copyHeaders(native: NativeRequest): readonly string[] {
+  const headers: string[] = [];
+  collecting = headers;
+  native.forEach(collectHeader);
+  return headers;
+}
+
+export class UwsRequest implements HttpRequest {
+  readonly method: string;
+  readonly path: string;
+  query: string;
+  readonly peerCertificate = undefined;
+  readonly isWebSocket: boolean;
+  readonly upgrade = undefined;
+  #headers: readonly string[];
+  readonly #nativeResponse: NativeResponse;
+  readonly #response: UwsResponse;
+  #remoteAddress: string | undefined;
+  #bodyState: 'unread' | 'read' | 'missed' = 'unread';
+
+  constructor(
+    method: string,
+    native: NativeRequest,
+    nativeResponse: NativeResponse,
+    response: UwsResponse,
+    isWebSocket: boolean,
+  ) {
+    this.method = method;
+    this.isWebSocket = isWebSocket;
+    this.path = native.getUrl();
+    this.query = native.getQuery() ?? '';
+    this.#headers = copyHeaders(native);
+    this.#nativeResponse = nativeResponse;
+    this.#response = response;
+  }
+
+  /** One exchange at a time: itself stands for the connection. */
+  get connection(): object {
+    return this;
+  }
+
+  get remoteAddress(): string {
+    if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
+    this.#remoteAddress ??= addressText(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
+    return this.#remoteAddress;
+  }
+
+  header(name: string): string {
+    return headerValue(this.#headers, name);
+  }
+
+  headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {
+    return headersStarting(this.#headers, prefix);
+  }
+
+  body(bytesMax: number): Promise<Uint8Array | null> {
+    if (this.#response.aborted) return Promise.reject(new RequestAborted());
+    if (this.#bodyState !== 'unread' || this.#response.isAnswered) {
+      return Promise.reject(new Error('the body was read twice, or after the turn in which the request arrived'));
+    }
+    this.#bodyState = 'read';
+    const body = new Promise<Uint8Array | null>((resolve, reject) => {
+      this.#response.onAborted(() => reject(new RequestAborted()));
+      readBody(this.#nativeResponse, bytesMax, (body) => {
+        this.#response.enterCallback();
+        resolve(body);
+      });
+    });
+    // A handler that answers without waiting for the body must not bring the process down when the client goes away.
+    body.catch(() => {});
+    return body;
+  }
+
+  bodyFlow(): BodyFlow {
+    const flow = new UwsBodyFlow();
+    if (this.#response.aborted) flow.lose('aborted');
+    else if (this.#bodyState !== 'unread' || this.#response.isAnswered) flow.end();
+    else {
+      this.#bodyState = 'read';
+      this.#response.onAborted(() => flow.lose('aborted'));
+      if (!this.#announcesBody()) flow.end();
+      else {
+        this.#nativeResponse.onData((lent, isLast) => {
+          this.#response.enterCallback();
+          flow.add(lent, isLast);
+        });
+      }
+    }
+    return flow;
+  }
+
+  /**
+   * To be called when the handler has returned: a body that it left alone is discarded, and a later `body` fails
+   * instead of waiting for bytes that are gone.
+   */
+  settle(): void {
+    if (this.#bodyState !== 'unread' || this.#response.isAnswered || !this.#announcesBody()) return;
+    this.#nativeResponse.onData(() => {
+      this.#bodyState = 'missed';
+    });
+  }
+
+  release(): void {
+    this.#headers = NO_HEADERS;
+    this.query = '';
+  }
+
+  #announcesBody(): boolean {
+    const length = this.header('content-length');
+    return (length !== '' && length !== '0') || this.header('transfer-encoding') !== '';
+  }
+}
+
+/** Bytes that wait for a slow receiver. The binary cannot hold a client back, so that more than these is given up. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+/** What a chunk costs beside its bytes: a client may send them one by one. */
+const CHUNK_COST_BYTES = 256;
+
+class UwsBodyFlow implements BodyFlow {
+  #receiver: BodyReceiver | undefined;
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #isHeld = true;
+  #ending: 'ended' | 'aborted' | 'tooFast' | undefined;
+
+  start(receiver: BodyReceiver): void {
+    this.#receiver = receiver;
+    this.resume();
+  }
+
+  resume(): void {
+    const receiver = this.#receiver;
+    if (receiver === undefined) return;
+    this.#isHeld = false;
+    while (!this.#isHeld && this.#waiting.length > 0) {
+      const chunk = this.#waiting.shift()!;
+      this.#waitingBytes -= chunk.length + CHUNK_COST_BYTES;
+      if (!receiver.onChunk(chunk)) this.#isHeld = true;
+    }
+    const ending = this.#ending;
+    if (this.#waiting.length > 0 || ending === undefined) return;
+    this.#receiver = undefined;
+    if (ending === 'ended') receiver.onEnd();
+    else receiver.onLost(ending);
+  }
+
+  add(lent: ArrayBuffer, isLast: boolean): void {
+    if (this.#ending !== undefined) return;
+    if (lent.byteLength > 0) {
+      this.#waiting.push(new Uint8Array(lent.slice(0)));
+      this.#waitingBytes += lent.byteLength + CHUNK_COST_BYTES;
+    }
+    if (!this.#isHeld) this.resume();
+    if (this.#waitingBytes > WAITING_BYTES_MAX) this.lose('tooFast');
+    else if (isLast) this.end();
+  }
+
+  end(): void {
+    this.#ending ??= 'ended';
+    if (!this.#isHeld || this.#waiting.length === 0) this.resume();
+  }
+
+  lose(reason: 'aborted' | 'tooFast'): void {
+    if (this.#ending === 'ended' && this.#receiver === undefined) return;
+    this.#ending = reason;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.resume();
+  }
+}
+
+/** Gathers chunks until the last; one chunk costs one copy. Answers null once, when there are too many bytes. */
+function readBody(native: NativeResponse, bytesMax: number, resolve: (body: Uint8Array | null) => void): void {
+  let chunks: Uint8Array[] = [];
+  let bytes = 0;
+  native.onData((lent, isLast) => {
+    bytes += lent.byteLength;
+    if (bytes > bytesMax) {
+      chunks = [];
+      resolve(null);
+      return;
+    }
+    const chunk = new Uint8Array(lent.slice(0));
+    if (!isLast) {
+      if (chunk.length > 0) chunks.push(chunk);
+      return;
+    }
+    resolve(chunks.length === 0 ? chunk : concatenate(chunks, chunk, bytes));
+  });
+}
+
+function concatenate(chunks: readonly Uint8Array[], last: Uint8Array, bytes: number): Uint8Array {
+  const whole = new Uint8Array(bytes);
+  let offset = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, offset);
+    offset += chunk.length;
+  }
+  whole.set(last, offset);
+  return whole;
+}

@@ -1,0 +1,199 @@
+// One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
+// after an abort, and only inside a cork. Streamed answers are handed over by uws-stream.ts.
+import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
+import type { HeaderList } from '../exchange.ts';
+import { isBodiless } from '../http-status.ts';
+import type { TrackedResponse } from '../run-handler.ts';
+import type { MessageFraming } from '../websocket/handshake.ts';
+import { type StreamOwner, type UwsResponseScope, UwsStream, writeHead } from './stream.ts';
+import { UwsWebSocket } from './web-socket.ts';
+
+/** What the binary needs to go on as a WebSocket. */
+export interface WebSocketOffer {
+  readonly key: string;
+  readonly context: us_socket_context_t;
+}
+
+/** What a native WebSocket carries: the response that it is. */
+export interface WebSocketData {
+  readonly response: UwsResponse;
+}
+
+type State = 'idle' | 'ongoing' | 'done';
+
+export class UwsResponse implements TrackedResponse, StreamOwner {
+  aborted = false;
+  readonly #native: NativeResponse;
+  readonly #scope: UwsResponseScope;
+  readonly #isHeadRequest: boolean;
+  readonly #offer: WebSocketOffer | undefined;
+  #framing: MessageFraming = 'lines';
+  #state: State = 'idle';
+  #stream: UwsStream | undefined;
+  #webSocket: UwsWebSocket | undefined;
+  #abortCallback: (() => void) | undefined;
+
+  constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
+    this.#native = native;
+    this.#scope = scope;
+    this.#isHeadRequest = isHeadRequest;
+    this.#offer = offer;
+    scope.cork.enter(native);
+  }
+
+  /** To be called first in each later native callback of the request. */
+  enterCallback(): void {
+    this.#scope.cork.enter(this.#native);
+    this.#stream?.enterCallback();
+  }
+
+  /** True when nothing more may be sent. */
+  get isAnswered(): boolean {
+    return this.#state === 'done';
+  }
+
+  /** True when the native response may not be asked for anything: it is answered, or has become a WebSocket. */
+  get isNativeGone(): boolean {
+    return this.#state === 'done' || this.#webSocket !== undefined;
+  }
+
+  get isUntouched(): boolean {
+    return this.#state === 'idle';
+  }
+
+  onAborted(callback: () => void): void {
+    if (this.aborted) {
+      callback();
+      return;
+    }
+    if (this.#state === 'done') return;
+    const earlier = this.#abortCallback;
+    const both = (): void => {
+      earlier?.();
+      callback();
+    };
+    this.#abortCallback = earlier === undefined ? callback : both;
+  }
+
+  respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
+    if (this.#state !== 'idle') return;
+    this.#finish();
+    this.#native.cork(() => {
+      writeHead(this.#native, status, headers);
+      if (isBodiless(status)) this.#endBodiless(undefined);
+      else if (this.#isHeadRequest) this.#endBodiless(Buffer.byteLength(body));
+      else this.#native.end(body, this.#scope.isStopping);
+    });
+  }
+
+  start(status: number, headers: HeaderList, isVerbatim = false): void {
+    if (this.#state !== 'idle') return;
+    if (this.#isHeadRequest || isBodiless(status)) {
+      this.#finish();
+      this.#native.cork(() => {
+        writeHead(this.#native, status, headers);
+        this.#endBodiless(undefined);
+      });
+      return;
+    }
+    this.#state = 'ongoing';
+    this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim);
+  }
+
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    if (this.#state !== 'idle' || this.#offer === undefined) return;
+    const { key, context } = this.#offer;
+    this.#state = 'ongoing';
+    this.#framing = framing;
+    // Opens before this returns.
+    this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
+  }
+
+  /** The native response has become this. */
+  onOpen(native: NativeWebSocket<WebSocketData>): void {
+    this.#webSocket = new UwsWebSocket(native, this.#framing);
+  }
+
+  /** The WebSocket has sent some of what it held. */
+  onDrain(): void {
+    // Not in the native callback: there the binary forgets to go on with a long message that a socket takes in part.
+    setImmediate(() => {
+      const webSocket = this.#webSocket;
+      if (this.#state === 'done' || webSocket?.hasRoom !== true || webSocket.onDrained === undefined) return;
+      this.guarded(webSocket.onDrained);
+    });
+  }
+
+  write(bytes: Uint8Array): boolean {
+    if (this.#state !== 'ongoing') return false;
+    return (this.#webSocket ?? this.#stream)?.write(bytes) ?? false;
+  }
+
+  onDrained(callback: () => void): void {
+    const sink = this.#webSocket ?? this.#stream;
+    if (sink !== undefined) sink.onDrained = callback;
+  }
+
+  end(last?: Uint8Array): void {
+    if (this.#state !== 'ongoing') return;
+    if (last !== undefined) this.write(last);
+    const webSocket = this.#webSocket;
+    if (webSocket === undefined) {
+      this.#stream?.end();
+      return;
+    }
+    this.#finish();
+    webSocket.end();
+  }
+
+  streamEnded(): void {
+    this.#finish();
+  }
+
+  abort(): void {
+    if (this.#state === 'done') return;
+    if (this.#webSocket === undefined) this.#native.close();
+    else this.#webSocket.cut();
+    // Closing runs the native abort callback, if the listener had attached it already.
+    this.onNativeAborted();
+  }
+
+  /** The native abort: the socket is gone. */
+  onNativeAborted(): void {
+    if (this.#state === 'done') return;
+    const callback = this.#abortCallback;
+    this.#finish();
+    this.aborted = true;
+    if (callback !== undefined) this.guarded(callback);
+  }
+
+  keepAlive(): void {
+    this.#stream?.keepAlive();
+  }
+
+  /**
+   * Ends an answer that has no body. The length is written as a header like any other: given to the binary, it waits for
+   * as many bytes, which never come. The connection is left for the client to close.
+   */
+  #endBodiless(contentLength: number | undefined): void {
+    if (contentLength !== undefined) this.#native.writeHeader('Content-Length', String(contentLength));
+    if (this.#scope.isStopping) this.#native.writeHeader('Connection', 'close');
+    this.#native.endWithoutBody();
+  }
+
+  #finish(): void {
+    this.#state = 'done';
+    this.#abortCallback = undefined;
+    this.#stream?.drop();
+    this.#stream = undefined;
+  }
+
+  guarded(callback: () => void): void {
+    try {
+      callback();
+    } catch (error) {
+      this.abort();
+      this.#scope.onError(error);
+    }
+  }
+}

@@ -1,0 +1,305 @@
+// One streamed answer on a uws socket: hands its bytes to the binary in pieces, and holds what a full socket has not taken.
+//
+// What decides the pieces: the binary gathers a callback's writes in one buffer. When a write does not fit behind what is
+// in it and the socket takes less than that, the binary keeps the buffer and drops the write, and the stream is mis-framed
+// from there on (uWebSockets.js #1249). So a piece is never longer than what surely fits. What the binary itself holds
+// for a client that does not read is less than two such pieces; this file holds the rest of one chunk.
+import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
+import type { HeaderList } from '../exchange.ts';
+import { statusLine } from '../http-status.ts';
+import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from '../response-headers.ts';
+
+/** The binary's buffer: one for all sockets of a thread, lent to the one that is corked. */
+const CORK_BYTES = 16 * 1024;
+/** What frames a piece: its length between two line ends, the blank behind it, the closing chunk. */
+const FRAMING_BYTES_MAX = 32;
+/** What the binary writes between a status and a body by itself: the protocol, the date, its own name, the coding. */
+const HEAD_EXTRA_BYTES_MAX = 256;
+/** A character of a header in UTF-8, in which the binary takes it. */
+const CHARACTER_BYTES_MAX = 2;
+
+/**
+ * The first piece after a refused one. The binary does not tell what it still holds, but it takes a piece without a
+ * refusal only when that is gone: a small one finds out, so that it holds less each time and not more.
+ */
+const PROBE_BYTES = 64;
+
+const NEWLINE = 0x0a;
+
+// The binary sends the line end that closes a chunk together with the next chunk, and the one that closes the headers
+// with the first. Some clients wait for it, so a JSON stream gets a blank after each line: it is its own chunk and pushes
+// the line end out. A blank and not a newline, because clients that read by lines choke on empty ones.
+const FLUSHING_BLANK = new Uint8Array([0x20]);
+
+// A stream of events behind four bytes of their length has no room for a blank. No event has 16 MB: the first byte of the
+// first length is sent with the headers, and left out of the first event.
+const LEADING_ZERO = new Uint8Array([0]);
+
+/** What responses of one listener share. */
+export interface UwsResponseScope {
+  /** While true, connections are closed after their answer. */
+  isStopping: boolean;
+  /** Responses whose client does not read: kept alive by the listener's timer. */
+  readonly parked: ParkedResponses;
+  /** The binary's cork, as far as it matters here. */
+  readonly cork: Cork;
+  onError(error: unknown): void;
+}
+
+export interface KeptAlive {
+  keepAlive(): void;
+}
+
+/** The responses that wait for their client to read. */
+export interface ParkedResponses {
+  add(response: KeptAlive): void;
+  delete(response: KeptAlive): void;
+}
+
+/**
+ * The response in whose native callback the thread is, or was last: until that returns, the binary has it corked, and all
+ * that is written to it shares one buffer.
+ */
+export class Cork {
+  #holder: NativeResponse | undefined;
+  #room = 0;
+
+  /** To be called first in each native callback of a request. */
+  enter(native: NativeResponse): void {
+    this.#holder = native;
+    this.#room = CORK_BYTES;
+  }
+
+  holds(native: NativeResponse): boolean {
+    return this.#holder === native;
+  }
+
+  /** The callback has returned. */
+  leave(native: NativeResponse): void {
+    if (this.#holder === native) this.#holder = undefined;
+  }
+
+  /** Bytes that surely fit, with what frames them. */
+  room(native: NativeResponse): number {
+    return (this.#holder === native ? this.#room : CORK_BYTES) - FRAMING_BYTES_MAX;
+  }
+
+  fill(native: NativeResponse, bytes: number): void {
+    if (this.#holder === native) this.#room -= bytes + FRAMING_BYTES_MAX;
+  }
+}
+
+/** Whose answer it is. */
+export interface StreamOwner extends KeptAlive {
+  /** The closing chunk has been handed over: the native response is gone. */
+  streamEnded(): void;
+  /** Runs a handler's callback. */
+  guarded(callback: () => void): void;
+}
+
+export class UwsStream {
+  onDrained: (() => void) | undefined;
+  readonly #native: NativeResponse;
+  readonly #scope: UwsResponseScope;
+  readonly #owner: StreamOwner;
+  /** Until it is sent. */
+  #head: { readonly status: number; readonly headers: HeaderList } | undefined;
+  readonly #isPlainJson: boolean;
+  /** The first byte of the first event was sent before it. */
+  #owesZero = false;
+  /** Copies of what has not been handed over. */
+  #pending: Uint8Array[] | undefined;
+  /** The handler was told to wait. */
+  #isFull = false;
+  /** The last piece was refused, and waits in the binary. */
+  #isRefused = false;
+  #isEnding = false;
+
+  constructor(
+    native: NativeResponse,
+    scope: UwsResponseScope,
+    owner: StreamOwner,
+    status: number,
+    headers: HeaderList,
+    isVerbatim: boolean,
+  ) {
+    this.#native = native;
+    this.#scope = scope;
+    this.#owner = owner;
+    this.#head = { status, headers };
+    this.#isPlainJson = !isVerbatim && isPlainJson(headers);
+    native.onWritable(() => this.#onWritable());
+    this.enterCallback();
+    // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
+    if (this.#isPlainJson || isLengthDelimited(headers)) queueMicrotask(() => this.#flushHead());
+  }
+
+  /** To be called in each native callback of the request, after `Cork.enter`. */
+  enterCallback(): void {
+    if (!this.#scope.cork.holds(this.#native)) return;
+    // Once the callback has returned, the buffer is free again, and what did not fit is sent.
+    setImmediate(() => {
+      this.#scope.cork.leave(this.#native);
+      if (this.#pending !== undefined) this.#onWritable();
+    });
+  }
+
+  /** Sends a chunk. False when the socket is full; what it has not taken is on its way. */
+  write(bytes: Uint8Array): boolean {
+    if (this.#isEnding) return false;
+    if (bytes.length === 0) return !this.#isFull;
+    if (this.#pending !== undefined) {
+      this.#pending.push(copyOf(bytes));
+      return false;
+    }
+    const owed = this.#owesZero && bytes[0] === 0 ? bytes.subarray(1) : bytes;
+    this.#owesZero = false;
+    const taken = this.#writePieces(owed);
+    if (taken < owed.length) this.#pending = [copyOf(owed.subarray(taken))];
+    this.#setFull(this.#isRefused || taken < owed.length);
+    return !this.#isFull;
+  }
+
+  /** Ends the answer when the socket has taken all of it. A client that takes nothing for ten seconds is cut off. */
+  end(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    if (this.#pending === undefined && !this.#isFull && this.#room() >= 0) this.#end();
+    else this.#pending ??= [];
+  }
+
+  /** The socket is gone. */
+  drop(): void {
+    this.#pending = undefined;
+    this.#isEnding = true;
+    this.onDrained = undefined;
+    this.#setFull(false);
+  }
+
+  /**
+   * Renews the ten seconds after which the binary cuts a socket that takes nothing of what was refused. Pausing first is
+   * needed: resuming restores the poll flags that the last pause on this thread saved, and without one it would stop the
+   * polling for good.
+   */
+  keepAlive(): void {
+    if (!this.#isRefused || this.#isEnding) return;
+    this.#native.pause();
+    this.#native.resume();
+  }
+
+  #end(): void {
+    this.#native.cork(() => {
+      this.#sendHead();
+      this.#native.end(undefined, this.#scope.isStopping);
+    });
+    this.drop();
+    this.#owner.streamEnded();
+  }
+
+  /** Writes status and headers where they have not been; to be called inside a cork. */
+  #sendHead(): void {
+    const head = this.#head;
+    if (head === undefined) return;
+    this.#head = undefined;
+    writeHead(this.#native, head.status, head.headers);
+  }
+
+  #flushHead(): void {
+    if (this.#head === undefined || this.#isEnding) return;
+    this.#owesZero = !this.#isPlainJson;
+    this.#isRefused = !this.#writePiece(this.#isPlainJson ? FLUSHING_BLANK : LEADING_ZERO, false);
+  }
+
+  /** Hands bytes over until the socket, or the buffer of the callback at hand, is full. Returns how many it took. */
+  #writePieces(bytes: Uint8Array): number {
+    let taken = 0;
+    while (taken < bytes.length) {
+      const room = this.#room();
+      if (room <= 0) return taken;
+      const end = Math.min(bytes.length, taken + (this.#isRefused ? Math.min(room, PROBE_BYTES) : room));
+      const piece = taken === 0 && end === bytes.length ? bytes : bytes.subarray(taken, end);
+      taken = end;
+      this.#isRefused = !this.#writePiece(piece, end === bytes.length && bytes[end - 1] === NEWLINE);
+      if (this.#isRefused) return taken;
+    }
+    return taken;
+  }
+
+  #writePiece(piece: Uint8Array, endsLine: boolean): boolean {
+    let isTaken = true;
+    this.#scope.cork.fill(this.#native, piece.length + this.#headBytesMax());
+    this.#native.cork(() => {
+      this.#sendHead();
+      isTaken = this.#native.write(piece);
+      if (endsLine && this.#isPlainJson) isTaken = this.#native.write(FLUSHING_BLANK);
+    });
+    return isTaken;
+  }
+
+  /** Bytes that surely fit into the buffer, behind the head where that is still to be sent. */
+  #room(): number {
+    const { cork } = this.#scope;
+    const room = cork.room(this.#native) - this.#headBytesMax();
+    // A head that fills the whole buffer goes alone, and finds an empty socket.
+    return this.#head === undefined || cork.holds(this.#native) ? room : Math.max(PROBE_BYTES, room);
+  }
+
+  /** No less than what is still to be written of the head. */
+  #headBytesMax(): number {
+    if (this.#head === undefined) return 0;
+    let bytes = HEAD_EXTRA_BYTES_MAX;
+    for (const [name, value] of this.#head.headers) bytes += (name.length + value.length + 4) * CHARACTER_BYTES_MAX;
+    return bytes;
+  }
+
+  #setFull(isFull: boolean): void {
+    if (this.#isFull === isFull) return;
+    this.#isFull = isFull;
+    if (isFull) this.#scope.parked.add(this.#owner);
+    else this.#scope.parked.delete(this.#owner);
+  }
+
+  #onWritable(): boolean {
+    if (this.#isEnding && this.#pending === undefined) return true;
+    // The binary leaves its own buffer to the next write; with nothing to write, an empty cork sends it.
+    if (this.#pending === undefined) this.#native.cork(() => {});
+    else if (!this.#writePending(this.#pending)) return true;
+    const wasFull = this.#isFull;
+    this.#setFull(false);
+    if (this.#isEnding) this.#end();
+    else if (wasFull && this.onDrained !== undefined) this.#owner.guarded(this.onDrained);
+    return true;
+  }
+
+  /** True when nothing is left, and the socket takes more. */
+  #writePending(pending: Uint8Array[]): boolean {
+    while (pending.length > 0) {
+      const bytes = pending[0]!;
+      const taken = this.#writePieces(bytes);
+      if (taken < bytes.length) {
+        pending[0] = bytes.subarray(taken);
+        return false;
+      }
+      pending.shift();
+      if (!this.#isRefused) continue;
+      // Nothing is left to write, but the end waits for the socket too.
+      if (pending.length === 0 && !this.#isEnding) this.#pending = undefined;
+      return false;
+    }
+    this.#pending = undefined;
+    return true;
+  }
+}
+
+/** Status and headers, without those that frame; to be called inside a cork. */
+export function writeHead(native: NativeResponse, status: number, headers: HeaderList): void {
+  native.writeStatus(statusLine(status));
+  for (const [name, value] of headers) {
+    if (!isFramingHeader(name)) native.writeHeader(name, safeHeaderValue(value));
+  }
+}
+
+/** `slice` of a Buffer would be a view. */
+function copyOf(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes);
+}
