@@ -2,6 +2,7 @@
 // state (cluster-state.ts) and no queue state (queue.ts).
 import { asList, asNumber, asObject, asText, asTextMap, type JsonObject } from './object-reading.ts';
 import { AmountSum, parseAmount, type ResourceAmounts } from './resource-amounts.ts';
+import { unknownDemands } from './unknown-demands.ts';
 
 /** A port that a container claims on its node. */
 export interface HostPort {
@@ -63,6 +64,8 @@ export interface PodInfo {
   readonly scoredMemoryBytes: number;
   readonly hostPorts: readonly HostPort[];
   readonly constraints: PodConstraints;
+  /** What the pod demands that no plug-in knows; empty for pods that have a node. */
+  readonly unknownDemands: readonly string[];
   /** `status.conditions` as stored, for changing one of them. */
   readonly conditions: readonly unknown[];
 }
@@ -72,6 +75,7 @@ const SCORED_MILLI_CPU_DEFAULT = 100;
 const SCORED_MEMORY_BYTES_DEFAULT = 200 * 1024 * 1024;
 
 const NO_HOST_PORTS: readonly HostPort[] = Object.freeze([]);
+const NO_DEMANDS: readonly string[] = Object.freeze([]);
 const NO_CONDITIONS: readonly unknown[] = Object.freeze([]);
 const NO_CONSTRAINTS: PodConstraints = Object.freeze({
   nodeSelector: new Map<string, string>(),
@@ -113,6 +117,7 @@ export function readPod(object: JsonObject): PodInfo {
     scoredMemoryBytes: scoredRequest(containers, initContainers, overhead, 'memory', 1, SCORED_MEMORY_BYTES_DEFAULT),
     hostPorts: hostPortsOf(containers),
     constraints: unbound ? constraintsOf(spec) : NO_CONSTRAINTS,
+    unknownDemands: unbound ? unknownDemands(spec) : NO_DEMANDS,
     conditions: unbound ? asList(status.conditions) : NO_CONDITIONS,
   };
 }

@@ -2,6 +2,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { Profile } from './framework.ts';
 import { balancedAllocation } from './plugins/balanced-allocation.ts';
+import { knownDemands } from './plugins/known-demands.ts';
 import { leastAllocated } from './plugins/least-allocated.ts';
 import { nodeAffinity } from './plugins/node-affinity.ts';
 import { nodeName } from './plugins/node-name.ts';
@@ -12,7 +13,15 @@ import { taintToleration } from './plugins/taint-toleration.ts';
 
 export function defaultProfile(dialect: Dialect): Profile {
   return {
-    filters: [nodeUnschedulable(dialect), nodeName, taintToleration, nodeAffinity, nodePorts, nodeResourcesFit],
+    filters: [
+      knownDemands,
+      nodeUnschedulable(dialect),
+      nodeName,
+      taintToleration,
+      nodeAffinity,
+      nodePorts,
+      nodeResourcesFit,
+    ],
     scores: [
       { plugin: leastAllocated, weight: 1 },
       { plugin: balancedAllocation, weight: 1 },

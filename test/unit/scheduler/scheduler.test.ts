@@ -361,3 +361,33 @@ test('the kind makes a decider whose settings can be overridden', (t) => {
   t.is(schedulerKind.nature, 'decider');
   t.is(schedulerKind.settings?.bindingBatchMax, 256);
 });
+
+const required = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: {} }] };
+const UNKNOWN_DEMANDS: readonly (readonly [demand: string, spec: JsonObject])[] = [
+  ['required pod affinity', { affinity: { podAffinity: required } }],
+  ['required pod anti-affinity', { affinity: { podAntiAffinity: required } }],
+  ['topology spread constraints', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }],
+  ['volumes that belong to nodes', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }],
+  ['a runtime class', { runtimeClassName: 'sandboxed' }],
+];
+
+for (const [demand, spec] of UNKNOWN_DEMANDS) {
+  test(`a pod that demands ${demand} waits, and its condition says why`, async (t) => {
+    const { cluster, status } = await running([nodeEvent(node('n')), podEvent(pod('a', { spec }))]);
+    t.deepEqual(cluster.binds, []);
+    t.is(status().unschedulable, 1);
+    const [write] = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
+    t.like(write?.body, {
+      status: {
+        conditions: [
+          {
+            type: 'PodScheduled',
+            status: 'False',
+            reason: 'Unschedulable',
+            message: `0/1 nodes are available: 1 this scheduler does not support ${demand}.`,
+          },
+        ],
+      },
+    });
+  });
+}
