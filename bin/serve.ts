@@ -232,6 +232,7 @@ function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => vo
         return;
       }
       stopping = true;
+      supervisor.drain();
       setTimeout(() => {
         supervisor.stop().then(
           () => {

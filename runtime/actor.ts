@@ -69,6 +69,8 @@ export interface Actor<P extends Protocol> {
    * messages wait in the mailbox until then. A rejection fails the thread's start.
    */
   start?(): Promise<void>;
+  /** The end of the server has been announced: `stop` will follow, perhaps much later. On a new thread, before `start`. */
+  drain?(): void;
   /**
    * Called at shutdown, in the order of `stopOrder`: finish what was accepted, then resolve. Messages are still handled
    * meanwhile; afterwards the mailbox is closed and the actor's timers no longer fire.

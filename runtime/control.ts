@@ -33,6 +33,8 @@ export interface ThreadControl {
   /** Loads the roster and makes the thread's actors; answers their stop orders. */
   create(): Promise<Outcome<readonly number[]>>;
   start(): Promise<Outcome<null>>;
+  /** Tells the actors that the server is going to stop. */
+  drain(): void;
   /** Stops the actors of one stop order. */
   stop(stopOrder: number): Promise<void>;
   connect(thread: number, port: MessagePort): void;

@@ -42,6 +42,8 @@ export interface ThreadStats {
 export interface Supervisor {
   /** All actors of all threads are ready to serve. Rejects with what kept one from starting, after all have ended. */
   readonly ready: Promise<void>;
+  /** Tells every actor that the server is going to stop, those of threads that are started again too. */
+  drain(): void;
   /** Stops the actors in ascending stop order across the threads, then ends the threads. */
   stop(): Promise<void>;
   stats(): Promise<readonly ThreadStats[]>;
@@ -83,6 +85,7 @@ class ThreadSupervisor implements Supervisor {
   private readonly monitor: HeartbeatMonitor;
   private readonly log: Logger;
   private readonly pulse: Timer;
+  private draining = false;
   private stopping: Promise<void> | undefined;
 
   constructor(setup: SupervisorOptions) {
@@ -105,6 +108,11 @@ class ThreadSupervisor implements Supervisor {
     this.ready = this.startAll();
     this.ready.catch(() => {}); // Whoever awaits `ready` hears of it.
     this.pulse = realEnvironment.timers.every(this.heartbeatMs, () => this.checkHeartbeats());
+  }
+
+  drain(): void {
+    this.draining = true;
+    for (const { worker } of this.seats) this.drainThread(worker);
   }
 
   stop(): Promise<void> {
@@ -190,6 +198,7 @@ class ThreadSupervisor implements Supervisor {
     const { worker } = seat;
     try {
       await this.create(seat);
+      if (this.draining) this.drainThread(worker);
       await this.start(seat);
       for (const peer of this.peersOf(seat)) {
         peer.worker?.call((control) => control.peerRestarted(seat.index)).catch(() => {}); // It ended itself.
@@ -198,6 +207,10 @@ class ThreadSupervisor implements Supervisor {
       this.log.error({ err: error, restarted: seat.name }, 'a thread could not be started again');
       await worker?.end(this.stopTimeoutMs);
     }
+  }
+
+  private drainThread(worker: WorkerThread | undefined): void {
+    worker?.call((control) => control.drain()).catch(() => {}); // It ended; its successor is told.
   }
 
   private peersOf(seat: Seat): readonly Seat[] {

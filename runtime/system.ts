@@ -147,6 +147,11 @@ export class System<Options> {
     late?.cancel();
   }
 
+  /** Tells this thread's actors that the server is going to stop. */
+  drain(): void {
+    for (const { planned, actor } of this.running) this.turn(planned.name, () => actor.drain?.());
+  }
+
   /** Tells this thread's actors that the actors of another thread are new. */
   peerRestarted(thread: number): void {
     for (const { name } of this.setup.plan.threads[thread]?.actors ?? []) {

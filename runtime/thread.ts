@@ -46,6 +46,7 @@ const control: ThreadControl = {
       await host?.system.start();
       return null;
     }),
+  drain: () => host?.system.drain(),
   stop: async (stopOrder) => host?.system.stop(stopOrder),
   connect(thread, port) {
     if (host === undefined) waitingLinks.push([thread, port]);

@@ -12,7 +12,9 @@ export interface HttpRequest {
   readonly query: string;
   /** One header's value, several joined by `, `; empty when absent. */
   header(name: string): string;
-  /** All headers whose name begins with `prefix`, for impersonation and request-header authentication. */
+  /** Whether there is a header whose name begins with `prefix`. */
+  hasHeaderWithPrefix(prefix: string): boolean;
+  /** All headers whose name begins with `prefix`; all there are for the empty one. */
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
   readonly isWebSocket: boolean;

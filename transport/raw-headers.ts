@@ -9,6 +9,12 @@ export function headerValue(headers: readonly string[], name: string): string {
   return joined ?? '';
 }
 
+/** True when a header's name begins with `prefix`. */
+export function hasHeaderStarting(headers: readonly string[], prefix: string): boolean {
+  for (let i = 0; i < headers.length; i += 2) if (headers[i]!.startsWith(prefix)) return true;
+  return false;
+}
+
 /** Name and value of each header whose name begins with `prefix`. */
 export function headersStarting(
   headers: readonly string[],

@@ -226,11 +226,12 @@ export class Ingress implements Actor<IngressProtocol> {
       case 'status':
         reply.send(this.#status());
         return;
-      case 'drain':
-        this.#draining = true;
-        reply.send({});
-        return;
     }
+  }
+
+  /** /readyz fails from now on, while everything is still served. */
+  drain(): void {
+    this.#draining = true;
   }
 
   /** Stops accepting, ends watches between two events, and waits for the requests in progress. */

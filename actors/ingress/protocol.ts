@@ -16,8 +16,6 @@ export interface IngressStatus {
 export interface IngressProtocol extends Protocol {
   readonly asks: {
     readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
-    /** Begins the end: /readyz fails from now on, while requests are still served. */
-    readonly drain: { readonly message: Record<never, never>; readonly reply: Record<never, never> };
   };
   readonly tells: WatchDeliveryTells;
 }

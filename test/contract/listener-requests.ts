@@ -27,6 +27,7 @@ export function requestTests(served: Served): void {
         absent: request.header('x-absent'),
         host: request.header('host'),
         extra: request.headersWithPrefix('impersonate-'),
+        impersonates: request.hasHeaderWithPrefix('impersonate-'),
       };
       response.respond(200, JSON_HEADERS, JSON.stringify(described));
     }, 1);
@@ -55,6 +56,7 @@ export function requestTests(served: Served): void {
         ['impersonate-group', 'x'],
         ['impersonate-group', 'y, z'],
       ],
+      impersonates: true,
     });
   });
 

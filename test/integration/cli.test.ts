@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
 import { HttpsClient } from '../server/https-client.ts';
 import { freePort, newServer, startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 // One after the other: each starts processes of its own.
@@ -76,6 +77,22 @@ test('a second signal ends a server at once, by that signal and not by an abort'
   await ended;
   clearInterval(again);
   t.is(server.endedBy, 'SIGTERM');
+});
+
+test('a server that is to stop later is not ready from then on, lives, and serves', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'wide', '--shutdown-delay-duration', '1h'] });
+  const { client } = server;
+  process.kill(server.pid, 'SIGTERM');
+  const readyz = await eventually(
+    () => client.get('/readyz'),
+    ({ status }) => status === 500,
+  );
+  t.regex(readyz.text, /^\[-\]shutdown failed: /m);
+  for (const path of ['/livez', '/healthz', '/api/v1/namespaces/default']) {
+    t.is((await client.get(path)).status, 200, path);
+  }
+  const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'late' } };
+  t.is((await client.request('POST', '/api/v1/namespaces', { body })).status, 201);
 });
 
 test('SIGINT ends a server with code 0, with watches open', async (t) => {

@@ -127,6 +127,20 @@ const CASES: readonly Case[] = [
   row('a body in another namespace than the path', 'POST', CONFIG_MAPS, 400, 'BadRequest', /namespace/, {
     body: configMap({ name: 'a', namespace: 'other' }),
   }),
+  ...['Impersonate-User', 'impersonate-group', 'IMPERSONATE-UID', 'Impersonate-Extra-scopes'].map((header) =>
+    row(
+      `a request with ${header}`,
+      'GET',
+      CONFIG_MAPS,
+      403,
+      'Forbidden',
+      /^forbidden: User "orch-admin" cannot impersonate: impersonation is not in force$/,
+      { headers: { [header]: 'jane' } },
+    ),
+  ),
+  row('impersonation on a path', 'GET', '/version', 403, 'Forbidden', /impersonat/, {
+    headers: { 'impersonate-user': '' },
+  }),
   row('a bad label selector', 'GET', `${CONFIG_MAPS}?labelSelector=a%3D%3D%3Db`, 400, 'BadRequest', /./),
   row(
     'a field that nothing selects by',

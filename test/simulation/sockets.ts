@@ -201,6 +201,7 @@ function requestOf({
     path,
     query,
     header: (name) => headers[name] ?? '',
+    hasHeaderWithPrefix: () => false,
     headersWithPrefix: () => [],
     isWebSocket: false,
     connection: {},

@@ -12,7 +12,7 @@ import {
   RequestAborted,
 } from '../exchange.ts';
 import { unmappedAddress } from '../peer-address.ts';
-import { headersStarting, headerValue } from '../raw-headers.ts';
+import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
 export interface RequestSource {
@@ -85,6 +85,10 @@ export class NodeRequest implements HttpRequest {
 
   header(name: string): string {
     return headerValue(this.#headers, name);
+  }
+
+  hasHeaderWithPrefix(prefix: string): boolean {
+    return hasHeaderStarting(this.#headers, prefix);
   }
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {

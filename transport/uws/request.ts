@@ -3,7 +3,7 @@
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../exchange.ts';
 import { addressText } from '../peer-address.ts';
-import { headersStarting, headerValue } from '../raw-headers.ts';
+import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { UwsResponse } from './response.ts';
 
 const NO_HEADERS: readonly string[] = [];
@@ -65,6 +65,10 @@ export class UwsRequest implements HttpRequest {
 
   header(name: string): string {
     return headerValue(this.#headers, name);
+  }
+
+  hasHeaderWithPrefix(prefix: string): boolean {
+    return hasHeaderStarting(this.#headers, prefix);
   }
 
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[] {

@@ -125,6 +125,7 @@ export class Pipeline {
     );
     if (user === null) throw new StatusError(unauthorized());
     exchange.user = user;
+    if (request.hasHeaderWithPrefix(IMPERSONATION)) throw new StatusError(impersonationRefused(user.name));
     const { info, query } = exchange;
     if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
     if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
@@ -184,6 +185,9 @@ export class Pipeline {
   };
 }
 
+/** What the names of the headers begin with that ask for another user's rights (`-User`, `-Group`, `-Uid`, `-Extra-…`). */
+const IMPERSONATION = 'impersonate-';
+
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
@@ -224,6 +228,11 @@ export function accessOf({ info, request }: Exchange): AccessAttributes {
   const { verb, group, version, resource, subresource, name } = info;
   const namespace = authorizationNamespace(info);
   return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
+}
+
+/** Passed over, these headers would give whoever means to act with fewer rights all of their own. */
+function impersonationRefused(user: string): Status {
+  return forbiddenPath(`User "${user}" cannot impersonate: impersonation is not in force`);
 }
 
 function forbiddenStatus(user: string, access: AccessAttributes, reason: string): Status {

@@ -38,6 +38,10 @@ class BreakableActor implements Actor<WorkerProtocol> {
     this.note('stopped');
   }
 
+  drain(): void {
+    this.note('drained');
+  }
+
   onCrash(): void {
     this.note('closed in an emergency');
   }

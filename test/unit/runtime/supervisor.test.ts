@@ -114,6 +114,20 @@ test.serial('a thread that ends without a word is replaced too', async (t) => {
   await supervisor.stop();
 });
 
+test.serial('a drain reaches actors at once, and those of a replaced thread before they start', async (t) => {
+  const { supervisor, journal, go } = await start({ mischief: 'crash' });
+  await supervisor.ready;
+  supervisor.drain();
+  await until(() => journal().includes('worker drained'));
+  await go();
+  await until(() => journal().includes('driver was answered again'));
+  t.deepEqual(
+    journal().filter((line) => /^worker (started|drained)$/.test(line)),
+    ['worker started', 'worker drained', 'worker drained', 'worker started'],
+  );
+  await supervisor.stop();
+});
+
 test.serial('when both threads are one, all its actors are replaced together', async (t) => {
   const { supervisor, journal, go } = await start({ mischief: 'crash' }, { plan: ONE_THREAD });
   await go();
