@@ -175,16 +175,17 @@ function optionWarnings(option: Option, value: unknown): readonly string[] {
   ];
 }
 
-/**
- * Anonymous requests under AlwaysAllow would let everybody do everything, so they are let through only when the
- * operator says so, and then not silently.
- */
-function settleAnonymous(options: ServerOptions, given: boolean): { anonymousAuth: boolean; warnings: string[] } {
-  const open = options.anonymousAuth && options.authorizationMode.includes('AlwaysAllow');
-  if (!open) return { anonymousAuth: options.anonymousAuth, warnings: [] };
-  return given
-    ? { anonymousAuth: true, warnings: ['--anonymous-auth with AlwaysAllow lets everybody do everything'] }
-    : { anonymousAuth: false, warnings: ['anonymous requests are rejected, since AlwaysAllow would allow them all'] };
+const OPEN_WARNING =
+  '--authorization-mode AlwaysAllow lets everyone who is let in, service accounts included, do everything';
+
+/** Beside AlwaysAllow, anonymous requests would let everybody do everything: they are switched off, and not silently. */
+function settleAnonymous(options: ServerOptions): { anonymousAuth: boolean; warnings: string[] } {
+  if (!options.anonymousAuth || !options.authorizationMode.includes('AlwaysAllow')) {
+    return { anonymousAuth: options.anonymousAuth, warnings: [] };
+  }
+  const warning =
+    '--anonymous-auth is not allowed with the authorizer AlwaysAllow and is reset to false; use a different authorizer';
+  return { anonymousAuth: false, warnings: [warning] };
 }
 
 function dialectOf(given: Given): Dialect {
@@ -227,9 +228,12 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   const { values, warnings } = readOptions(program, given);
   const givenNames = new Set([...given.keys()].map(({ name }) => name));
   if (program !== 'scheduler') {
-    const settled = settleAnonymous(values as unknown as ServerOptions, givenNames.has('anonymous-auth'));
+    const options = values as unknown as ServerOptions;
+    const settled = settleAnonymous(options);
     values.anonymousAuth = settled.anonymousAuth;
     warnings.push(...settled.warnings);
+    // What `apiserver` does by default is the contract's; `up` is closed unless it is opened.
+    if (program === 'up' && options.authorizationMode.includes('AlwaysAllow')) warnings.push(OPEN_WARNING);
   }
   // The one place where a row's type becomes the static type that OptionsOf derived from the same row.
   const options = Object.freeze(values) as unknown as OptionsByProgram[P];

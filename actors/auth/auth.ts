@@ -4,8 +4,10 @@ import { createHash } from 'node:crypto';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import type { AuthorizerChain } from './authorizers/authorizer.ts';
+import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { identityReader } from './identities.ts';
-import { type AccessAttributes, type AuthProtocol, SUPERUSERS, type User } from './protocol.ts';
+import type { AccessAttributes, AuthProtocol, User } from './protocol.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './service-account-tokens.ts';
 
 /** A bearer token's digest and whom it stands for. */
@@ -15,14 +17,11 @@ export interface TokenEntry {
   readonly user: User;
 }
 
-/** The authorization modes in force. */
-export type AuthorizationMode = 'AlwaysAllow' | 'AlwaysDeny';
-
 export interface AuthOptions {
   readonly tokens: readonly TokenEntry[];
   /** Requests without credentials go on as `system:anonymous`. */
   readonly anonymous: boolean;
-  /** Asked in order; the first that has an opinion decides. */
+  /** Asked in order, after the superusers. */
   readonly modes: readonly AuthorizationMode[];
   readonly dialect: Dialect;
   /** Absent: no token of a service account is known or issued. */
@@ -42,11 +41,13 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #users: ReadonlyMap<string, User>;
   readonly #options: Omit<AuthOptions, 'serviceAccounts' | 'dialect'>;
   readonly #serviceAccounts: ServiceAccountTokens | undefined;
+  readonly #authorizers: AuthorizerChain;
 
   /** `serviceAccounts`: absent where their tokens are not known. */
   constructor(options: Omit<AuthOptions, 'serviceAccounts' | 'dialect'>, serviceAccounts?: ServiceAccountTokens) {
     this.#options = options;
     this.#serviceAccounts = serviceAccounts;
+    this.#authorizers = authorizerChain(options.modes);
     this.#users = new Map(options.tokens.map(({ digest, user }) => [digest, withAuthenticatedGroup(user)]));
   }
 
@@ -59,7 +60,7 @@ export class Auth implements Actor<AuthProtocol> {
         reply.send(this.#authorize(message.user, message.access));
         return;
       case 'rules':
-        reply.send(this.#rules(message.user));
+        reply.send(this.#rules(message.user, message.namespace));
         return;
       case 'reviewToken':
         this.#review(message.token, message.audiences).then(
@@ -111,25 +112,13 @@ export class Auth implements Actor<AuthProtocol> {
     return { user: withAuthenticatedGroup(owner.user), audiences: owner.audiences, error: '' };
   }
 
-  #rules(user: User): ReplyTo<AuthProtocol, 'rules'> {
-    // The first mode decides about everything.
-    const isFree = user.groups.includes(SUPERUSERS) || this.#options.modes[0] === 'AlwaysAllow';
-    const all = ['*'];
-    return {
-      resourceRules: isFree ? [{ verbs: all, apiGroups: all, resources: all }] : [],
-      nonResourceRules: isFree ? [{ verbs: all, nonResourceURLs: all }] : [],
-      incomplete: false,
-      evaluationError: '',
-    };
+  #rules(user: User, namespace: string): ReplyTo<AuthProtocol, 'rules'> {
+    return { ...this.#authorizers.rules(user, namespace), incomplete: false, evaluationError: '' };
   }
 
-  #authorize(user: User, _access: AccessAttributes): { allowed: boolean; reason: string } {
-    if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
-    for (const mode of this.#options.modes) {
-      if (mode === 'AlwaysAllow') return { allowed: true, reason: '' };
-      if (mode === 'AlwaysDeny') return { allowed: false, reason: 'Everything is forbidden.' };
-    }
-    return { allowed: false, reason: '' };
+  #authorize(user: User, access: AccessAttributes): ReplyTo<AuthProtocol, 'authorize'> {
+    const { decision, reason } = this.#authorizers.decide(user, access);
+    return { allowed: decision === 'allow', reason };
   }
 }
 

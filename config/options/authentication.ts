@@ -8,7 +8,7 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     type: 'bool',
     default: 'true',
     defaultFor: { up: 'false' },
-    description: 'Let requests without credentials through as system:anonymous; beside AlwaysAllow only when set here.',
+    description: 'Let requests without credentials through as system:anonymous; reset to false beside AlwaysAllow.',
     inForce: true,
   },
   {

@@ -7,9 +7,11 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     name: 'authorization-mode',
     type: 'list',
     default: 'AlwaysAllow',
-    values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'],
-    valuesInForce: ['AlwaysAllow', 'AlwaysDeny'],
-    description: 'Authorizers in the order they are asked.',
+    defaultFor: { up: 'SuperusersOnly' },
+    values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node', 'SuperusersOnly'],
+    valuesInForce: ['AlwaysAllow', 'AlwaysDeny', 'SuperusersOnly'],
+    description:
+      'Authorizers in the order asked, after the superusers; SuperusersOnly opens health and version to the rest.',
     inForce: true,
   },
   {

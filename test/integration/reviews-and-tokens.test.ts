@@ -10,7 +10,9 @@ import { agentPair } from '../server/fake-agent.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { newServer, type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
 
-const server = sharedServer(test);
+// Whoever is let in may do everything, so that 200 says whose token it was.
+const OPEN = ['--authorization-mode', 'AlwaysAllow'];
+const server = sharedServer(test, { args: OPEN });
 const ACCOUNTS = '/api/v1/namespaces/default/serviceaccounts';
 const AUTHENTICATION = '/apis/authentication.orch.io/v1';
 const AUTHORIZATION = '/apis/authorization.orch.io/v1';
@@ -221,6 +223,35 @@ test('access reviews ask the authorizers, about oneself and about others', async
   }
 });
 
+test('up lets a service account read health and version, and nothing else', async (t) => {
+  const at = await startServer(t);
+  const token = tokenOf(await request(at, await account(at, 'robot')));
+  const user = 'system:serviceaccount:default:robot';
+  const forbidden: readonly (readonly [method: string, path: string, message: string])[] = [
+    [
+      'GET',
+      '/api/v1/namespaces/default/secrets',
+      `secrets is forbidden: User "${user}" cannot list resource "secrets" in API group "" in the namespace "default"`,
+    ],
+    [
+      'DELETE',
+      '/api/v1/namespaces/default',
+      `namespaces "default" is forbidden: User "${user}" cannot delete resource "namespaces" in API group "" in the namespace "default"`,
+    ],
+    ['GET', '/metrics', `forbidden: User "${user}" cannot get path "/metrics"`],
+  ];
+  for (const [method, path, message] of forbidden) {
+    const answer = await at.client.request(method, path, { token });
+    t.is(answer.status, 403, path);
+    t.like(answer.json, { kind: 'Status', status: 'Failure', reason: 'Forbidden', message, code: 403 });
+  }
+  for (const path of ['/healthz', '/livez', '/readyz', '/version']) {
+    t.is((await at.client.get(path, { token })).status, 200, path);
+  }
+  t.is((await at.client.get('/api/v1/namespaces/default/secrets')).status, 200);
+  t.is((await at.client.get('/metrics', { token: 'nobody' })).status, 401);
+});
+
 test('a server that lets nobody do anything says so in its reviews', async (t) => {
   const at = await startServer(t, { args: ['--authorization-mode', 'AlwaysDeny'] });
   const body = { spec: { user: 'jane', resourceAttributes: { verb: 'get', resource: 'pods' } } };
@@ -266,6 +297,7 @@ test("the operator's key signs, under the operator's name, and the server's own 
   writeFileSync(join(directory, 'sa.crt'), certPem);
   const at = await startServer(t, {
     args: [
+      ...OPEN,
       '--service-account-issuer',
       'https://issuer.test',
       '--service-account-signing-key-file',
@@ -296,7 +328,7 @@ test("the operator's key signs, under the operator's name, and the server's own 
 });
 
 test('the key of a server is its own, kept from start to start, and nobody else may read it', async (t) => {
-  const at = await startServer(t);
+  const at = await startServer(t, { args: OPEN });
   const token = tokenOf(await request(at, await account(at, 'robot')));
   const path = join(at.dataDirectory, 'service-account.key');
   t.is(statSync(path).mode & 0o777, 0o600);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import { Auth, type AuthOptions, tokenDigest } from '../../../actors/auth/auth.ts';
+import { type Authorizer, AuthorizerChain, type Verdict } from '../../../actors/auth/authorizers/authorizer.ts';
 import type { AccessAttributes, User } from '../../../actors/auth/protocol.ts';
 
 const ALICE: User = { name: 'alice', uid: '1', groups: ['dev', 'ops'], extra: {} };
@@ -44,10 +45,10 @@ function authenticate(asked: Auth, authorization: string): User | null {
   return answer.user;
 }
 
-function authorize(asked: Auth, user: User): { allowed: boolean; reason: string } {
+function authorize(asked: Auth, user: User, access = ACCESS): { allowed: boolean; reason: string } {
   let answer: { allowed: boolean; reason: string } | undefined;
   asked.onMessage(
-    { type: 'authorize', user, access: ACCESS },
+    { type: 'authorize', user, access },
     {
       send: (value) => {
         answer = value as { allowed: boolean; reason: string };
@@ -112,14 +113,50 @@ test('the last of two entries for one token counts', (t) => {
   t.is(authenticate(auth({ tokens }), 'Bearer t')?.name, 'bob');
 });
 
-test('the first mode decides, and the superusers need none', (t) => {
+test('the first mode with an opinion decides, and the superusers need none', (t) => {
   const deny = { allowed: false, reason: 'Everything is forbidden.' };
   const allow = { allowed: true, reason: '' };
   t.deepEqual(authorize(auth(), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ALICE), deny);
-  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny', 'AlwaysAllow'] }), ALICE), deny);
+  t.deepEqual(authorize(auth({ modes: ['AlwaysDeny', 'AlwaysAllow'] }), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysAllow', 'AlwaysDeny'] }), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ANONYMOUS), deny);
   t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, reason: '' });
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
+});
+
+test('where only superusers may do anything, others read health and version', (t) => {
+  const closed = auth({ modes: ['SuperusersOnly'] });
+  const get = (path: string, verb = 'get'): AccessAttributes => ({ ...ACCESS, isResource: false, verb, path });
+  for (const path of ['/healthz', '/livez', '/readyz', '/version']) {
+    t.true(authorize(closed, ALICE, get(path)).allowed, path);
+    t.false(authorize(closed, ALICE, get(path, 'post')).allowed, path);
+  }
+  for (const path of ['/metrics', '/api', '/readyz/etcd', '/debug/pprof', '/', '/versions']) {
+    t.deepEqual(authorize(closed, ALICE, get(path)), { allowed: false, reason: '' }, path);
+    t.true(authorize(closed, ADMIN, get(path)).allowed, path);
+  }
+  // A resource may have any path.
+  t.false(authorize(closed, ALICE, { ...ACCESS, path: '/version' }).allowed);
+  t.true(authorize(closed, ADMIN).allowed);
+});
+
+test('an authorizer that denies ends the chain, and the reasons of those without an opinion add up', (t) => {
+  const authorizer = (decision: Verdict['decision'], reason = ''): Authorizer => ({
+    name: decision,
+    decide: () => ({ decision, reason }),
+    rules: () => ({ resourceRules: [{ verbs: [reason], apiGroups: [], resources: [] }], nonResourceRules: [] }),
+  });
+  const decide = (...chain: Authorizer[]): Verdict => new AuthorizerChain(chain).decide(ALICE, ACCESS);
+  t.deepEqual(decide(authorizer('noOpinion', 'a'), authorizer('noOpinion'), authorizer('noOpinion', 'b')), {
+    decision: 'noOpinion',
+    reason: 'a\nb',
+  });
+  t.is(decide(authorizer('deny', 'no'), authorizer('allow')).decision, 'deny');
+  t.is(decide(authorizer('noOpinion', 'a'), authorizer('allow')).reason, '');
+  const rules = new AuthorizerChain([authorizer('allow', 'x'), authorizer('allow', 'y')]).rules(ALICE, 'default');
+  t.deepEqual(
+    rules.resourceRules.map(({ verbs }) => verbs[0]),
+    ['x', 'y'],
+  );
 });

@@ -43,7 +43,10 @@ test('help says type, default, unit, bounds, values and what does not work yet',
   t.regex(entry(text, 'endpoint-reconciler-type'), /One of master-count, lease, none\.$/);
   t.regex(entry(text, 'lease-reuse-duration-seconds'), /\(no effect yet\)$/);
   t.regex(entry(text, 'client-ca-file'), /\(refused: not available yet\)$/);
-  t.regex(entry(text, 'authorization-mode'), /In this release only AlwaysAllow, AlwaysDeny; others are refused\./);
+  t.regex(
+    entry(text, 'authorization-mode'),
+    /In this release only AlwaysAllow, AlwaysDeny, SuperusersOnly; others are refused\./,
+  );
   t.regex(entry(text, 'v'), /^-v, --v int /);
   t.regex(entry(helpText('scheduler'), 'port'), /Deprecated: use --secure-port\./);
 });

@@ -237,17 +237,31 @@ test('defaults are spelled by the dialect that argv asks for, wherever it stands
   );
 });
 
-test('anonymous requests never meet AlwaysAllow unless the operator says so, and then with a warning', (t) => {
-  const silent = run('apiserver', []);
-  t.false(silent.options.anonymousAuth);
-  t.deepEqual(silent.warnings.length, 1);
-  const asked = run('apiserver', ['--anonymous-auth']);
-  t.true(asked.options.anonymousAuth);
-  t.regex(asked.warnings[0]!, /everybody/);
-  const denied = run('apiserver', ['--authorization-mode=AlwaysDeny']);
-  t.true(denied.options.anonymousAuth);
-  t.deepEqual(denied.warnings, []);
-  t.deepEqual(run('up', []).warnings, []);
+test('anonymous requests never meet AlwaysAllow, even where the operator asks for both', (t) => {
+  for (const argv of [
+    [],
+    ['--anonymous-auth'],
+    ['--anonymous-auth=true', '--authorization-mode=AlwaysDeny,AlwaysAllow'],
+  ]) {
+    const { options, warnings } = run('apiserver', argv);
+    t.false(options.anonymousAuth, argv.join(' '));
+    t.deepEqual(warnings, [
+      '--anonymous-auth is not allowed with the authorizer AlwaysAllow and is reset to false; use a different authorizer',
+    ]);
+  }
+  for (const argv of [['--anonymous-auth=false'], ['--authorization-mode=AlwaysDeny', '--anonymous-auth']]) {
+    const { options, warnings } = run('apiserver', argv);
+    t.is(options.anonymousAuth, argv.length === 2);
+    t.deepEqual(warnings, []);
+  }
+});
+
+test('up is closed to all but superusers, and says so when it is opened', (t) => {
+  const { options, warnings } = run('up', []);
+  t.deepEqual(options.authorizationMode, ['SuperusersOnly']);
+  t.deepEqual(warnings, []);
+  t.deepEqual(run('apiserver', []).options.authorizationMode, ['AlwaysAllow']);
+  t.regex(run('up', ['--authorization-mode=AlwaysAllow']).warnings[0]!, /service accounts included, do everything$/);
 });
 
 test('leader election deadlines matter only when there is an election', (t) => {
