@@ -1,7 +1,8 @@
 // The closed-loop load: every connection sends its next request when the last one has been answered. Counts what
 // completes between the end of the warm-up and the end of the load.
-import { type Connection, type ConnectionSink, Connector } from './connection.ts';
+import { type Connection, Connector } from './connection.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
+import type { Lane, LaneLoad } from './load-lane.ts';
 import type { LoadResult, RequestJob } from './load-protocol.ts';
 import { MarkerScanner } from './marker-scanner.ts';
 import { Measurement } from './measurement.ts';
@@ -25,22 +26,6 @@ export async function runRequestLoad(job: RequestJob): Promise<LoadResult> {
   } finally {
     for (const lane of lanes) lane.close();
   }
-}
-
-/** One connection, on which one operation follows another. */
-export interface Lane extends ConnectionSink {
-  attach(connection: Connection): void;
-  /** Begins an operation, if there is to be another. */
-  next(nowMs: number): void;
-  close(): void;
-}
-
-/** What lanes tell their load. */
-export interface LaneLoad {
-  /** The number of the next operation, or -1 when there is to be none. */
-  takeSequence(): number;
-  answered(sentMs: number, nowMs: number, bodyBytes: number, error: string | undefined): void;
-  lost(error: Error): void;
 }
 
 class RequestLoad implements LaneLoad {

@@ -10,13 +10,14 @@ import { badRequest, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { changeFor } from './change.ts';
 import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { otherVersions, ownedTypeOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, kindOf, patchOptions, requireKind } from './request-body.ts';
-import { changeFor, modify } from './update.ts';
+import { modify } from './update.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** True for requests that `apply` serves. */

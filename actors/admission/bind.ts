@@ -6,10 +6,12 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
-import { commitEach, type Draft, draftPut } from './commit.ts';
+import { commitEach } from './commit.ts';
+import { type Draft, draftPut } from './draft.ts';
 import type { Binding, BindingOutcome, WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
-import { decodePlace, findPlace, readCurrent, type WriteContext } from './write-context.ts';
+import { decodePlace, findPlace, readCurrent } from './store-reader.ts';
+import type { WriteContext } from './write-context.ts';
 
 const BOUND: BindingOutcome = { bound: true };
 /** A binding that loses a race is made again this often. */

@@ -8,15 +8,17 @@ import { alreadyExists, conflict, serverTimeout } from '../../api/status/failure
 import { StatusError } from '../../api/status/status.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne, draftPut, withAlso } from './commit.ts';
+import { commitOne } from './commit.ts';
+import { draftPut, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { ownersOnce } from './owners-once.ts';
 import { ownedByCreator, type Tracking, trackingOf, withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { findPlace } from './store-reader.ts';
 import { requireValidNew } from './validity.ts';
-import { findPlace, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
 const TRIES_MAX = 8;

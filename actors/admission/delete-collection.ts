@@ -13,8 +13,9 @@ import { commitEach, commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
+import { readCurrent, type StoredObject } from './store-reader.ts';
 import { type ListedPlaces, NUMBERS_A_PLACE, storedAt, withList } from './stored-list.ts';
-import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 const TRIES_MAX = 32;
 /** Objects in one commit of one worker. */

@@ -13,7 +13,8 @@ import { commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { deleteOptions } from './request-body.ts';
-import { readCurrent, type WriteContext } from './write-context.ts';
+import { readCurrent } from './store-reader.ts';
+import type { WriteContext } from './write-context.ts';
 
 const TRIES_MAX = 32;
 

@@ -13,8 +13,9 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { forbidden } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
-import { type Draft, draftDelete, draftPut, withAlso } from './commit.ts';
-import type { StoredObject, WriteContext } from './write-context.ts';
+import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
+import type { StoredObject } from './store-reader.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** What becomes of an object on a DELETE with valid options. Throws 403 for namespaces that must stay. */
 export function outcomeFor(

@@ -11,12 +11,14 @@ import { badRequest, notFound, timeout, unnamedError } from '../../api/status/fa
 import { StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { commitOne, type Draft, draftPut, withAlso } from './commit.ts';
+import { commitOne } from './commit.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
+import { type Draft, draftPut, withAlso } from './draft.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from './request-body.ts';
+import { readCurrent, type StoredObject } from './store-reader.ts';
 import { readList } from './stored-list.ts';
-import { readCurrent, type StoredObject, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** An eviction that loses a race is made again this often. */
 const TRIES_MAX = 32;

@@ -6,7 +6,8 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { namespaceTerminating, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { Guard } from '../store/protocol.ts';
-import { decodePlace, findPlace, keyOf, type WriteContext } from './write-context.ts';
+import { decodePlace, findPlace, keyOf } from './store-reader.ts';
+import type { WriteContext } from './write-context.ts';
 
 const REMEMBERED_MAX = 10_000;
 

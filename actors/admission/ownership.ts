@@ -8,7 +8,6 @@ import type { JsonObject } from '../../api/json-value.ts';
 import { type ManagedFieldsEntry, metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteRequest } from './protocol.ts';
-import type { Change } from './update.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** The writer of an object, and what it writes. */
@@ -76,7 +75,7 @@ export function withManagedFields(object: JsonObject, text: string): JsonObject 
 /** The object to be stored, owned by its writer where it differs from the stored one. */
 export function ownedByUpdater(
   write: WriteContext,
-  { tracking, subresource }: Change,
+  { tracking, subresource }: { readonly tracking: Tracking | undefined; readonly subresource: string },
   next: JsonObject,
   stored: JsonObject,
 ): JsonObject {

@@ -29,9 +29,9 @@ import { parseKey } from '../../storage/object-key.ts';
 import { recordKey } from '../../storage/slab-record.ts';
 import { type IpRange, parseIp } from '../../values/ip.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
-import { type Draft, draftRecord, draftRemoval } from './commit.ts';
+import { type Draft, draftRecord, draftRemoval } from './draft.ts';
+import { findRecord, type StoreReader } from './store-reader.ts';
 import { NUMBERS_A_PLACE, withList } from './stored-list.ts';
-import { findRecord, type StoreReader } from './write-context.ts';
 
 export interface ServiceNetwork {
   /** `--service-cluster-ip-range`: one range, or one of each family, the default family's first. */

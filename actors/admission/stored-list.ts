@@ -8,7 +8,7 @@ import { StatusError } from '../../api/status/status.ts';
 import { isStale, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
-import type { StoredObject, StoreReader, WriteContext } from './write-context.ts';
+import type { StoredObject, StoreReader } from './store-reader.ts';
 
 /** Numbers of a place in a list: slab and offset. */
 export const NUMBERS_A_PLACE = 2;
@@ -66,6 +66,6 @@ export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[]
 }
 
 /** Every present object of a type in a namespace, decoded. For lists that are short by nature. */
-export function readList(write: WriteContext, { storageKey }: KnownType, namespace: string): Promise<StoredObject[]> {
-  return withList(write, { storageKey, namespace }, ({ places, slabs }) => storedAt(places, slabs));
+export function readList(reader: StoreReader, { storageKey }: KnownType, namespace: string): Promise<StoredObject[]> {
+  return withList(reader, { storageKey, namespace }, ({ places, slabs }) => storedAt(places, slabs));
 }

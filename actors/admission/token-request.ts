@@ -12,7 +12,8 @@ import { StatusError } from '../../api/status/status.ts';
 import type { BoundObject } from '../../api/tokens/service-account-claims.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, schemaTypeOf, writeOptions } from './request-body.ts';
-import { readCurrent, type WriteContext } from './write-context.ts';
+import { readCurrent } from './store-reader.ts';
+import type { WriteContext } from './write-context.ts';
 
 interface BoundReference {
   readonly kind?: string;

@@ -9,46 +9,24 @@ import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/appl
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne, draftDelete, draftPut, withAlso } from './commit.ts';
+import { type Change, changeFor, versionOf } from './change.ts';
+import { commitOne } from './commit.ts';
 import { createObject } from './create.ts';
+import { draftDelete, draftPut, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import type { NamespaceGuard } from './namespace-guard.ts';
 import { ownersOnce } from './owners-once.ts';
-import { ownedByUpdater, type Tracking, trackingOf } from './ownership.ts';
+import { ownedByUpdater, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import {
-  canonical,
-  decodeObject,
-  type ExpectedKind,
-  kindOf,
-  patchOptions,
-  requireKind,
-  schemaTypeOf,
-  writeOptions,
-} from './request-body.ts';
+import { canonical, decodeObject, patchOptions, requireKind, schemaTypeOf, writeOptions } from './request-body.ts';
+import { readCurrent } from './store-reader.ts';
 import { requireValidScale, requireValidUpdate } from './validity.ts';
-import { readCurrent, type WriteContext } from './write-context.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 const TRIES_MAX = 32;
-
-/** One way of changing an object: from the stored one to the wanted one. */
-export interface Change {
-  /** Of the body, and of what a patch is applied to. */
-  readonly expected: ExpectedKind;
-  /** What the client sees and sends: the object itself, or another kind's view of it. */
-  readonly view: (stored: JsonObject) => JsonObject;
-  /** The whole object that a view, changed by the client, stands for. */
-  readonly merge: (view: JsonObject, stored: JsonObject) => JsonObject;
-  readonly subresource: string;
-  /** Set where the client sees another kind than the object's own. */
-  readonly otherKind: SubresourceView | undefined;
-  /** Who owns what it changes; undefined where what is wanted says so itself. */
-  readonly tracking: Tracking | undefined;
-}
 
 export async function update(
   write: WriteContext,
@@ -192,44 +170,6 @@ function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
   return (spec?.finalizers?.length ?? 0) > 0;
 }
 
-/** The change a request asks for. */
-export function changeFor(request: WriteRequest, type: KnownType, tracking: Tracking | undefined): Change {
-  const { subresource } = request.target;
-  const otherKind = viewOf(subresource);
-  if (otherKind !== undefined) {
-    return {
-      expected: otherKind,
-      view: otherKind.of,
-      merge: (view, stored) => otherKind.applied(stored, view, type),
-      subresource,
-      otherKind,
-      tracking,
-    };
-  }
-  const whole = { expected: kindOf(type), view: (stored: JsonObject) => stored, subresource, otherKind, tracking };
-  if (type.storageKey === 'core/namespaces') {
-    return { ...whole, merge: subresource === 'finalize' ? withSpecFinalizers : withStoredFinalizers };
-  }
-  return { ...whole, merge: (view) => view };
-}
-
-/** The finalize subresource changes spec.finalizers and nothing else. */
-function withSpecFinalizers(view: JsonObject, stored: JsonObject): JsonObject {
-  const { finalizers = [] } = (view.spec ?? {}) as { finalizers?: unknown[] };
-  const spec = { ...(stored.spec as JsonObject | undefined), finalizers };
-  const metadata = { ...metadataOf(stored), resourceVersion: versionOf(view) };
-  return { ...stored, metadata, spec };
-}
-
-/** Every other update of a namespace keeps spec.finalizers. */
-function withStoredFinalizers(view: JsonObject, stored: JsonObject): JsonObject {
-  const kept = (stored.spec as { finalizers?: unknown[] } | undefined)?.finalizers;
-  const spec = { ...(view.spec as JsonObject | undefined) };
-  if (kept === undefined) delete spec.finalizers;
-  else spec.finalizers = kept;
-  return { ...view, spec };
-}
-
 function answerFor(type: KnownType, change: Change): (object: JsonObject) => JsonObject {
   return change.otherKind?.of ?? ((object) => asAnswer(type, object));
 }
@@ -243,8 +183,4 @@ function withoutVersion(object: JsonObject): JsonObject {
 /** True when a client insists on the version it names. */
 function hasVersion(object: JsonObject): boolean {
   return !['', '0'].includes(versionOf(object));
-}
-
-function versionOf(object: JsonObject): string {
-  return metadataOf(object).resourceVersion ?? '';
 }

@@ -19,7 +19,8 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const PRODUCT = Object.keys(FOLDERS).flatMap((folder) => sourceFiles(folder));
-const OTHERS = [...sourceFiles('test'), ...(existsSync(join(ROOT, 'bench')) ? sourceFiles('bench') : [])];
+const BENCH = existsSync(join(ROOT, 'bench')) ? sourceFiles('bench') : [];
+const OTHERS = [...sourceFiles('test'), ...BENCH];
 const ALL = [...PRODUCT, ...OTHERS];
 
 const folderOf = (path: string): string => path.slice(0, path.indexOf('/'));
@@ -56,6 +57,39 @@ test('imports point one way between the top-level folders', (t) => {
   );
   t.deepEqual(wrong, []);
 });
+
+test('no file imports itself by way of others', (t) => {
+  t.deepEqual(circles(new Map([...PRODUCT, ...BENCH].map(({ path, imports }) => [path, pathsOf(imports)]))), []);
+  t.deepEqual(circles(new Map(Object.entries({ a: ['b'], b: ['c'], c: ['b'], d: ['a'], e: ['e'] }))), ['c b', 'e']);
+});
+
+function pathsOf(imports: SourceFile['imports']): string[] {
+  return imports.flatMap(({ path }) => (path === undefined ? [] : [path]));
+}
+
+/** The groups of files each of which leads to all of its group (Tarjan's strongly connected components). */
+function circles(importsOf: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = [];
+  const open: string[] = [];
+  const lowest = new Map<string, number>();
+  const visit = (path: string): number => {
+    const own = lowest.size;
+    let low = own;
+    lowest.set(path, own);
+    open.push(path);
+    for (const to of importsOf.get(path) ?? []) {
+      if (!lowest.has(to)) low = Math.min(low, visit(to));
+      else if (open.includes(to)) low = Math.min(low, lowest.get(to)!);
+    }
+    lowest.set(path, low);
+    if (low < own) return low;
+    const group = open.splice(open.indexOf(path));
+    if (group.length > 1 || importsOf.get(path)?.includes(path)) found.push(group.reverse().join(' '));
+    return low;
+  };
+  for (const path of importsOf.keys()) if (!lowest.has(path)) visit(path);
+  return found;
+}
 
 test('every import of ours is of a file that is there', (t) => {
   const missing = ALL.flatMap(({ path, imports }) =>

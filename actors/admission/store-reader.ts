@@ -1,0 +1,82 @@
+// Reads the present for writes: asks the hub of the thread where a record lies and parses it there.
+import type { JsonObject } from '../../api/json-value.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { storeNotRead } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { objectKey } from '../../storage/object-key.ts';
+import { isStale, valueView } from '../../storage/slab-record.ts';
+import { decodeStored } from '../../storage/stored-json.ts';
+import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
+import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import type { PatientTells } from '../patient-tells.ts';
+import type { PublishedPlace } from '../store/protocol.ts';
+
+/** What reading the present takes. */
+export interface StoreReader {
+  readonly context: ActorContext;
+  readonly hub: Ref<HubProtocol>;
+  /** Lists that have been read to the end: what is not released keeps memory for ever. */
+  readonly releases: PatientTells<HubProtocol>;
+  readonly slabs: ThreadSlabs;
+  readonly requestTimeoutMs: number;
+}
+
+/** An object as it is stored now. */
+export interface StoredObject {
+  readonly object: JsonObject;
+  readonly place: PublishedPlace;
+  /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
+  readonly isStale: boolean;
+}
+
+const MOST_RECENT: Freshness = { kind: 'mostRecent' };
+
+/** Where an object's record lies; null when there is no such object. */
+export function findPlace(
+  reader: StoreReader,
+  type: KnownType,
+  namespace: string,
+  name: string,
+  freshness: Freshness = MOST_RECENT,
+): Promise<PublishedPlace | null> {
+  return findRecord(reader, type.storageKey, namespace, name, freshness);
+}
+
+/** Where the record of a storage key, namespace and name lies; null when there is none. */
+export async function findRecord(
+  { hub, requestTimeoutMs }: StoreReader,
+  storageKey: string,
+  namespace: string,
+  name: string,
+  freshness: Freshness = MOST_RECENT,
+): Promise<PublishedPlace | null> {
+  const answer = await hub.ask(
+    { type: 'get', storageKey, namespace, name, freshness },
+    { deadlineMs: requestTimeoutMs },
+  );
+  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
+  return answer.place;
+}
+
+/** The present object, decoded, in the version it is stored in; null when there is none. */
+export async function readCurrent(
+  reader: StoreReader,
+  type: KnownType,
+  namespace: string,
+  name: string,
+): Promise<StoredObject | null> {
+  const place = await findPlace(reader, type, namespace, name);
+  if (place === null) return null;
+  return { place, object: decodePlace(reader, place), isStale: isStale(reader.slabs.slab(place), place.offset) };
+}
+
+/** Parses the object a record holds. Call it in the turn that was told the place. */
+export function decodePlace(reader: StoreReader, place: PublishedPlace): JsonObject {
+  return decodeStored(valueView(reader.slabs.slab(place), place.offset));
+}
+
+/** The store's key of an object. */
+export function keyOf(type: KnownType, namespace: string, name: string): string {
+  return objectKey(type.storageKey, type.namespaced ? namespace : '', name);
+}
