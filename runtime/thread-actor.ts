@@ -1,6 +1,8 @@
 // The runtime's own actor, one on each thread: answers what others may ask about the thread itself.
+
 import type { Actor, MessageOf, Protocol, Reply } from './actor.ts';
 import type { Metrics, MetricsSnapshot } from './metrics.ts';
+import { unreachable } from './unreachable.ts';
 
 export interface ThreadProtocol extends Protocol {
   readonly asks: {
@@ -20,6 +22,9 @@ export class ThreadActor implements Actor<ThreadProtocol> {
     switch (message.type) {
       case 'metrics':
         reply.send(this.metrics.snapshot());
+        return;
+      default:
+        unreachable(message.type);
     }
   }
 }

@@ -11,6 +11,7 @@ import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
@@ -85,6 +86,8 @@ export class Admission implements Actor<AdmissionProtocol> {
           (error: unknown) => reply.fail(error),
         );
         return;
+      default:
+        unreachable(message);
     }
   }
 
@@ -121,6 +124,8 @@ export class Admission implements Actor<AdmissionProtocol> {
         return deleteOne(write, request, type);
       case 'deletecollection':
         return deleteCollection(write, request, type);
+      default:
+        return unreachable(request.verb);
     }
   }
 

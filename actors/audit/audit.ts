@@ -1,7 +1,9 @@
 // The audit actor: writes one line for each record at debug level, and counts them. Nothing waits for it: when its
 // mailbox is full, senders drop records.
+
 import type { Actor, ActorContext, ActorKind, MessageOf } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { AuditProtocol, AuditStage } from './protocol.ts';
 
 /** It has nothing of its own to be told. */
@@ -33,9 +35,18 @@ class Audit implements Actor<AuditProtocol> {
     );
   }
 
-  onMessage(record: MessageOf<AuditProtocol>): void {
+  onMessage(message: MessageOf<AuditProtocol>): void {
+    switch (message.type) {
+      case 'record':
+        this.#record(message);
+        return;
+      default:
+        unreachable(message.type);
+    }
+  }
+
+  #record({ type: _type, ...record }: MessageOf<AuditProtocol>): void {
     this.#counts.get(record.stage)?.add(1);
-    const { type: _type, ...told } = record;
-    this.#log.debug(told, 'request');
+    this.#log.debug(record, 'request');
   }
 }

@@ -1,9 +1,11 @@
 // Who is asking, and may they. Driver: owns the token table and the keys of service-account tokens. Tokens are compared by
 // their SHA-256 digests, so that the time a look-up takes tells nothing about them; a token itself is kept nowhere.
+
 import { createHash } from 'node:crypto';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { AuthorizerChain } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { identityReader } from './identities.ts';
@@ -74,6 +76,8 @@ export class Auth implements Actor<AuthProtocol> {
       case 'issuer':
         reply.send(this.#serviceAccounts?.documents() ?? { configuration: null, keySet: null });
         return;
+      default:
+        unreachable(message);
     }
   }
 

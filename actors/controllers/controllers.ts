@@ -1,8 +1,10 @@
 // The actor of the built-in controllers: hands the store's stream to each of them, lets a queue each perform what they
 // plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
+
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { Bootstrap } from './bootstrap.ts';
@@ -145,6 +147,8 @@ export class Controllers implements Actor<ControllersProtocol>, FeedListener {
       case 'storeLost':
         this.#feed.onLost();
         return;
+      default:
+        unreachable(message);
     }
   }
 

@@ -3,6 +3,7 @@
 
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, recordType } from '../../storage/slab-record.ts';
@@ -140,6 +141,8 @@ export class Hub implements Actor<HubProtocol> {
       case 'watchClosed':
         this.#watchers.close(message.watcher);
         return;
+      default:
+        unreachable(message);
     }
   }
 

@@ -1,5 +1,7 @@
 // How long a read must wait so that it is fresh enough: until the hub has applied the revision its freshness asks for.
+
 import type { ActorContext } from '../../runtime/actor.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
 import type { Freshness, ReadRefusal } from './protocol.ts';
 
@@ -93,6 +95,8 @@ export class ReadGate {
         else this.#reach(freshness.revision, freshness.revision, true, go);
         return;
       }
+      default:
+        unreachable(freshness);
     }
   }
 

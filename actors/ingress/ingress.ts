@@ -11,6 +11,7 @@ import { StatusError } from '../../api/status/status.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
@@ -226,6 +227,8 @@ export class Ingress implements Actor<IngressProtocol> {
       case 'status':
         reply.send(this.#status());
         return;
+      default:
+        unreachable(message);
     }
   }
 

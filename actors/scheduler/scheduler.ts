@@ -1,8 +1,10 @@
 // Decider. Chooses a node for each pod that needs one. Follows the store, and binds through admission like any other
 // writer. Holds no state that the store does not: after a restart it lists and goes on. Never writes a node or a pod's
 // spec itself. The decisions are scheduling-core.ts, their rhythm scheduling-loop.ts; this file only joins the parts.
+
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
@@ -128,6 +130,8 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       case 'status':
         reply.send(this.#status());
         return;
+      default:
+        unreachable(message);
     }
   }
 

@@ -1,8 +1,10 @@
 // Snapshots being read by an operator (storage/snapshot-file.ts): each a fixed view of the engine, read slice by slice while
 // the store goes on. Owns those views: how many there may be, and that one nobody reads any more is closed.
+
 import type { MessageOf, Reply } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
 import type { Backup, StoreProtocol } from './protocol.ts';
@@ -48,6 +50,8 @@ export class Backups {
       case 'closeBackup':
         this.#close(message.id);
         return;
+      default:
+        unreachable(message);
     }
   }
 

@@ -2,8 +2,10 @@
 // commits it as one, and keeps this order: durable, then the committed revision in shared memory, then the batch
 // published, then the writes acknowledged. A batch that the disk refused is taken back and its writes are refused; a
 // commit of which nobody knows what is stored ends the thread: what was not acknowledged may be lost, what was is on disk.
+
 import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
 import { CrashError, OrchError } from '../../runtime/errors.ts';
+import { unreachable } from '../../runtime/unreachable.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
@@ -157,8 +159,13 @@ export class Store implements Actor<StoreProtocol> {
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
-      default:
+      case 'openBackup':
+      case 'readBackup':
+      case 'closeBackup':
         this.#backups.onMessage(message, reply, (answer) => this.#settled.answer(reply, answer));
+        return;
+      default:
+        unreachable(message);
     }
   }
 

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { functionLengths, switchesOver } from './code-shape.ts';
 import { lineAt, ROOT, readText, type SourceFile, sourceFiles } from './source-tree.ts';
 
 /** A folder, and those it may import besides itself. */
@@ -203,4 +204,46 @@ test('packages are imported by the parts that own them', (t) => {
       ),
   );
   t.deepEqual([...packages].sort(), Object.keys(dependencies).sort());
+});
+
+test('every switch over messages ends in a case for those there are not', (t) => {
+  const actors = PRODUCT.filter(({ path }) => ['actors', 'runtime'].includes(folderOf(path)));
+  const open = actors.flatMap((file) =>
+    switchesOver(file.bare, /^[\w.]*\b(?:message|request|refusal|freshness)\.(?:type|verb|refused|kind)$/)
+      .filter(({ body }) => !/\bdefault:\s*(?:return )?unreachable\(/.test(body))
+      .map(({ at }) => `${file.path}:${lineAt(file.text, at)}`),
+  );
+  t.deepEqual(open, []);
+  const handlers = actors.filter(({ bare }) => /^ {2}onMessage\([^;]*\{$/m.test(bare));
+  t.true(handlers.length >= 9);
+  t.deepEqual(
+    handlers.filter(({ bare }) => !bare.includes('unreachable(')).map(({ path }) => path),
+    [],
+  );
+});
+
+const FUNCTION_LINES_MAX = 60;
+/**
+ * Functions that are longer, with their lines: what is here may shrink, and goes when it is short enough. Tests are not
+ * counted: a suite is one function around all its tests.
+ */
+const LONG_FUNCTIONS: Readonly<Record<string, number>> = {
+  'actors/ingress/ingress.ts: constructor': 80,
+};
+
+test(`no function is over ${FUNCTION_LINES_MAX} lines, but for a list that only shrinks`, (t) => {
+  const lengths = [...PRODUCT, ...OTHERS].filter(({ path }) => folderOf(path) !== 'test').flatMap(functionLengths);
+  t.true(lengths.length > 4000, 'the scan finds functions');
+  const long = lengths.filter(({ lines }) => lines > FUNCTION_LINES_MAX);
+  const grown = long.filter(({ name, lines }) => lines > (LONG_FUNCTIONS[name] ?? FUNCTION_LINES_MAX));
+  t.deepEqual(
+    grown.map(({ name, lines }) => `${name} has ${lines} lines`),
+    [],
+  );
+  const names = new Set(long.map(({ name }) => name));
+  t.deepEqual(
+    Object.keys(LONG_FUNCTIONS).filter((name) => !names.has(name)),
+    [],
+    'these are short enough now: take them off the list',
+  );
 });

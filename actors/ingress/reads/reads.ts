@@ -17,6 +17,7 @@ import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import { unreachable } from '../../../runtime/unreachable.ts';
 import { bodyView, type Slab, valueView } from '../../../storage/slab-record.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
@@ -194,5 +195,7 @@ export function refusalStatus(refusal: ReadRefusal, { query }: Exchange): Status
       return tooLargeResourceVersion(query.get('resourceVersion') ?? '', refusal.currentRevision);
     case 'notReady':
       return storeNotRead();
+    default:
+      return unreachable(refusal);
   }
 }
