@@ -1,148 +1,105 @@
-// Quantities: amounts of cpu, memory and other resources, such as `100m`, `1Gi`, `1e3`. Exact: a quantity is a whole
-// number of billionths (nano units) as a BigInt; what is finer is rounded away from zero when it is read. The scheduler's
-// hot readings, toMilli and toWhole, answer plain numbers and take a shortcut for plain texts.
+// Quantities: amounts of cpu, memory and other resources, such as `100m`, `1Gi`, `1e3`. The one reader of their grammar,
+// and the one writer of their canonical text, for the codec, validation and the scheduler alike. Exact: a quantity is a
+// whole number of billionths (nano units). Plain numbers only where they lose nothing.
 
-/** How a quantity was written, and is written again. */
+/** The family of suffixes a quantity was written with, and is written with again. */
 export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 
 export interface Quantity {
-  /** Billionths of the unit. */
+  /** Billionths of the unit; what is finer was rounded away from zero. */
   readonly nano: bigint;
   readonly format: QuantityFormat;
-}
-
-/** A text that is no quantity. The message is fit for a field error's detail. */
-export class QuantityError extends Error {
-  constructor(text: string) {
-    const shown = text.length > 64 ? `${text.slice(0, 64)}…` : text;
-    super(`not a quantity: ${JSON.stringify(shown)}; expected a number with one of the suffixes ${SUFFIXES_SHOWN}`);
-    this.name = 'QuantityError';
-  }
-}
-
-const SUFFIXES_SHOWN = 'n, u, m, k, M, G, T, P, E, Ki, Mi, Gi, Ti, Pi, Ei, or e and an exponent';
-
-interface Suffix {
-  readonly nano: bigint;
-  readonly format: QuantityFormat;
-}
-
-function decimal(exponent: number): Suffix {
-  return { nano: 10n ** BigInt(exponent + 9), format: 'DecimalSI' };
-}
-
-function binary(power: number): Suffix {
-  return { nano: 1024n ** BigInt(power) * NANO, format: 'BinarySI' };
 }
 
 const NANO = 1_000_000_000n;
+const NANO_IN_MILLI = 1_000_000n;
 const DECIMAL_SUFFIXES = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY_SUFFIXES = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-const SUFFIXES: ReadonlyMap<string, Suffix> = new Map([
-  ...DECIMAL_SUFFIXES.map((name, index) => [name, decimal(index * 3 - 9)] as const),
-  ...BINARY_SUFFIXES.slice(1).map((name, index) => [name, binary(index + 1)] as const),
-]);
+/** A binary quantity is cut to the largest signed number of 64 bits; decimal ones are not. */
+const BINARY_NANO_MAX = (2n ** 63n - 1n) * NANO;
 
-/** Larger amounts become this one: the largest signed number of 64 bits, in whole units. */
-const NANO_MAX = (2n ** 63n - 1n) * NANO;
-/** Characters of a text that are looked at; no amount needs more. */
+/** Bounds on the work that one text can ask for. No real amount comes near; beyond them a text is no quantity. */
 const TEXT_LENGTH_MAX = 128;
-const SYNTAX = /^([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([eE])([+-]?[0-9]+)|([numkMGTPE]|[KMGTPE]i)?)$/;
+const EXPONENT_MAX = 300;
+/** Exponents below this leave less than a billionth of any text that is short enough. */
+const EXPONENT_MIN = -300;
+const EXPONENT_BOUND = 2 ** 31;
 
-/**
- * The quantity a text or a JSON number stands for. Amounts beyond 64 bits become the largest there is, as in the API this
- * one follows. Throws QuantityError for anything else.
- */
-export function parseQuantity(value: string | number): Quantity {
-  const text = typeof value === 'number' ? String(value) : value;
-  const match = text.length > TEXT_LENGTH_MAX ? null : SYNTAX.exec(text);
-  if (match === null) throw new QuantityError(text);
-  const [, sign, whole = '', fraction = '', hasExponent, exponent = '', suffix = ''] = match;
+const SYNTAX = /^([+-]?)(0*)([1-9][0-9]*)?(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))$/;
+
+/** A text taken apart, nothing computed yet: `digits` times ten to `exponent` times 1024 to `binaryPower`. */
+interface Scanned {
+  readonly isNegative: boolean;
+  /** All digits, without the point; never empty. */
+  readonly digits: string;
+  readonly exponent: number;
+  readonly binaryPower: number;
+  readonly format: QuantityFormat;
+  /** The text counts as canonical as it is, signs, zeros and points included. */
+  readonly isKept: boolean;
+}
+
+/** Digits that fit 64 bits for sure. Which texts are kept as they are, and which do without digits, depends on it. */
+const SHORT_DIGITS_MAX = 18;
+const SHORT_BINARY_DIGITS_MAX = 14;
+/** Digits that each power of 1024 takes from those. */
+const DIGITS_OF_1024 = 3;
+
+function scan(text: string): Scanned | undefined {
+  const match = text.length > TEXT_LENGTH_MAX || text === '' ? null : SYNTAX.exec(text);
+  if (match === null) return undefined;
+  const [, sign, zeros, whole = '0', fraction = '', power, binary, decimal = ''] = match;
+  const scanned =
+    binary === undefined ? scanDecimal(whole, fraction, power, decimal) : scanBinary(whole, fraction, binary);
+  if (scanned === undefined) return undefined;
+  const hasDigits = zeros !== '' || match[3] !== undefined || fraction !== '';
+  return hasDigits || scanned.isShort ? { ...scanned, isNegative: sign === '-' } : undefined;
+}
+
+type Magnitude = Omit<Scanned, 'isNegative'> & { readonly isShort: boolean };
+
+function scanDecimal(
+  whole: string,
+  fraction: string,
+  power: string | undefined,
+  suffix: string,
+): Magnitude | undefined {
+  const suffixExponent = power === undefined ? 3 * DECIMAL_SUFFIXES.indexOf(suffix) - 9 : Number(power);
+  if (Math.abs(suffixExponent) >= EXPONENT_BOUND) return undefined;
   const digits = whole + fraction;
-  if (digits === '') throw new QuantityError(text);
-  const mantissa = BigInt(digits);
-  const { nano: factor, format } = hasExponent === undefined ? SUFFIXES.get(suffix)! : EXPONENT_BASE;
-  const shift = (hasExponent === undefined ? 0 : clampExponent(exponent)) - fraction.length;
-  const nano = scaled(mantissa * factor, shift);
-  const capped = nano > NANO_MAX ? NANO_MAX : nano;
-  return { nano: sign === '-' ? -capped : capped, format };
+  const exponent = suffixExponent - fraction.length;
+  const isZero = /^0*$/.test(digits);
+  if (exponent > EXPONENT_MAX && !isZero) return undefined;
+  const isShort = digits.length <= SHORT_DIGITS_MAX && exponent >= -9;
+  return {
+    digits,
+    exponent: isZero ? 0 : exponent,
+    binaryPower: 0,
+    format: power === undefined ? 'DecimalSI' : 'DecimalExponent',
+    isShort,
+    isKept: isShort && exponent % 3 === 0 && !digits.startsWith('0') && !digits.endsWith('000'),
+  };
 }
 
-const EXPONENT_BASE: Suffix = { nano: NANO, format: 'DecimalExponent' };
-
-/** Exponents beyond this make the amount the largest, or the smallest, there is; powers of ten stay small. */
-const EXPONENT_MAX = 512;
-
-function clampExponent(text: string): number {
-  const exponent = Number(text);
-  return Math.max(-EXPONENT_MAX, Math.min(EXPONENT_MAX, exponent));
+function scanBinary(whole: string, fraction: string, suffix: string): Magnitude {
+  const binaryPower = BINARY_SUFFIXES.indexOf(suffix);
+  const isShort = fraction === '' && whole.length <= SHORT_BINARY_DIGITS_MAX - DIGITS_OF_1024 * binaryPower;
+  return {
+    digits: whole + fraction,
+    exponent: -fraction.length,
+    binaryPower,
+    format: 'BinarySI',
+    isShort,
+    isKept: isShort && Number(whole) % 8 !== 0,
+  };
 }
 
-/** `amount` times ten to the power of `exponent`; a remainder counts as one more. `amount` is not negative. */
-function scaled(amount: bigint, exponent: number): bigint {
-  if (exponent >= 0) return amount * 10n ** BigInt(exponent);
-  return dividedUp(amount, 10n ** BigInt(-exponent));
-}
-
-/** Rounds away from zero. */
-function dividedUp(amount: bigint, divisor: bigint): bigint {
-  if (amount < 0n) return -dividedUp(-amount, divisor);
-  return (amount + divisor - 1n) / divisor;
-}
-
-/** True when the value is a quantity. */
-export function isQuantity(value: unknown): value is string | number {
-  if (typeof value !== 'string' && typeof value !== 'number') return false;
-  try {
-    parseQuantity(value);
-    return true;
-  } catch (error) {
-    if (error instanceof QuantityError) return false;
-    throw error;
-  }
-}
-
-/** Below 0 when `left` is less than `right`, 0 when they are the same amount, above 0 when it is more. */
-export function compareQuantities(left: Quantity, right: Quantity): number {
-  return left.nano < right.nano ? -1 : left.nano > right.nano ? 1 : 0;
-}
-
-/** The plain texts, which are nearly all: digits, and one of the common suffixes. */
-const PLAIN = /^([0-9]{1,6})(m|k|M|G|Ki|Mi|Gi)?$/;
-const PLAIN_FACTORS: Readonly<Record<string, number>> = {
-  k: 1000,
-  M: 1000 ** 2,
-  G: 1000 ** 3,
-  Ki: 1024,
-  Mi: 1024 ** 2,
-  Gi: 1024 ** 3,
-};
-
-/**
- * Thousandths of the unit, rounded up: how cpu is counted. A number is exact up to 2^53; beyond, it is the nearest.
- * Throws QuantityError.
- */
-export function toMilli(value: string | number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value * 1000)) return value * 1000;
-  const plain = PLAIN.exec(String(value));
-  if (plain !== null) {
-    const suffix = plain[2];
-    if (suffix === undefined) return Number(plain[1]) * 1000;
-    if (suffix === 'm') return Number(plain[1]);
-  }
-  return Number(ceiling(parseQuantity(value).nano, 1_000_000n));
-}
-
-/** Whole units, rounded up: how bytes, pods and devices are counted. Exactness and errors as for `toMilli`. */
-export function toWhole(value: string | number): number {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  const plain = PLAIN.exec(String(value));
-  if (plain !== null) {
-    const suffix = plain[2];
-    if (suffix === undefined) return Number(plain[1]);
-    if (suffix !== 'm') return Number(plain[1]) * PLAIN_FACTORS[suffix]!;
-  }
-  return Number(ceiling(parseQuantity(value).nano, NANO));
+function amountOf({ isNegative, digits, exponent, binaryPower, format }: Scanned): Quantity {
+  const mantissa = BigInt(digits) << BigInt(10 * binaryPower);
+  const power = Math.max(exponent, EXPONENT_MIN) + 9;
+  const exact = power >= 0 ? mantissa * 10n ** BigInt(power) : ceiling(mantissa, 10n ** BigInt(-power));
+  const nano = format === 'BinarySI' && exact > BINARY_NANO_MAX ? BINARY_NANO_MAX : exact;
+  return { nano: isNegative ? -nano : nano, format };
 }
 
 /** Rounds towards more. */
@@ -151,40 +108,142 @@ function ceiling(amount: bigint, divisor: bigint): bigint {
 }
 
 /**
- * The canonical text of a quantity: the largest suffix that leaves a whole number. Binary ones that are below 1024 or no
- * whole number are written in decimal. Two quantities of one format are the same amount exactly when their texts are.
+ * The quantity a text stands for, read as Kubernetes 1.21 reads it: parts finer than a billionth are rounded away from
+ * zero, and a binary quantity is cut to 64 bits.
+ *
+ * @returns undefined when the text is no quantity. So is one longer than 128 characters or beyond 10^300, which the
+ *   original takes, and then computes with for as long as it takes.
+ */
+export function parseQuantity(text: string): Quantity | undefined {
+  const scanned = scan(text);
+  return scanned === undefined ? undefined : amountOf(scanned);
+}
+
+/**
+ * The amount of a text that is known to be a quantity, in billionths.
+ *
+ * @throws {TypeError} the text is none: it never went through the codec.
+ */
+export function nanoOf(text: string): bigint {
+  const quantity = parseQuantity(text);
+  if (quantity === undefined) throw new TypeError('not a quantity');
+  return quantity.nano;
+}
+
+/**
+ * Writes a quantity with the largest suffix of its family that leaves a whole number. Binary ones below 1024, or with a
+ * fraction, are written in decimal; decimal ones beyond the last suffix with an exponent.
  */
 export function formatQuantity({ nano, format }: Quantity): string {
   if (nano === 0n) return '0';
-  const isBinary = format === 'BinarySI' && nano % NANO === 0n && (nano >= 1024n * NANO || nano <= -1024n * NANO);
-  if (isBinary) return withLargestSuffix(nano / NANO, 1024n, BINARY_SUFFIXES);
-  if (format !== 'DecimalExponent') return withLargestSuffix(nano, 1000n, DECIMAL_SUFFIXES);
-  const { mantissa, steps } = reduced(nano, 1000n, Number.MAX_SAFE_INTEGER);
+  if (format === 'BinarySI' && nano % NANO === 0n && (nano >= 1024n * NANO || nano <= -1024n * NANO)) {
+    const { mantissa, steps } = reduced(nano / NANO, 1024n);
+    return `${mantissa}${BINARY_SUFFIXES[steps]}`;
+  }
+  const { mantissa, steps } = reduced(nano, 1000n);
   const exponent = steps * 3 - 9;
-  return exponent === 0 ? String(mantissa) : `${mantissa}e${exponent}`;
-}
-
-/** The canonical text of a text or JSON number. Throws QuantityError. */
-export function canonicalQuantity(value: string | number): string {
-  return formatQuantity(parseQuantity(value));
-}
-
-function withLargestSuffix(amount: bigint, base: bigint, suffixes: readonly string[]): string {
-  const { mantissa, steps } = reduced(amount, base, suffixes.length - 1);
-  return `${mantissa}${suffixes[steps]}`;
+  if (exponent === 0) return String(mantissa);
+  const suffix = format === 'DecimalExponent' ? undefined : DECIMAL_SUFFIXES[steps];
+  return `${mantissa}${suffix ?? `e${exponent}`}`;
 }
 
 /** `amount` as `mantissa` times `base` to the power of `steps`, with as many steps as divide it. `amount` is not 0. */
-function reduced(
-  amount: bigint,
-  base: bigint,
-  stepsMax: number,
-): { readonly mantissa: bigint; readonly steps: number } {
+function reduced(amount: bigint, base: bigint): { readonly mantissa: bigint; readonly steps: number } {
   let mantissa = amount;
   let steps = 0;
-  while (steps < stepsMax && mantissa % base === 0n) {
+  while (mantissa % base === 0n) {
     mantissa /= base;
     steps++;
   }
   return { mantissa, steps };
+}
+
+/** One to three digits are canonical with any suffix that cannot reach the bound: nothing can be moved into it. */
+const SHORT_CANONICAL = /^[1-9][0-9]{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
+/** Texts seen lately; real clusters repeat few. Emptied when full, so that no client can grow it. */
+const canonicalTexts = new Map<string, string>();
+const CACHED_TEXTS_MAX = 2048;
+const CACHED_LENGTH_MAX = 32;
+
+/** The text a quantity is stored and answered as; undefined when it is none. Its own canonical text is itself. */
+export function canonicalQuantity(text: string): string | undefined {
+  if (SHORT_CANONICAL.test(text)) return text;
+  const known = canonicalTexts.get(text);
+  if (known !== undefined) return known;
+  const scanned = scan(text);
+  if (scanned === undefined) return undefined;
+  const canonical = scanned.isKept ? text : formatQuantity(amountOf(scanned));
+  if (text.length <= CACHED_LENGTH_MAX) {
+    if (canonicalTexts.size >= CACHED_TEXTS_MAX) canonicalTexts.clear();
+    canonicalTexts.set(text, canonical);
+  }
+  return canonical;
+}
+
+const MILLI_PRECISE = /^[0-9]+(?:m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/;
+
+/** A canonical text rounded away from zero to thousandths, as amounts in a resource list are kept. */
+export function roundedToMilli(canonical: string): string {
+  if (MILLI_PRECISE.test(canonical)) return canonical;
+  const quantity = parseQuantity(canonical);
+  if (quantity === undefined) return canonical;
+  const rest = quantity.nano % NANO_IN_MILLI;
+  if (rest === 0n) return canonical;
+  const step = quantity.nano > 0n ? NANO_IN_MILLI : -NANO_IN_MILLI;
+  return formatQuantity({ nano: quantity.nano - rest + step, format: quantity.format });
+}
+
+/** The plain texts, which are nearly all: digits, and one of the usual suffixes. */
+const PLAIN = /^([0-9]{1,15})(m|k|M|G|T|Ki|Mi|Gi|Ti)?$/;
+const PLAIN_FACTORS: Readonly<Record<string, number>> = {
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+};
+
+/** A plain text times `scale`, rounded up; undefined where a double cannot tell. */
+function plainAmount(text: string, scale: 1 | 1000): number | undefined {
+  const match = PLAIN.exec(text);
+  if (match === null) return undefined;
+  const digits = Number(match[1]);
+  const suffix = match[2];
+  if (suffix === 'm') return scale === 1000 ? digits : Math.ceil(digits / 1000);
+  const amount = digits * scale * (suffix === undefined ? 1 : PLAIN_FACTORS[suffix]!);
+  return amount <= Number.MAX_SAFE_INTEGER ? amount : undefined;
+}
+
+/**
+ * A quantity times `scale`, rounded up to a whole number: thousandths for cpu, whole units for what is counted in bytes
+ * or pieces. Never below zero, and 2^53 - 1 for all that is more.
+ *
+ * @returns undefined when the value is neither a quantity's text nor a number.
+ */
+export function countOf(value: unknown, scale: 1 | 1000): number | undefined {
+  if (typeof value !== 'string') return typeof value === 'number' ? countOf(String(value), scale) : undefined;
+  const plain = plainAmount(value, scale);
+  if (plain !== undefined) return plain;
+  const quantity = parseQuantity(value);
+  if (quantity === undefined) return undefined;
+  const count = ceiling(quantity.nano, scale === 1000 ? NANO_IN_MILLI : NANO);
+  return count <= 0n ? 0 : count >= Number.MAX_SAFE_INTEGER ? Number.MAX_SAFE_INTEGER : Number(count);
+}
+
+/**
+ * Below 0 when `left` is less than `right`, 0 when they are the same amount however written, above 0 when it is more.
+ *
+ * @throws {TypeError} one of them is no quantity.
+ */
+export function compareQuantities(left: string, right: string): number {
+  if (left === right) return 0;
+  const plainLeft = plainAmount(left, 1000);
+  const plainRight = plainAmount(right, 1000);
+  if (plainLeft !== undefined && plainRight !== undefined) return plainLeft - plainRight;
+  const leftNano = nanoOf(left);
+  const rightNano = nanoOf(right);
+  return leftNano < rightNano ? -1 : leftNano > rightNano ? 1 : 0;
 }

@@ -1,7 +1,8 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
+import { countOf } from '../../values/quantity.ts';
 import { asList, asNumber, asObject, asText, asTextMap, type JsonObject } from './object-reading.ts';
-import { AmountSum, parseAmount, type ResourceAmounts } from './resource-amounts.ts';
+import { AmountSum, type ResourceAmounts } from './resource-amounts.ts';
 import { unknownDemands } from './unknown-demands.ts';
 
 /** A port that a container claims on its node. */
@@ -162,11 +163,11 @@ function scoredRequest(
   whenUnset: number,
 ): number {
   let amount = 0;
-  for (const container of containers) amount += parseAmount(requestsIn(container)[resource], scale) ?? whenUnset;
+  for (const container of containers) amount += countOf(requestsIn(container)[resource], scale) ?? whenUnset;
   for (const container of initContainers) {
-    amount = Math.max(amount, parseAmount(requestsIn(container)[resource], scale) ?? whenUnset);
+    amount = Math.max(amount, countOf(requestsIn(container)[resource], scale) ?? whenUnset);
   }
-  return amount + (parseAmount(overhead[resource], scale) ?? 0);
+  return amount + (countOf(overhead[resource], scale) ?? 0);
 }
 
 function hostPortsOf(containers: readonly JsonObject[]): readonly HostPort[] {

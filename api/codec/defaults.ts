@@ -1,11 +1,11 @@
 // Fills what a client left unset, from the defaults in the schema and the rules beside them (default-rules.ts). Runs
 // on canonical objects (decode.ts), in place; what it adds stands at the end of its object until decode puts it in
 // order again. Pure: names, uids and times are not made here.
+import { roundedToMilli } from '../../values/quantity.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';
 import type { DefaultRule, Features } from './default-rules.ts';
 import { ROOT_RULES, TYPE_RULES } from './default-rules.ts';
-import { formatQuantity, parseQuantity, roundedToMilli } from './quantity.ts';
 
 /**
  * Sets the defaults of an object of the kind, and of everything in it.
@@ -126,15 +126,9 @@ function copyOf(value: unknown): unknown {
   return copy;
 }
 
-const MILLI_PRECISE = /^[0-9]+(?:m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei)?$/;
-
 /** Amounts of resources are kept to a thousandth. */
 function roundAmounts(amounts: unknown): void {
   if (amounts === undefined || amounts === null) return;
   const map = amounts as Record<string, string>;
-  for (const name in map) {
-    if (MILLI_PRECISE.test(map[name]!)) continue;
-    const quantity = parseQuantity(map[name]!);
-    if (quantity !== undefined) map[name] = formatQuantity(roundedToMilli(quantity));
-  }
+  for (const name in map) map[name] = roundedToMilli(map[name]!);
 }

@@ -1,7 +1,7 @@
 // Rules of horizontal pod autoscalers. The versions say the same of a metric in different places: their differences are
 // one table.
 
-import { parseQuantity } from '../../../values/quantity.ts';
+import { nanoOf } from '../../../values/quantity.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { pathSegmentProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
@@ -57,7 +57,7 @@ function isSet<T>(value: T | null | undefined): value is T {
 }
 
 function isPositive(amount: string): boolean {
-  return parseQuantity(amount).nano > 0n;
+  return nanoOf(amount) > 0n;
 }
 
 const metricTarget: Rule<MetricTarget> = ({ value, averageValue, averageUtilization }, at) => {

@@ -1,5 +1,5 @@
 // Rules of references from a pod to its own fields and its containers' resources, in environments and in volumes.
-import { compareQuantities, isQuantity, parseQuantity } from '../../../values/quantity.ts';
+import { compareQuantities } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 
@@ -48,10 +48,6 @@ export function checkResourceField(selector: ResourceFieldSelector, isVolume: bo
   }
   if (divisor === '0' || divisor === '' || divisor === null) return;
   const allowed = resource.endsWith('cpu') ? CPU_DIVISORS : BYTE_DIVISORS;
-  const fits = isQuantity(divisor) && allowed.some((one) => isSameAmount(one, divisor));
+  const fits = allowed.some((one) => compareQuantities(one, divisor) === 0);
   if (!fits) at.invalid('resourceFieldRef.divisor', divisor, `must be one of ${allowed.join(', ')} for ${resource}`);
-}
-
-function isSameAmount(left: string, right: string): boolean {
-  return compareQuantities(parseQuantity(left), parseQuantity(right)) === 0;
 }

@@ -1,5 +1,5 @@
 // Rules of what limits a namespace: quotas and limit ranges.
-import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
+import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -7,7 +7,6 @@ import {
   type Amounts,
   amountAllowed,
   checkLimitRangeName,
-  compareAmounts,
   isOvercommittable,
   quotaAmounts,
 } from './resource-amounts.ts';
@@ -174,7 +173,7 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
   for (const [low, high] of ORDER) {
     const lower = item[low]?.[name];
     const upper = item[high]?.[name];
-    if (lower === undefined || upper === undefined || compareAmounts(name, lower, upper) <= 0) continue;
+    if (lower === undefined || upper === undefined || compareQuantities(lower, upper) <= 0) continue;
     at.invalid(`${low}[${name}]`, lower, `${low} value ${lower} is greater than ${high} value ${upper}`);
   }
   checkRatio(name, item, at);
@@ -183,7 +182,7 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
   if (
     limit?.[name] !== undefined &&
     request?.[name] !== undefined &&
-    compareAmounts(name, limit[name], request[name]) !== 0
+    compareQuantities(limit[name], request[name]) !== 0
   ) {
     at.invalid(
       `defaultRequest[${name}]`,
@@ -193,20 +192,20 @@ function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
   }
 }
 
-const ONE = parseQuantity('1');
+const NANO = nanoOf('1');
 
 function checkRatio(name: string, { maxLimitRequestRatio, min, max }: LimitRangeItem, at: Report): void {
   const ratio = maxLimitRequestRatio?.[name];
   if (ratio === undefined) return;
   const path = `maxLimitRequestRatio[${name}]`;
-  const amount = parseQuantity(ratio);
-  if (compareQuantities(amount, ONE) < 0) at.invalid(path, ratio, `ratio ${ratio} is less than 1`);
+  const ratioNano = nanoOf(ratio);
+  if (ratioNano < NANO) at.invalid(path, ratio, `ratio ${ratio} is less than 1`);
   const least = min?.[name];
   const most = max?.[name];
   if (least === undefined || most === undefined) return;
-  const leastNano = parseQuantity(least).nano;
+  const leastNano = nanoOf(least);
   // ratio > max / min, without a division.
-  if (leastNano > 0n && amount.nano * leastNano > parseQuantity(most).nano * ONE.nano) {
+  if (leastNano > 0n && ratioNano * leastNano > nanoOf(most) * NANO) {
     at.invalid(path, ratio, `ratio ${ratio} is greater than max/min = ${most}/${least}`);
   }
 }

@@ -1,6 +1,6 @@
 // Rules of persistent volumes and of the claims for them.
 
-import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
+import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import type { Report } from '../report.ts';
@@ -43,7 +43,7 @@ const capacity: Rule<VolumeSpec> = ({ capacity: amounts = {} }, at) => {
 };
 
 function checkPositive(amount: string, path: string, at: Report): void {
-  if (parseQuantity(amount).nano <= 0n) at.invalid(path, amount, 'must be greater than zero');
+  if (nanoOf(amount) <= 0n) at.invalid(path, amount, 'must be greater than zero');
 }
 
 const recycling: Rule<VolumeSpec> = ({ hostPath, persistentVolumeReclaimPolicy }, at) => {
@@ -132,7 +132,7 @@ const claimChange: ChangeRule<Claim> = (next, stored, at) => {
   const amount = spec.resources?.requests?.[STORAGE];
   const amountBefore = before.resources?.requests?.[STORAGE];
   if (!isBound || amount === undefined || amountBefore === undefined || amount === amountBefore) return;
-  if (compareQuantities(parseQuantity(amount), parseQuantity(amountBefore)) < 0) {
+  if (compareQuantities(amount, amountBefore) < 0) {
     at.forbidden('spec.resources.requests.storage', 'field can not be less than previous value');
   }
 };

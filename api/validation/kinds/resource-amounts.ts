@@ -1,7 +1,7 @@
 // Rules of amounts of resources: which names containers, quotas and nodes may use, what their amounts may be, and how
 // requests and limits go together. Plain amounts are compared as numbers, so that usual pods allocate nothing here.
 import type { Dialect } from '../../../config/dialect.ts';
-import { compareQuantities, isQuantity, parseQuantity, toMilli, toWhole } from '../../../values/quantity.ts';
+import { compareQuantities, parseQuantity } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
@@ -66,14 +66,6 @@ function isWhole(name: string, dialect: Dialect): boolean {
   return WHOLE_RESOURCES.has(name) || isExtended(name, dialect);
 }
 
-/** Below 0, 0 or above 0; exact. Both are quantities. */
-export function compareAmounts(name: string, left: string, right: string): number {
-  if (left === right) return 0;
-  const read = name === 'cpu' || name.endsWith('.cpu') ? toMilli : toWhole;
-  const difference = read(left) - read(right);
-  return difference !== 0 ? difference : compareQuantities(parseQuantity(left), parseQuantity(right));
-}
-
 const PLAIN_AMOUNT = /^[0-9]{1,15}(?:m|k|M|G|Ki|Mi|Gi)?$/;
 const PLAIN_WHOLE = /^[0-9]{1,15}(?:k|M|G|Ki|Mi|Gi)?$/;
 
@@ -81,11 +73,11 @@ const PLAIN_WHOLE = /^[0-9]{1,15}(?:k|M|G|Ki|Mi|Gi)?$/;
 export function amountAllowed(name: string, amount: string, at: Report): boolean {
   const mustBeWhole = isWhole(name, at.dialect);
   if ((mustBeWhole ? PLAIN_WHOLE : PLAIN_AMOUNT).test(amount)) return true;
-  if (!isQuantity(amount)) {
+  const nano = parseQuantity(amount)?.nano;
+  if (nano === undefined) {
     at.invalid(`[${name}]`, amount, 'must be a quantity');
     return false;
   }
-  const { nano } = parseQuantity(amount);
   if (nano < 0n) at.invalid(`[${name}]`, amount, 'must be greater than or equal to 0');
   else if (mustBeWhole && nano % 1_000_000_000n !== 0n) at.invalid(`[${name}]`, amount, 'must be an integer');
   else return true;
@@ -114,12 +106,14 @@ export const containerAmounts: Rule<Amounts> = (amounts, at) => {
 
 function checkPageSize(name: string, amount: string, at: Report): void {
   const size = name.slice(HUGE_PAGES.length);
-  if (!isQuantity(size) || !isQuantity(amount)) {
-    if (!isQuantity(size)) at.invalid(`[${name}]`, name, 'must name a page size, (e.g. hugepages-2Mi)');
+  const page = parseQuantity(size)?.nano;
+  if (page === undefined) {
+    at.invalid(`[${name}]`, name, 'must name a page size, (e.g. hugepages-2Mi)');
     return;
   }
-  const page = parseQuantity(size).nano;
-  if (page <= 0n || parseQuantity(amount).nano % page !== 0n) {
+  const asked = parseQuantity(amount)?.nano;
+  if (asked === undefined) return;
+  if (page <= 0n || asked % page !== 0n) {
     at.invalid(`[${name}]`, amount, `must be a multiple of the page size ${size}`);
   }
 }
@@ -156,7 +150,7 @@ function checkAgainstLimit(name: string, request: string, limit: string | undefi
     if (!mayDiffer) at.required('limits', `a limit must be set for ${name}, which cannot be overcommitted`);
     return;
   }
-  const difference = compareAmounts(name, request, limit);
+  const difference = compareQuantities(request, limit);
   if (mayDiffer && difference > 0) at.invalid('requests', request, `must be less than or equal to ${name} limit`);
   if (!mayDiffer && difference !== 0) at.invalid('requests', request, `must be equal to ${name} limit`);
 }

@@ -1,14 +1,13 @@
 // Texts of one value: quantities in both readings, durations, timestamps, schedules, addresses, names, pointers. What is
 // taken has one canonical text, which is taken as well and stays as it is.
 import { formatDuration, parseDuration } from '../../../api/codec/duration.ts';
-import { canonicalQuantity } from '../../../api/codec/quantity.ts';
 import { canonicalMicroTime, canonicalTime } from '../../../api/codec/timestamp.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
 import { timeOf } from '../../../api/table/age.ts';
 import { scheduleProblem } from '../../../api/validation/cron-schedule.ts';
 import { nameProblems, qualifiedNameProblems, textProblems } from '../../../api/validation/formats.ts';
 import { formatIp, formatIpRange, parseIp, parseIpRange } from '../../../values/ip.ts';
-import { isQuantity, canonicalQuantity as schedulerQuantity, toMilli, toWhole } from '../../../values/quantity.ts';
+import { canonicalQuantity, compareQuantities, countOf, nanoOf } from '../../../values/quantity.ts';
 import type { Dice } from '../generate/dice.ts';
 import { ODD_TEXTS } from '../generate/junk.ts';
 import { mutatedText, repetition } from '../generate/mutate-text.ts';
@@ -113,11 +112,13 @@ function run({ text: { value = '' } }: Input): void {
   requireStable(value, rangeText, 'the range');
   const stored = canonicalQuantity(value);
   if (stored !== undefined) {
-    // What the codec stores, the scheduler and validation must be able to read.
-    if (!isQuantity(stored)) throw new Violation(`${stored} is stored but is no quantity`);
-    schedulerQuantity(stored);
-    if (Number.isNaN(toMilli(stored)) || Number.isNaN(toWhole(stored))) throw new Violation(`${stored} is no amount`);
-  } else isQuantity(value);
+    // What the codec stores is the same amount to everyone who reads it.
+    requireSame(String(nanoOf(stored)), String(nanoOf(value)), `the amount of ${JSON.stringify(value)}`);
+    if (compareQuantities(stored, value) !== 0) throw new Violation(`${stored} is not the amount of ${value}`);
+    if (countOf(stored, 1) === undefined || countOf(stored, 1000) === undefined) {
+      throw new Violation(`${stored} is stored but cannot be counted`);
+    }
+  }
   scheduleProblem(value);
   timeOf(value);
   parsePointer(value);
