@@ -1,49 +1,8 @@
-// Admission: the names of the plugins, which of them run unless told otherwise, and the settings that reach outside.
+// Admission: which plugins run, and the settings that reach outside. The plugins' names are in config/admission-plugins.ts.
+import { ADMISSION_PLUGINS, DEFAULT_ADMISSION_PLUGINS } from '../admission-plugins.ts';
 import { optionGroup, SERVER } from './option.ts';
 
-/** The plugins that run unless switched off. */
-export const DEFAULT_ADMISSION_PLUGINS = [
-  'NamespaceLifecycle',
-  'LimitRanger',
-  'ServiceAccount',
-  'TaintNodesByCondition',
-  'Priority',
-  'DefaultTolerationSeconds',
-  'DefaultStorageClass',
-  'StorageObjectInUseProtection',
-  'PersistentVolumeClaimResize',
-  'RuntimeClass',
-  'CertificateApproval',
-  'CertificateSigning',
-  'CertificateSubjectRestriction',
-  'DefaultIngressClass',
-  'MutatingAdmissionWebhook',
-  'ValidatingAdmissionWebhook',
-  'ResourceQuota',
-] as const;
-
-/** The plugins that run only when asked for. */
-export const OPTIONAL_ADMISSION_PLUGINS = [
-  'AlwaysAdmit',
-  'AlwaysDeny',
-  'AlwaysPullImages',
-  'DenyServiceExternalIPs',
-  'EventRateLimit',
-  'ExtendedResourceToleration',
-  'ImagePolicyWebhook',
-  'LimitPodHardAntiAffinityTopology',
-  'NamespaceAutoProvision',
-  'NamespaceExists',
-  'NodeRestriction',
-  'OwnerReferencesPermissionEnforcement',
-  'PersistentVolumeLabel',
-  'PodNodeSelector',
-  'PodSecurityPolicy',
-  'PodTolerationRestriction',
-  'SecurityContextDeny',
-] as const;
-
-const PLUGINS = [...DEFAULT_ADMISSION_PLUGINS, ...OPTIONAL_ADMISSION_PLUGINS] as const;
+const PLUGINS = ADMISSION_PLUGINS.map(({ name }) => name);
 
 export const admissionOptions = optionGroup('Admission', SERVER, [
   {

@@ -1,0 +1,61 @@
+// Every admission plugin there is a name for, in the order in which plugins run: which run unless told otherwise, and which
+// exist in code. Data only; the plugins are in actors/admission/plugins, and a test compares their registry with this table.
+
+export interface AdmissionPluginRow {
+  readonly name: string;
+  /** Runs unless it is switched off. */
+  readonly isDefault: boolean;
+  /** `part`: does some of what its name promises, the rest is to come. */
+  readonly built: 'whole' | 'part' | 'no';
+}
+
+export const ADMISSION_PLUGINS = [
+  { name: 'AlwaysAdmit', isDefault: false, built: 'whole' },
+  { name: 'NamespaceAutoProvision', isDefault: false, built: 'no' },
+  { name: 'NamespaceLifecycle', isDefault: true, built: 'whole' },
+  { name: 'NamespaceExists', isDefault: false, built: 'no' },
+  { name: 'SecurityContextDeny', isDefault: false, built: 'no' },
+  { name: 'LimitPodHardAntiAffinityTopology', isDefault: false, built: 'no' },
+  { name: 'LimitRanger', isDefault: true, built: 'no' },
+  { name: 'ServiceAccount', isDefault: true, built: 'part' },
+  { name: 'NodeRestriction', isDefault: false, built: 'no' },
+  { name: 'TaintNodesByCondition', isDefault: true, built: 'no' },
+  { name: 'AlwaysPullImages', isDefault: false, built: 'no' },
+  { name: 'ImagePolicyWebhook', isDefault: false, built: 'no' },
+  { name: 'PodSecurityPolicy', isDefault: false, built: 'no' },
+  { name: 'PodNodeSelector', isDefault: false, built: 'no' },
+  { name: 'Priority', isDefault: true, built: 'no' },
+  { name: 'DefaultTolerationSeconds', isDefault: true, built: 'no' },
+  { name: 'PodTolerationRestriction', isDefault: false, built: 'no' },
+  { name: 'EventRateLimit', isDefault: false, built: 'no' },
+  { name: 'ExtendedResourceToleration', isDefault: false, built: 'no' },
+  { name: 'PersistentVolumeLabel', isDefault: false, built: 'no' },
+  { name: 'DefaultStorageClass', isDefault: true, built: 'no' },
+  { name: 'StorageObjectInUseProtection', isDefault: true, built: 'no' },
+  { name: 'OwnerReferencesPermissionEnforcement', isDefault: false, built: 'no' },
+  { name: 'PersistentVolumeClaimResize', isDefault: true, built: 'no' },
+  { name: 'RuntimeClass', isDefault: true, built: 'no' },
+  { name: 'CertificateApproval', isDefault: true, built: 'no' },
+  { name: 'CertificateSigning', isDefault: true, built: 'no' },
+  { name: 'CertificateSubjectRestriction', isDefault: true, built: 'no' },
+  { name: 'DefaultIngressClass', isDefault: true, built: 'no' },
+  { name: 'DenyServiceExternalIPs', isDefault: false, built: 'no' },
+  { name: 'MutatingAdmissionWebhook', isDefault: true, built: 'no' },
+  { name: 'ValidatingAdmissionWebhook', isDefault: true, built: 'no' },
+  { name: 'ResourceQuota', isDefault: true, built: 'no' },
+  { name: 'AlwaysDeny', isDefault: false, built: 'no' },
+] as const satisfies readonly AdmissionPluginRow[];
+
+export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number]['name'];
+
+const rows: readonly (AdmissionPluginRow & { readonly name: AdmissionPluginName })[] = ADMISSION_PLUGINS;
+
+/** The plugins that run unless switched off. */
+export const DEFAULT_ADMISSION_PLUGINS: readonly AdmissionPluginName[] = rows
+  .filter(({ isDefault }) => isDefault)
+  .map(({ name }) => name);
+
+/** The plugins that exist in code, whole or in part. */
+export const BUILT_ADMISSION_PLUGINS: readonly AdmissionPluginName[] = rows
+  .filter(({ built }) => built !== 'no')
+  .map(({ name }) => name);
