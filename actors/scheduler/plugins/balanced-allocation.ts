@@ -1,6 +1,6 @@
 // NodeResourcesBalancedAllocation: prefers nodes whose cpu and memory would be used to a similar share, so that neither
 // runs out while the other is idle.
-import { SCORE_MAX, type ScorePlugin } from '../framework.ts';
+import { SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
 
 export const balancedAllocation: ScorePlugin = {
   name: 'NodeResourcesBalancedAllocation',

@@ -1,5 +1,5 @@
 // KnownDemands: refuses on every node what no plug-in checks, and says what that is.
-import { type FilterPlugin, refusal } from '../framework.ts';
+import { type FilterPlugin, refusal } from '../framework/framework.ts';
 
 export const knownDemands: FilterPlugin = {
   name: 'KnownDemands',

@@ -1,5 +1,5 @@
 // NodeResourcesLeastAllocated: prefers nodes with the larger free share of cpu and memory, so that load spreads.
-import { SCORE_MAX, type ScorePlugin } from '../framework.ts';
+import { SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
 
 export const leastAllocated: ScorePlugin = {
   name: 'NodeResourcesLeastAllocated',

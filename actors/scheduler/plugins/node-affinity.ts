@@ -1,7 +1,8 @@
 // NodeAffinity: a pod goes to nodes that carry its nodeSelector's labels and match one of its required terms, and
 // rather to those that match more of its preferred terms by weight.
-import { type FilterPlugin, refusal, type ScorePlugin } from '../framework.ts';
-import { ClusterEvent } from '../node-info.ts';
+
+import { ClusterEvent } from '../core/node-info.ts';
+import { type FilterPlugin, refusal, type ScorePlugin } from '../framework/framework.ts';
 import { anyTermCheck, termCheck } from './node-selector-terms.ts';
 
 const NO_MATCH = refusal(

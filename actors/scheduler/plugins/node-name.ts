@@ -1,6 +1,7 @@
 // NodeName: a pod that names its node goes there or nowhere.
-import { type FilterPlugin, refusal } from '../framework.ts';
-import { ClusterEvent } from '../node-info.ts';
+
+import { ClusterEvent } from '../core/node-info.ts';
+import { type FilterPlugin, refusal } from '../framework/framework.ts';
 
 const OTHER_NODE = refusal('unresolvable', ClusterEvent.nodeAdded, "node(s) didn't match the requested hostname");
 

@@ -1,6 +1,7 @@
 // NodePorts: no two pods of a node claim the same host port.
-import { type FilterPlugin, refusal } from '../framework.ts';
-import { ClusterEvent } from '../node-info.ts';
+
+import { ClusterEvent } from '../core/node-info.ts';
+import { type FilterPlugin, refusal } from '../framework/framework.ts';
 
 const PORT_TAKEN = refusal(
   'unschedulable',

@@ -1,7 +1,8 @@
 // NodeResourcesFit: what the pod requests is still free on the node, and the node takes one pod more.
-import { type FilterPlugin, refusal, type Status } from '../framework.ts';
-import { ClusterEvent, type NodeInfo } from '../node-info.ts';
-import type { ResourceAmounts } from '../resource-amounts.ts';
+
+import { ClusterEvent, type NodeInfo } from '../core/node-info.ts';
+import { type FilterPlugin, refusal, type Status } from '../framework/framework.ts';
+import type { ResourceAmounts } from '../pods/resource-amounts.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
 const REASONS = ['Too many pods', 'Insufficient cpu', 'Insufficient memory', 'Insufficient ephemeral-storage'] as const;

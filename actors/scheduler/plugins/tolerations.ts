@@ -1,6 +1,6 @@
 // Whether a pod's tolerations put up with a taint: shared by NodeUnschedulable and TaintToleration.
-import type { Taint } from '../node-info.ts';
-import type { Toleration } from '../pod-info.ts';
+import type { Taint } from '../core/node-info.ts';
+import type { Toleration } from '../pods/pod-info.ts';
 
 /** True when one of the tolerations covers the taint. An operator other than Exists and Equal tolerates nothing. */
 export function tolerates(tolerations: readonly Toleration[], taint: Taint): boolean {

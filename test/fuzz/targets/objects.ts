@@ -1,6 +1,6 @@
 // Objects of every kind: decoded, defaulted, validated; and those that are valid, in every form in which they leave the
 // server again or are read inside it.
-import { readPod } from '../../../actors/scheduler/pod-info.ts';
+import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../api/codec/protobuf.ts';

@@ -1,7 +1,7 @@
 import test from 'ava';
-import { ClusterState } from '../../../actors/scheduler/cluster-state.ts';
-import { ClusterEvent } from '../../../actors/scheduler/node-info.ts';
-import { readPod } from '../../../actors/scheduler/pod-info.ts';
+import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
+import { ClusterEvent } from '../../../actors/scheduler/core/node-info.ts';
+import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { boundPod, type NodeParts, node, zoneOf } from './objects.ts';
 
 const bound = (name: string, on: string, cpu = '1') => readPod(boundPod(name, on, { requests: { cpu } }));

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Heap } from '../../../actors/scheduler/heap.ts';
+import { Heap } from '../../../actors/scheduler/core/heap.ts';
 import { seededRandom } from './objects.ts';
 
 interface Member {

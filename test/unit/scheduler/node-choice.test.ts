@@ -1,10 +1,16 @@
 import test from 'ava';
-import type { ClusterView, FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework.ts';
-import { refusal } from '../../../actors/scheduler/framework.ts';
-import { feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/node-choice.ts';
-import { ClusterEvent, type NodeInfo } from '../../../actors/scheduler/node-info.ts';
-import { spreadOverZones } from '../../../actors/scheduler/node-order.ts';
-import { defaultProfile } from '../../../actors/scheduler/profile.ts';
+import { feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
+import { ClusterEvent, type NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
+import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
+import type {
+  ClusterView,
+  FilterPlugin,
+  Profile,
+  ScorePlugin,
+  Status,
+} from '../../../actors/scheduler/framework/framework.ts';
+import { refusal } from '../../../actors/scheduler/framework/framework.ts';
+import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { dialect, nodeInfo, podInfo, seededRandom, zoneOf } from './objects.ts';
 
 const EMPTY_PROFILE: Profile = { filters: [], scores: [], postFilters: [], reserves: [], permits: [] };

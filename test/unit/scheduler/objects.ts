@@ -1,11 +1,11 @@
 // Pods, nodes and randomness for the scheduler's tests: valid by default, changed where a test says so.
 
-import { NodeInfo } from '../../../actors/scheduler/node-info.ts';
-import { zoneByLabels } from '../../../actors/scheduler/node-order.ts';
-import type { JsonObject } from '../../../actors/scheduler/object-reading.ts';
-import { type PodInfo, readPod } from '../../../actors/scheduler/pod-info.ts';
-import { defaultProfile } from '../../../actors/scheduler/profile.ts';
-import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/scheduling-core.ts';
+import { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
+import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
+import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
+import type { JsonObject } from '../../../actors/scheduler/pods/object-reading.ts';
+import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
 

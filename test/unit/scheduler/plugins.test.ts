@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { FilterPlugin, ScorePlugin } from '../../../actors/scheduler/framework.ts';
+import type { FilterPlugin, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
 import { balancedAllocation } from '../../../actors/scheduler/plugins/balanced-allocation.ts';
 import { leastAllocated } from '../../../actors/scheduler/plugins/least-allocated.ts';
 import { nodeAffinity } from '../../../actors/scheduler/plugins/node-affinity.ts';

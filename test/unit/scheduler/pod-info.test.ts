@@ -1,5 +1,5 @@
 import test from 'ava';
-import { readPod, sameDemands } from '../../../actors/scheduler/pod-info.ts';
+import { readPod, sameDemands } from '../../../actors/scheduler/pods/pod-info.ts';
 import { pod, podInfo } from './objects.ts';
 
 const MiB = 1024 * 1024;

@@ -1,6 +1,6 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/node-info.ts';
-import { SchedulingQueue } from '../../../actors/scheduler/queue.ts';
+import { ClusterEvent } from '../../../actors/scheduler/core/node-info.ts';
+import { SchedulingQueue } from '../../../actors/scheduler/core/queue.ts';
 import { podInfo } from './objects.ts';
 
 const SECOND = 1_000;

@@ -1,9 +1,9 @@
 import test from 'ava';
-import { BestEffortWrites } from '../../../actors/scheduler/best-effort-writes.ts';
-import type { ClusterPort } from '../../../actors/scheduler/cluster-port.ts';
-import { ConditionWriter } from '../../../actors/scheduler/condition-writer.ts';
-import { EventRecorder } from '../../../actors/scheduler/event-recorder.ts';
-import type { PodInfo } from '../../../actors/scheduler/pod-info.ts';
+import { BestEffortWrites } from '../../../actors/scheduler/driver/best-effort-writes.ts';
+import type { ClusterPort } from '../../../actors/scheduler/driver/cluster-port.ts';
+import { ConditionWriter } from '../../../actors/scheduler/driver/condition-writer.ts';
+import { EventRecorder } from '../../../actors/scheduler/driver/event-recorder.ts';
+import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
 import { RecordedMetrics, settlePromises, VirtualTime } from './fake-context.ts';
 import { podInfo, seededRandom } from './objects.ts';
 

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { AmountSum, readAmounts, sameAmounts } from '../../../actors/scheduler/resource-amounts.ts';
+import { AmountSum, readAmounts, sameAmounts } from '../../../actors/scheduler/pods/resource-amounts.ts';
 
 test('an amount with more digits than a double holds counts as the most there is, not as nothing', (t) => {
   const amounts = readAmounts({ cpu: '9'.repeat(70), memory: `${'9'.repeat(100)}Mi` });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { BindingOutcome } from '../../../actors/admission/protocol.ts';
-import type { JsonObject } from '../../../actors/scheduler/object-reading.ts';
+import type { JsonObject } from '../../../actors/scheduler/pods/object-reading.ts';
 import type { SchedulerStatus } from '../../../actors/scheduler/protocol.ts';
 import { createScheduler, type Scheduler, schedulerKind } from '../../../actors/scheduler/scheduler.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { refusal } from '../../../actors/scheduler/framework.ts';
-import { ClusterEvent } from '../../../actors/scheduler/node-info.ts';
-import { defaultProfile } from '../../../actors/scheduler/profile.ts';
-import type { Decision, SchedulingCore } from '../../../actors/scheduler/scheduling-core.ts';
+import { ClusterEvent } from '../../../actors/scheduler/core/node-info.ts';
+import type { Decision, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import { refusal } from '../../../actors/scheduler/framework/framework.ts';
+import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { boundPod, dialect, newCore, node, pod, seededRandom } from './objects.ts';
 
 type Bind = Decision & { readonly kind: 'bind' };

@@ -1,10 +1,10 @@
 // Tells users what happened to a pod, as core/v1 Events. Best effort: bounded, never waited for. A failure that repeats
 // counts up one event instead of making many, and each pod's failures are written at most every few seconds.
-import { timestampOf } from '../../api/object-meta.ts';
-import type { Clock, Random } from '../../runtime/environment.ts';
+import { timestampOf } from '../../../api/object-meta.ts';
+import type { Clock, Random } from '../../../runtime/environment.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';
-import type { PodInfo } from './pod-info.ts';
 
 const REPEAT_INTERVAL_MS = 10_000;
 /** Failing pods remembered; the longest silent is forgotten first. */

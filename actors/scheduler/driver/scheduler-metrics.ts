@@ -1,7 +1,7 @@
 // The scheduler's series. Names and labels follow the field's, so that existing dashboards read them.
-import type { HistogramSeries, Metrics, Series } from '../../runtime/metrics.ts';
-import type { QueueName } from './queue.ts';
-import type { CoreCounts, SchedulingCore } from './scheduling-core.ts';
+import type { HistogramSeries, Metrics, Series } from '../../../runtime/metrics.ts';
+import type { QueueName } from '../core/queue.ts';
+import type { CoreCounts, SchedulingCore } from '../core/scheduling-core.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 

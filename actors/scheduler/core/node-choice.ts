@@ -1,11 +1,11 @@
 // The scheduling cycle of one pod: which node, or why none. Filters a sample of the nodes, scores those that are left,
 // and draws among the best. Pure: changes nothing but where the next pod's sample begins, and takes randomness as given.
-import type { Random } from '../../runtime/environment.ts';
+import type { Random } from '../../../runtime/environment.ts';
+import type { ClusterView, NodeFilter, NodeScorer, Profile, Status } from '../framework/framework.ts';
+import { SCORE_MAX } from '../framework/framework.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
-import type { ClusterView, NodeFilter, NodeScorer, Profile, Status } from './framework.ts';
-import { SCORE_MAX } from './framework.ts';
 import { ClusterEvent, type NodeInfo } from './node-info.ts';
-import type { PodInfo } from './pod-info.ts';
 
 /** Where a pod goes, or why it goes nowhere. */
 export type Choice =

@@ -1,8 +1,8 @@
 // The extension points of scheduling, one small interface each, and the Status that plugins answer with. A plugin is one
 // file under plugins/ and implements one or more of them; profile.ts lists which run, in which order. All are pure and
 // synchronous. Binding is not among them: that is the port's (cluster-port.ts).
-import type { NodeInfo } from './node-info.ts';
-import type { PodInfo } from './pod-info.ts';
+import type { NodeInfo } from '../core/node-info.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
 
 /** What a plugin's refusal means, for this attempt and for the queue afterwards. */
 export type StatusCode =

@@ -1,8 +1,9 @@
 // The pods that need a node, in three places: active (to be tried now), backoff (tried lately, waits out its backoff)
 // and unschedulable (no node fits until something in the cluster changes). Pure: time comes in as numbers.
+
+import { type PodInfo, sameDemands } from '../pods/pod-info.ts';
 import { Heap } from './heap.ts';
 import { ClusterEvent } from './node-info.ts';
-import { type PodInfo, sameDemands } from './pod-info.ts';
 
 export interface QueueOptions {
   readonly backoffInitialMs: number;

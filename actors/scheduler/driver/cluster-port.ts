@@ -1,6 +1,6 @@
 // What the scheduler does to the cluster, as a port. Two adapters stand behind it: admission-port.ts in this process,
 // and one over HTTP for a scheduler of its own. What goes the other way (pods, nodes) are calls on SchedulingCore.
-import type { Binding, BindingOutcome } from '../admission/protocol.ts';
+import type { Binding, BindingOutcome } from '../../admission/protocol.ts';
 
 export interface ClusterPort {
   /**

@@ -1,15 +1,15 @@
 // The default profile: which plugins run, in which order, with which weight. Cheap refusals come first.
-import type { Dialect } from '../../config/dialect.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import { balancedAllocation } from '../plugins/balanced-allocation.ts';
+import { knownDemands } from '../plugins/known-demands.ts';
+import { leastAllocated } from '../plugins/least-allocated.ts';
+import { nodeAffinity } from '../plugins/node-affinity.ts';
+import { nodeName } from '../plugins/node-name.ts';
+import { nodePorts } from '../plugins/node-ports.ts';
+import { nodeResourcesFit } from '../plugins/node-resources-fit.ts';
+import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
+import { taintToleration } from '../plugins/taint-toleration.ts';
 import type { Profile } from './framework.ts';
-import { balancedAllocation } from './plugins/balanced-allocation.ts';
-import { knownDemands } from './plugins/known-demands.ts';
-import { leastAllocated } from './plugins/least-allocated.ts';
-import { nodeAffinity } from './plugins/node-affinity.ts';
-import { nodeName } from './plugins/node-name.ts';
-import { nodePorts } from './plugins/node-ports.ts';
-import { nodeResourcesFit } from './plugins/node-resources-fit.ts';
-import { nodeUnschedulable } from './plugins/node-unschedulable.ts';
-import { taintToleration } from './plugins/taint-toleration.ts';
 
 export function defaultProfile(dialect: Dialect): Profile {
   return {

@@ -1,6 +1,6 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
-import { countOf } from '../../values/quantity.ts';
+import { countOf } from '../../../values/quantity.ts';
 import { asList, asNumber, asObject, asText, asTextMap, type JsonObject } from './object-reading.ts';
 import { AmountSum, type ResourceAmounts } from './resource-amounts.ts';
 import { unknownDemands } from './unknown-demands.ts';

@@ -1,6 +1,6 @@
 // Writes that are worth making but never worth waiting for: a bounded number under way, a bounded number waiting, the
 // rest dropped and counted. Owns no timer; a failed write is counted and forgotten.
-import type { Series } from '../../runtime/metrics.ts';
+import type { Series } from '../../../runtime/metrics.ts';
 
 export interface BestEffortLimits {
   readonly inFlightMax: number;

@@ -1,11 +1,11 @@
 // Keeps a core in step with the store: subscribes, begins with the snapshot, applies the batches in their order, and
 // begins again when the feed breaks off. Owns nothing but the subscription.
 
-import type { Ref } from '../../runtime/actor.ts';
-import type { Timers } from '../../runtime/environment.ts';
-import type { FeedEvent, StoreFeed } from '../../storage/store-feed.ts';
-import type { Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
-import { StoreSubscription } from '../store-subscription.ts';
+import type { Ref } from '../../../runtime/actor.ts';
+import type { Timers } from '../../../runtime/environment.ts';
+import type { FeedEvent, StoreFeed } from '../../../storage/store-feed.ts';
+import type { Snapshot, StoreBatch, StoreProtocol } from '../../store/protocol.ts';
+import { StoreSubscription } from '../../store-subscription.ts';
 
 /** What is told of the store's changes. */
 export interface StoreListener {

@@ -1,10 +1,11 @@
 // Nodes, and the pods that occupy them: bound (the server says so) or assumed (we decided, the binding is under way).
 // Pure. Right under any order of events: pods on unseen nodes, nodes removed before their pods, bindings confirmed
 // before they are answered.
+
+import type { JsonObject } from '../pods/object-reading.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
 import { ClusterEvent, NodeInfo } from './node-info.ts';
 import { spreadOverZones, type ZoneOf } from './node-order.ts';
-import type { JsonObject } from './object-reading.ts';
-import type { PodInfo } from './pod-info.ts';
 import type { QueuedPod } from './queue.ts';
 
 /** A pod that occupies a node. */

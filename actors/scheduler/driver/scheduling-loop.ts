@@ -1,12 +1,12 @@
 // Drives the core: decides in slices that leave room for other turns, and sends bindings in batches, one under way while
 // the next gathers. Knows nothing of where events come from. A crash loses nothing: pods without a node are found again.
-import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
-import { type OrchErrorCode, toErrorFrame } from '../../runtime/errors.ts';
+import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
+import { type OrchErrorCode, toErrorFrame } from '../../../runtime/errors.ts';
+import type { BindingEnd, Decision, SchedulingCore } from '../core/scheduling-core.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
-import type { BindingEnd, Decision, SchedulingCore } from './scheduling-core.ts';
 
 export interface LoopLimits {
   /** Pods decided in one turn. */
