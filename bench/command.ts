@@ -30,7 +30,8 @@ export async function bench(argv: readonly string[]): Promise<void> {
     process.exitCode = await main(argv);
   } catch (error) {
     const isUsage = error instanceof UsageError;
-    process.stderr.write(`bench: ${(error as Error).message}\n${isUsage ? `\n${usage(WORKLOADS)}` : ''}`);
+    const hint = isUsage ? '; see orch bench --help' : '';
+    process.stderr.write(`bench: ${(error as Error).message.replace(/\s*\n\s*/g, ' ')}${hint}\n`);
     process.exitCode = isUsage ? EXIT_USAGE : EXIT_FAILED;
   }
 }

@@ -4,6 +4,7 @@
 import { usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { isOrchError } from '../runtime/errors.ts';
+import { UMASK } from './closed-directory.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
 
@@ -32,11 +33,28 @@ async function main(argv: readonly string[]): Promise<void> {
   await (await load())(rest);
 }
 
+/** Whoever reads the output may leave before its end (`orch up | head -1`); that ends nothing here. */
+function outliveReaders(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+/** An error as one line, whatever is in it. One that nobody foresaw may go on with a stack, which is left out. */
+function lineOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const isForeseen = error instanceof UsageError || isOrchError(error);
+  return isForeseen ? message.replace(/\s*[\r\n]\s*/g, ' ') : message.split('\n', 1)[0]!;
+}
+
+// Before any thread: a process has one mask, and threads cannot set it.
+process.umask(UMASK);
+outliveReaders();
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const expected = error instanceof UsageError || isOrchError(error);
-  const message = error instanceof Error ? error.message : String(error);
-  process.stderr.write(expected ? `orch: ${message}\n` : `orch: ${message.split('\n', 1)[0]}\n`);
+  process.stderr.write(`orch: ${lineOf(error)}\n`);
   process.exit(1);
 }

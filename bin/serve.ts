@@ -25,6 +25,7 @@ import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
+import { closeDirectory } from './closed-directory.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
 import { planFor } from './placement.ts';
@@ -63,16 +64,18 @@ export async function serve(
   const { options, warnings } = parsed;
   const dialect = DIALECTS[options.apiDialect];
   for (const warning of [...warnings, ...parseFeatureGates(options.featureGates, dialect).warnings]) {
-    process.stderr.write(`warning: ${warning}\n`);
+    warn(warning);
   }
   registryFor({ dialect: options.apiDialect, options });
   const plan = planFor(options.placement);
-  for (const warning of plan.warnings) process.stderr.write(`warning: ${warning}\n`);
+  for (const warning of plan.warnings) warn(warning);
   refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
   const release = claimDirectory(directory);
   let supervisor: Supervisor | undefined;
   try {
+    const closed = closeDirectory(directory);
+    if (closed !== undefined) warn(closed);
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(program, options, directory);
@@ -98,6 +101,10 @@ export async function serve(
     if (!isStoreDamage(error)) throw error;
     throw new OrchError('StoreUnusable', `${error.message}; see orch store check ${directory}`);
   }
+}
+
+function warn(text: string): void {
+  process.stderr.write(`warning: ${text}\n`);
 }
 
 /** Node's own listener cannot listen on one port from several threads. */

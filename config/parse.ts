@@ -106,7 +106,7 @@ function tokenise(argv: readonly string[], flags: Flags): Given {
     if (texts === undefined) given.set(option, [text]);
     else texts.push(text);
     // What follows a call for help is not read, so that help is there for whoever got the rest wrong.
-    if (option.type === 'action' && parseBoolean(text) === true) break;
+    if (option.type === 'action' && readValue(option, [text], DIALECTS.orch) === true) break;
     before = option;
   }
   return given;

@@ -1,6 +1,17 @@
 // The program as an operator meets it: what it prints, what it leaves, how it ends, and what it says when it cannot start.
-import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFile, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +78,45 @@ test('files with secrets can be read by their owner alone', async (t) => {
   for (const file of ['admin.conf', 'admin.token', 'pki/apiserver.key']) {
     t.is(statSync(join(server.dataDirectory, file)).mode & 0o777, 0o600, file);
   }
+});
+
+/** Everything in a directory, itself included, that group or others may touch. */
+function openEntries(directory: string): string[] {
+  const inside = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map((name) => join(directory, name));
+  return [directory, ...inside].filter((path) => (lstatSync(path).mode & 0o077) !== 0);
+}
+
+test('a directory that was open to others, and all that is made in it, is closed to them, and that is said once', async (t) => {
+  const server = await newServer(t, { args: ['--placement', 'single'] });
+  chmodSync(server.dataDirectory, 0o755);
+  mkdirSync(join(server.dataDirectory, 'kept'), { mode: 0o755 });
+  writeFileSync(join(server.dataDirectory, 'kept', 'notes'), '', { mode: 0o644 });
+  t.is(await server.start(), undefined);
+  t.is((await server.client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: 'x' } } })).status, 201);
+  t.deepEqual(openEntries(server.dataDirectory), []);
+  t.true(readdirSync(server.dataDirectory, { recursive: true }).some((name) => String(name).endsWith('.log')));
+  const warned = `warning: ${server.dataDirectory} was open to other users: 3 of its files and folders are closed now`;
+  t.true(server.stderr.startsWith(`${warned}\n`), server.stderr);
+  await server.stop();
+  await server.restart();
+  t.deepEqual(openEntries(server.dataDirectory), []);
+  t.false(server.stderr.includes('warning:'), server.stderr);
+});
+
+test('a server goes on when whoever reads what it prints has left', async (t) => {
+  const server = await newServer(t, { args: ['--placement', 'single', '-v', '4'] });
+  const args = [ORCH, 'up', '--data-dir', server.dataDirectory, '--secure-port', String(server.port), '-v', '4'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  t.teardown(() => void child.kill('SIGKILL'));
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve));
+  child.stdout.destroy();
+  child.stderr.destroy();
+  await eventually(
+    async () => existsSync(server.kubeconfig) && (await server.client.get('/readyz').catch(() => undefined)),
+    (answer) => answer !== false && answer?.status === 200,
+  );
+  child.kill('SIGTERM');
+  t.is(await ended, 0);
 });
 
 test('a second signal ends a server at once, by that signal and not by an abort', async (t) => {
@@ -169,6 +219,9 @@ test('a placement that cannot work is refused with its line, by up and by placem
 });
 
 const BAD_ARGUMENTS: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
+  [['up', '--help=x'], /invalid value "x" for --help: must be true or false/],
+  [['up', '--help=false', '--version=maybe'], /invalid value "maybe" for --version/],
+  [['up', '--placement', 'no\nwhere'], /the placement "no/],
   [['up', '--nonsense'], /unknown flag: --nonsense/],
   [['up', '--secure-port', 'abc'], /invalid value "abc" for --secure-port/],
   [['up', '--secure-port', '0'], /invalid value "0" for --secure-port/],
@@ -185,6 +238,13 @@ for (const [args, reason] of BAD_ARGUMENTS) {
     assertRefused(t, await orch(...args, ...more), reason, directory);
   });
 }
+
+test('a load that the bench does not know is refused with one line', async (t) => {
+  const { code, stdout, stderr } = await orch('bench', 'nonsense');
+  t.is(code, 2);
+  t.is(stdout, '');
+  t.regex(stderr, /^bench: [^\n]*nonsense[^\n]*; see orch bench --help\n$/);
+});
 
 test('a token file with a broken line is refused with its number', async (t) => {
   const directory = temporaryDirectory(t);

@@ -1,0 +1,42 @@
+// A data directory holds every secret of a cluster, so nobody but its owner may look into it. Before a start, what others
+// could read is closed to them; a directory that is not ours to close is refused.
+import { chmodSync, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { OrchError } from '../runtime/errors.ts';
+
+/** What files and folders of this process leave to group and others: nothing. */
+export const UMASK = 0o077;
+const OTHERS = 0o077;
+
+/**
+ * Takes from group and others whatever they may do with the directory and with what is in it. Answers in one line what was
+ * done, and nothing where all was closed. Throws BadConfiguration for an open directory of another user. Links in it are
+ * left alone, since what they lead to is not part of it. `uid`: ours; undefined where the system has no users of this kind.
+ */
+export function closeDirectory(path: string, uid: number | undefined = process.geteuid?.()): string | undefined {
+  if (uid === undefined) return undefined;
+  const { uid: owner, mode } = statSync(path);
+  if (owner !== uid && (mode & OTHERS) !== 0) {
+    throw new OrchError(
+      'BadConfiguration',
+      `the data directory ${path} belongs to user ${owner} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
+        'name a folder for this server alone, in it or elsewhere',
+    );
+  }
+  // With types a link to a folder is not followed.
+  const inside = readdirSync(path, { recursive: true, withFileTypes: true });
+  const entries = inside.map(({ parentPath, name }) => join(parentPath, name));
+  // The directory may be named by a link.
+  const closed = [realpathSync(path), ...entries].filter((entry) => close(entry, uid)).length;
+  return closed === 0
+    ? undefined
+    : `${path} was open to other users: ${closed} of its files and folders are closed now`;
+}
+
+/** True when it was open, and ours to close. Behind a closed directory a file of another user is out of reach as well. */
+function close(path: string, uid: number): boolean {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isSymbolicLink() || found.uid !== uid || (found.mode & OTHERS) === 0) return false;
+  chmodSync(path, found.mode & 0o7777 & ~OTHERS);
+  return true;
+}

@@ -1,0 +1,67 @@
+// Goal: a data directory is nobody's but its owner's. Method: directories of other modes, owners and contents.
+import { chmodSync, lstatSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { closeDirectory } from '../../../bin/closed-directory.ts';
+
+const OWN = process.geteuid?.() ?? 0;
+
+function directory(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'closed-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+const modeOf = (path: string): number => lstatSync(path).mode & 0o777;
+
+test('what group or others may touch is closed, the owner keeps what the owner had', (t) => {
+  const path = directory(t);
+  t.is(closeDirectory(path), undefined);
+  chmodSync(path, 0o750);
+  mkdirSync(join(path, 'store'));
+  chmodSync(join(path, 'store'), 0o700);
+  for (const [name, mode] of [
+    ['open', 0o644],
+    ['writable', 0o622],
+    ['program', 0o755],
+    ['closed', 0o600],
+    ['read-only', 0o440],
+  ] as const) {
+    writeFileSync(join(path, 'store', name), '');
+    chmodSync(join(path, 'store', name), mode);
+  }
+  t.is(closeDirectory(path), `${path} was open to other users: 5 of its files and folders are closed now`);
+  t.is(modeOf(path), 0o700);
+  t.is(modeOf(join(path, 'store', 'open')), 0o600);
+  t.is(modeOf(join(path, 'store', 'program')), 0o700);
+  t.is(modeOf(join(path, 'store', 'read-only')), 0o400);
+  t.is(closeDirectory(path), undefined);
+});
+
+test('what a link leads to is left as it is, unless the link is the directory', (t) => {
+  const path = directory(t);
+  const elsewhere = directory(t);
+  writeFileSync(join(elsewhere, 'file'), '');
+  chmodSync(join(elsewhere, 'file'), 0o644);
+  symlinkSync(join(elsewhere, 'file'), join(path, 'file'));
+  symlinkSync(join(elsewhere, 'nothing'), join(path, 'broken'));
+  t.is(closeDirectory(path), undefined);
+  t.is(statSync(join(path, 'file')).mode & 0o777, 0o644);
+  symlinkSync(elsewhere, join(path, 'data'));
+  chmodSync(elsewhere, 0o755);
+  t.is(closeDirectory(path), undefined);
+  t.is(modeOf(elsewhere), 0o755);
+  t.regex(closeDirectory(join(path, 'data')) ?? '', /: 2 of its/);
+  t.is(modeOf(elsewhere), 0o700);
+});
+
+test('an open directory of another user is refused and not touched, a closed one is taken', (t) => {
+  const path = directory(t);
+  t.is(closeDirectory(path, OWN + 1), undefined);
+  chmodSync(path, 0o777);
+  t.throws(() => closeDirectory(path, OWN + 1), {
+    message: new RegExp(`^the data directory ${path} belongs to user ${OWN} and is open to others \\(mode 777\\); `),
+  });
+  t.is(modeOf(path), 0o777);
+});
