@@ -11,7 +11,6 @@ import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
 import { type OpenListener, openListener } from '../transport/open-listener.ts';
-import { formatIpRange } from '../values/ip.ts';
 import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
 import { auditKind } from './audit/audit.ts';
 import { type AuthOptions, authKind } from './auth/auth.ts';
@@ -188,7 +187,7 @@ function controllersOptions(settings: ServerSettings, context: ActorContext): Co
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     eventTtlMs: options.eventTtlMs,
-    serviceClusterIpRange: options.serviceClusterIpRange.map(formatIpRange).join(','),
+    serviceRange: options.serviceClusterIpRange[0]!,
     serviceNodePort: options.orchServiceNodePort,
     advertiseAddress: settings.advertiseAddress,
     securePort: options.securePort,

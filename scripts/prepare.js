@@ -16,6 +16,7 @@ const sourceFolders = [
   'transport',
   'storage',
   'api',
+  'values',
   'bench',
   'test',
 ];

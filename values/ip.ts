@@ -1,5 +1,5 @@
-// IP addresses and CIDR ranges: reading them strictly, writing them in one canonical form, and asking whether two
-// ranges share an address. Nothing here resolves a name or looks at an interface.
+// IP addresses and CIDR ranges: the one reader of their texts, strict, and the one writer, canonical; their bytes, which
+// range holds what, and which addresses are nobody's. Nothing here resolves a name or looks at an interface.
 
 /** An address as a number of its family's width. */
 export interface IpAddress {
@@ -72,13 +72,51 @@ export function parseIp(text: string): IpAddress | undefined {
 /** The canonical text of an address: dotted quad, or RFC 5952 for IPv6. */
 export function formatIp({ family, bits }: IpAddress): string {
   if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (bits >> shift) & 0xffn).join('.');
-  const groups = Array.from({ length: 8 }, (_, index) => ((bits >> BigInt(112 - 16 * index)) & 0xffffn).toString(16));
-  const zeroRuns = [...groups.join(':').matchAll(/(?<![0-9a-f])0(?::0(?![0-9a-f]))+/g)];
-  const longest = zeroRuns.reduce((best, [run]) => (run.length > best.length ? run : best), '');
-  if (longest === '') return groups.join(':');
-  const start = zeroRuns.find(([run]) => run === longest)!.index;
-  const text = groups.join(':');
-  return `${text.slice(0, start).replace(/:$/, '')}::${text.slice(start + longest.length).replace(/^:/, '')}`;
+  const groups = Array.from({ length: 8 }, (_, index) => Number((bits >> BigInt(112 - 16 * index)) & 0xffffn));
+  const zeros = longestZeroRun(groups);
+  const hex = groups.map((group) => group.toString(16));
+  if (zeros.length < 2) return hex.join(':');
+  return `${hex.slice(0, zeros.start).join(':')}::${hex.slice(zeros.start + zeros.length).join(':')}`;
+}
+
+/** The first of the longest runs of zero groups. */
+function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
+  let best = { start: 0, length: 0 };
+  let start = 0;
+  groups.forEach((group, index) => {
+    if (group !== 0) start = index + 1;
+    else if (index + 1 - start > best.length) best = { start, length: index + 1 - start };
+  });
+  return best;
+}
+
+/** The upper bits of an IPv4 address in IPv6 form. */
+const MAPPED = 0xffffn;
+
+/** An IPv4 address that was written in IPv6 form (`::ffff:10.0.0.1`) as itself; any other as it is. */
+export function unmapped(ip: IpAddress): IpAddress {
+  return ip.family === 6 && ip.bits >> 32n === MAPPED ? { family: 4, bits: ip.bits & 0xffff_ffffn } : ip;
+}
+
+/** The 4 or 16 bytes of an address. */
+export function ipBytes({ family, bits }: IpAddress): Uint8Array {
+  const width = FAMILY_BITS[family] / 8;
+  return Uint8Array.from({ length: width }, (_, index) => Number((bits >> BigInt(8 * (width - 1 - index))) & 0xffn));
+}
+
+/** The canonical text of the 4 or 16 bytes of an address, IPv4 in IPv6 form as IPv4; empty for anything else. */
+export function ipTextOfBytes(bytes: Uint8Array): string {
+  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+  if (bytes.length !== 16) return '';
+  return formatIp(unmapped({ family: 6, bits: bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n) }));
+}
+
+const MAPPED_PREFIX = '::ffff:';
+
+/** The text of a peer as Node gives it, without the mapping of IPv4 into IPv6. */
+export function unmappedText(text: string | undefined): string {
+  if (text === undefined) return '';
+  return text.startsWith(MAPPED_PREFIX) && text.includes('.') ? text.slice(MAPPED_PREFIX.length) : text;
 }
 
 /** `10.0.0.0/24` as a range whose address is the network's first, or undefined when the text is no range. */
@@ -104,9 +142,47 @@ export function hostBitCount(range: IpRange): number {
   return FAMILY_BITS[range.family] - range.prefixLength;
 }
 
+/** The first address of a range, which is the network's own. */
+export function firstAddress(range: IpRange): IpAddress {
+  return parseIp(range.address)!;
+}
+
+/** The address after the network's own. @throws {RangeError} the range holds but one. */
+export function firstUsableAddress(range: IpRange): string {
+  if (hostBitCount(range) === 0) throw new RangeError(`${formatIpRange(range)} holds no usable address`);
+  return formatIp({ family: range.family, bits: firstAddress(range).bits + 1n });
+}
+
+/** True when the address lies in the range. An IPv4 address lies in no IPv6 range, nor the other way round. */
+export function rangeHolds(range: IpRange, ip: IpAddress): boolean {
+  const hostBits = BigInt(hostBitCount(range));
+  return range.family === ip.family && ip.bits >> hostBits === firstAddress(range).bits >> hostBits;
+}
+
 /** True when some address lies in both ranges. */
 export function rangesOverlap(a: IpRange, b: IpRange): boolean {
-  if (a.family !== b.family) return false;
-  const sharedHostBits = BigInt(Math.max(hostBitCount(a), hostBitCount(b)));
-  return parseIp(a.address)!.bits >> sharedHostBits === parseIp(b.address)!.bits >> sharedHostBits;
+  return a.prefixLength < b.prefixLength ? rangeHolds(a, firstAddress(b)) : rangeHolds(b, firstAddress(a));
+}
+
+/** What an address means that is not one machine's on a network. */
+export type SpecialUse = 'unspecified' | 'loopback' | 'linkLocal' | 'linkLocalMulticast' | 'interfaceLocalMulticast';
+
+const SPECIAL_RANGES = (
+  [
+    ['0.0.0.0/32', 'unspecified'],
+    ['::/128', 'unspecified'],
+    ['127.0.0.0/8', 'loopback'],
+    ['::1/128', 'loopback'],
+    ['169.254.0.0/16', 'linkLocal'],
+    ['fe80::/10', 'linkLocal'],
+    ['224.0.0.0/24', 'linkLocalMulticast'],
+    ['ff02::/16', 'linkLocalMulticast'],
+    ['ff01::/16', 'interfaceLocalMulticast'],
+  ] as const satisfies readonly (readonly [range: string, use: SpecialUse])[]
+).map(([text, use]) => ({ range: parseIpRange(text)!, use }));
+
+/** What an address is reserved for, in IPv4 or IPv6 form; undefined for one that others can be reached at. */
+export function specialUse(ip: IpAddress): SpecialUse | undefined {
+  const plain = unmapped(ip);
+  return SPECIAL_RANGES.find(({ range }) => rangeHolds(range, plain))?.use;
 }

@@ -1,12 +1,12 @@
 // The objects the API server makes for itself at start, and how each is set right when it differs: namespaces, system
 // priority classes, its own service with endpoints, and what extension servers must know to trust it. Pure.
 import type { Dialect } from '../../config/dialect.ts';
+import { firstUsableAddress, parseIp } from '../../values/ip.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import { authenticationData } from './authentication-info.ts';
 import type { ApiObject } from './controller.ts';
-import { addressesOf, addressesWith, addressesWithout } from './endpoint-addresses.ts';
+import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
 import { HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES } from './hooks.ts';
-import { firstUsableAddress, isAdvertisable, isIPv6 } from './network-address.ts';
 import { asList, asObject, metadataOf } from './object-fields.ts';
 import type { ControllersOptions } from './options.ts';
 
@@ -33,7 +33,7 @@ export interface Desired {
 
 export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'eventTtlMs'>;
 
-/** All objects to make, namespaces first. Throws a RangeError when the service range is none. */
+/** All objects to make, namespaces first. Throws a RangeError when the service range has no address to use. */
 export function desiredObjects(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {
   const service = desiredService(dialect, options);
   const hasEndpoints = options.endpointReconcilerType !== 'none' && isAdvertisable(options.advertiseAddress);
@@ -117,7 +117,7 @@ function desiredService(dialect: Dialect, options: BootstrapOptions): Desired {
       },
       spec: {
         type,
-        clusterIP: firstUsableAddress(options.serviceClusterIpRange),
+        clusterIP: firstUsableAddress(options.serviceRange),
         ipFamilyPolicy: 'SingleStack',
         ports,
         sessionAffinity: 'None',
@@ -189,7 +189,7 @@ function desiredEndpointSlice(dialect: Dialect, options: BootstrapOptions): Desi
   const { advertiseAddress, apiserverCount, endpointReconcilerType } = options;
   const groupVersion = dialect.spell('discovery.@group/v1');
   const ports = [{ name: 'https', port: options.securePort, protocol: 'TCP' }];
-  const addressType = isIPv6(advertiseAddress) ? 'IPv6' : 'IPv4';
+  const addressType = parseIp(advertiseAddress)?.family === 6 ? 'IPv6' : 'IPv4';
   const addressesIn = (slice: ApiObject) =>
     asList(slice.endpoints).flatMap((endpoint) => asList(asObject(endpoint).addresses).map(String));
   // Built from the metadata alone: the stored form may be of another version than the one written here.

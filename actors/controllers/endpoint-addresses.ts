@@ -1,8 +1,14 @@
 // Which addresses the control plane's own Endpoints hold, by reconciler type (`--endpoint-reconciler-type`). Pure.
-
+import { parseIp, specialUse } from '../../values/ip.ts';
 import type { ApiObject } from './controller.ts';
 import { asList, asObject, asText } from './object-fields.ts';
 import type { EndpointReconcilerType } from './options.ts';
+
+/** True when others can reach a server under this address, so that it may stand in Endpoints. */
+export function isAdvertisable(address: string): boolean {
+  const ip = parseIp(address);
+  return ip !== undefined && specialUse(ip) === undefined;
+}
 
 /** The addresses in an Endpoints object, in order. */
 export function addressesOf(endpoints: ApiObject): readonly string[] {

@@ -1,5 +1,6 @@
 // What the controllers are told when they are made: plain data, since it may come from another thread.
 import type { DialectName } from '../../config/dialect.ts';
+import type { IpRange } from '../../values/ip.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {
@@ -45,8 +46,8 @@ export interface ControllersOptions {
   readonly caPem: string;
   /** `--event-ttl`. 0: events are kept. */
   readonly eventTtlMs: number;
-  /** `--service-cluster-ip-range`: one CIDR, or two with a comma; the first one counts. */
-  readonly serviceClusterIpRange: string;
+  /** The first of `--service-cluster-ip-range`. */
+  readonly serviceRange: IpRange;
   /** `--<brand>-service-node-port`. 0: the control plane's service is of type ClusterIP. */
   readonly serviceNodePort: number;
   readonly advertiseAddress: string;

@@ -1,6 +1,6 @@
 // The numbers services draw from: the addresses of a range, and node ports. Says which belong to a range and picks one at
 // random that is not taken; who has taken what is known elsewhere. Pure: randomness comes in.
-import { formatIp, formatIpRange, hostBitCount, type IpRange, parseIp } from '../../values/ip.ts';
+import { firstAddress, formatIp, formatIpRange, hostBitCount, type IpRange, parseIp } from '../../values/ip.ts';
 
 /** Addresses of one range that are used at most; larger ranges are cut. */
 const IPV6_HOST_BITS_MAX = 16;
@@ -25,7 +25,7 @@ export interface Pool {
  */
 export function addressPool(range: IpRange): Pool {
   const hostBits = Math.min(hostBitCount(range), range.family === 6 ? IPV6_HOST_BITS_MAX : 31);
-  const base = parseIp(range.address)!.bits + 1n;
+  const base = firstAddress(range).bits + 1n;
   const size = Math.max(0, 2 ** hostBits - (range.family === 4 ? 2 : 1));
   return {
     size,

@@ -1,6 +1,6 @@
 // The formats that a row of a rule table can name, as functions from a value to what is wrong with it. Those of plain
 // text are in formats.ts; here are the ones built on numbers, addresses, paths and several texts.
-import { parseIp, parseIpRange } from '../../values/ip.ts';
+import { parseIp, type SpecialUse, specialUse } from '../../values/ip.ts';
 import { pathSegmentProblems, qualifiedNameProblems, type TextFormat, textProblems } from './formats.ts';
 
 const NO_PROBLEMS: readonly string[] = Object.freeze([]);
@@ -21,30 +21,21 @@ function ipProblems(value: string): readonly string[] {
   return parseIp(value) === undefined ? ['must be a valid IP address, (e.g. 10.9.8.7)'] : NO_PROBLEMS;
 }
 
-/** Addresses nobody else can be reached at, as first bits: family, prefix length, bits. */
-const SPECIAL_RANGES: readonly (readonly [range: string, problem: string])[] = [
-  ['127.0.0.0/8', 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  ['::1/128', 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  ['169.254.0.0/16', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  ['fe80::/10', 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  ['224.0.0.0/24', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/16)'],
-  ['ff02::/16', 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/16)'],
-  ['0.0.0.0/32', 'may not be unspecified (0.0.0.0 or ::)'],
-  ['::/128', 'may not be unspecified (0.0.0.0 or ::)'],
-];
-
-const SPECIAL = SPECIAL_RANGES.map(([text, problem]) => {
-  const range = parseIpRange(text)!;
-  const hostBits = BigInt((range.family === 4 ? 32 : 128) - range.prefixLength);
-  return { family: range.family, hostBits, first: parseIp(range.address)!.bits >> hostBits, problems: [problem] };
-});
+/** What is said of an address that nobody else can be reached at. */
+const SPECIAL: Readonly<Record<SpecialUse, readonly string[]>> = {
+  unspecified: ['may not be unspecified (0.0.0.0 or ::)'],
+  loopback: ['may not be in the loopback range (127.0.0.0/8, ::1/128)'],
+  linkLocal: ['may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
+  linkLocalMulticast: ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/16)'],
+  interfaceLocalMulticast: NO_PROBLEMS,
+};
 
 /** What is wrong with an address that others are to reach. */
 export function nonSpecialIpProblems(value: string): readonly string[] {
   const ip = parseIp(value);
   if (ip === undefined) return ipProblems(value);
-  const special = SPECIAL.find(({ family, hostBits, first }) => family === ip.family && ip.bits >> hostBits === first);
-  return special?.problems ?? NO_PROBLEMS;
+  const use = specialUse(ip);
+  return use === undefined ? NO_PROBLEMS : SPECIAL[use];
 }
 
 function portNumberOrNameProblems(value: string | number): readonly string[] {

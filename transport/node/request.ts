@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import { unmappedText } from '../../values/ip.ts';
 import {
   type BodyFlow,
   type BodyReceiver,
@@ -11,7 +12,6 @@ import {
   type HttpRequest,
   RequestAborted,
 } from '../exchange.ts';
-import { unmappedAddress } from '../peer-address.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
@@ -67,7 +67,7 @@ export class NodeRequest implements HttpRequest {
     this.isWebSocket = isWebSocket;
     this.upgrade = upgrade;
     this.#headers = copyHeaders(source.rawHeaders);
-    this.#remoteAddress = unmappedAddress(source.socket?.remoteAddress);
+    this.#remoteAddress = unmappedText(source.socket?.remoteAddress);
   }
 
   get remoteAddress(): string {

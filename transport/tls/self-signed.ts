@@ -1,9 +1,7 @@
 // Makes a certificate that is its own authority (X.509 v3, RFC 5280): ECDSA on P-256, valid for the names it is given.
 // A peer that trusts it needs nothing else.
 import { createHash, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { isIP } from 'node:net';
 import { promisify } from 'node:util';
-import { addressBytes } from '../peer-address.ts';
 import {
   derBits,
   derInteger,
@@ -15,7 +13,8 @@ import {
   derText,
   derTime,
   derTrue,
-} from './der.ts';
+} from '../../values/der.ts';
+import { ipBytes, parseIp } from '../../values/ip.ts';
 
 const OID = {
   commonName: '2.5.4.3',
@@ -34,6 +33,8 @@ const OID = {
 const KEY_USAGE_BITS = Buffer.from([0b1000_0100]);
 const KEY_USAGE_UNUSED_BITS = 2;
 
+/** The interface that a link-local address is of, which no certificate names. */
+const ZONE = /%.*$/;
 const SERIAL_BYTES = 16;
 const COMMON_NAME_MAX = 64;
 
@@ -61,9 +62,10 @@ export async function makeSelfSigned(request: CertificateRequest): Promise<{ cer
 
 /** The names as a SubjectAltName extension; a certificate that contains these bytes is for exactly these names. */
 export function subjectAltName(names: readonly string[]): Buffer {
-  const entries = names.map((name) =>
-    isIP(name) === 0 ? derTagged(2, false, Buffer.from(name, 'latin1')) : derTagged(7, false, addressBytes(name)),
-  );
+  const entries = names.map((name) => {
+    const ip = parseIp(name.replace(ZONE, ''));
+    return ip === undefined ? derTagged(2, false, Buffer.from(name, 'latin1')) : derTagged(7, false, ipBytes(ip));
+  });
   return extension(OID.subjectAltName, false, derSequence(...entries));
 }
 

@@ -1,8 +1,8 @@
 // One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
+import { ipTextOfBytes } from '../../values/ip.ts';
 import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../exchange.ts';
-import { addressText } from '../peer-address.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { UwsResponse } from './response.ts';
 
@@ -59,7 +59,7 @@ export class UwsRequest implements HttpRequest {
 
   get remoteAddress(): string {
     if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
-    this.#remoteAddress ??= addressText(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
+    this.#remoteAddress ??= ipTextOfBytes(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
     return this.#remoteAddress;
   }
 

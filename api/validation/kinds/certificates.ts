@@ -10,15 +10,15 @@ import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 
 /** Hash by the object identifier of a signature algorithm; null where the algorithm brings its own. */
 const ALGORITHMS: Readonly<Record<string, string | null>> = {
-  '2a864886f70d010105': 'sha1',
-  '2a864886f70d01010b': 'sha256',
-  '2a864886f70d01010c': 'sha384',
-  '2a864886f70d01010d': 'sha512',
-  '2a8648ce3d0401': 'sha1',
-  '2a8648ce3d040302': 'sha256',
-  '2a8648ce3d040303': 'sha384',
-  '2a8648ce3d040304': 'sha512',
-  '2b6570': null,
+  '1.2.840.113549.1.1.5': 'sha1',
+  '1.2.840.113549.1.1.11': 'sha256',
+  '1.2.840.113549.1.1.12': 'sha384',
+  '1.2.840.113549.1.1.13': 'sha512',
+  '1.2.840.10045.4.1': 'sha1',
+  '1.2.840.10045.4.3.2': 'sha256',
+  '1.2.840.10045.4.3.3': 'sha384',
+  '1.2.840.10045.4.3.4': 'sha512',
+  '1.3.101.112': null,
 };
 
 /** What is wrong with a PEM certificate request; undefined when its signature is its own key's. */

@@ -1,5 +1,5 @@
 // Rules of ingresses, ingress classes and network policies. The versions of ingresses differ in their backends.
-import { parseIp, parseIpRange } from '../../../values/ip.ts';
+import { firstAddress, parseIp, parseIpRange, rangeHolds } from '../../../values/ip.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { portNumberProblems } from '../field-formats.ts';
@@ -175,19 +175,13 @@ const ipBlock: Rule<IpBlock> = ({ cidr = '', except = [] }, at) => {
     at.invalid('cidr', cidr, 'not a valid CIDR');
     return;
   }
-  const width = range.family === 4 ? 32n : 128n;
-  const hostBits = width - BigInt(range.prefixLength);
-  const first = parseIp(range.address)!.bits;
   for (const [index, text] of except.entries()) {
     const hole = parseIpRange(text);
     if (hole === undefined) {
       at.invalid(`except[${index}]`, text, 'not a valid CIDR');
       continue;
     }
-    const isInside =
-      hole.family === range.family &&
-      hole.prefixLength > range.prefixLength &&
-      parseIp(hole.address)!.bits >> hostBits === first >> hostBits;
+    const isInside = hole.prefixLength > range.prefixLength && rangeHolds(range, firstAddress(hole));
     if (!isInside) at.invalid(`except[${index}]`, text, 'must be a strict subset of `cidr`');
   }
 };

@@ -337,6 +337,8 @@ test('bootstrap objects are written in the name of the API server', async (t) =>
   for (const user of users) t.like(user, { name: 'system:apiserver', groups: ['system:masters'] });
 });
 
-test('a service range that is none is refused when the actor is made', async (t) => {
-  await t.throwsAsync(() => fixture({ serviceClusterIpRange: 'anywhere' }), { code: 'BadConfiguration' });
+test('a service range without an address to use is refused when the actor is made', async (t) => {
+  await t.throwsAsync(() => fixture({ serviceRange: { family: 4, address: '10.0.0.1', prefixLength: 32 } }), {
+    code: 'BadConfiguration',
+  });
 });

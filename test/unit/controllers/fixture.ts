@@ -68,7 +68,7 @@ export function defaultOptions(): ControllersOptions {
     collectsGarbage: true,
     caPem: 'the authority',
     eventTtlMs: 3_600_000,
-    serviceClusterIpRange: '10.0.0.0/24',
+    serviceRange: { family: 4, address: '10.0.0.0', prefixLength: 24 },
     serviceNodePort: 0,
     advertiseAddress: '192.0.2.7',
     securePort: 6443,

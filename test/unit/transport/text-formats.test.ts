@@ -2,7 +2,6 @@ import test from 'ava';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { statusLine } from '../../../transport/http-status.ts';
 import { kubeconfigText } from '../../../transport/outgoing/kubeconfig.ts';
-import { addressBytes, addressText, unmappedAddress } from '../../../transport/peer-address.ts';
 import { isFramingHeader, isPlainJson, safeHeaderValue } from '../../../transport/response-headers.ts';
 import { parseYaml } from '../../../transport/yaml/read.ts';
 
@@ -76,25 +75,6 @@ test('indented JSON does not grow with the depth of nesting beyond a bound', (t)
   const pretty = prettyJson(json);
   t.true(pretty.length < json.length * 70);
   t.deepEqual(JSON.parse(Buffer.from(pretty).toString()), JSON.parse(json.toString()));
-});
-
-test('addresses have one spelling', (t) => {
-  const cases: readonly (readonly [text: string, canonical: string])[] = [
-    ['127.0.0.1', '127.0.0.1'],
-    ['::ffff:10.0.0.1', '10.0.0.1'],
-    ['::1', '::1'],
-    ['::', '::'],
-    ['fe80::1%eth0', 'fe80::1'],
-    ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
-    ['1:0:2:0:0:0:3:0', '1:0:2::3:0'],
-    ['1:0:2:3:4:5:6:7', '1:0:2:3:4:5:6:7'],
-    ['1:2:3:4:5:6::', '1:2:3:4:5:6::'],
-  ];
-  for (const [text, canonical] of cases) t.is(addressText(addressBytes(text)), canonical);
-  t.is(addressText(new Uint8Array(0)), '');
-  t.is(unmappedAddress('::ffff:10.0.0.1'), '10.0.0.1');
-  t.is(unmappedAddress('::ffff:1'), '::ffff:1');
-  t.is(unmappedAddress(undefined), '');
 });
 
 test('a header value cannot end its line', (t) => {

@@ -1,4 +1,5 @@
-// Writes the few ASN.1 types of a certificate in DER (ITU-T X.690). Pure; reads nothing.
+// The little of DER (ITU-T X.690) that certificates and requests for them need: one writer, one reader. Knows no
+// certificate; what is read is only as far believed as its lengths fit.
 
 const TAG = {
   boolean: 0x01,
@@ -74,3 +75,62 @@ function base128(value: number): number[] {
   for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift((rest % 128) | 0x80);
   return bytes;
 }
+
+/** One value that was read; both are parts of the bytes it was read from. */
+export interface DerNode {
+  readonly tag: number;
+  readonly whole: Buffer;
+  readonly content: Buffer;
+}
+
+/** Length fields of more bytes are of nothing that fits memory. */
+const LENGTH_BYTES_MAX = 4;
+
+/** The value that bytes begin with; what follows it is not looked at. @throws {RangeError} it is cut off or has no length */
+export function readDer(bytes: Buffer): DerNode {
+  if (bytes.length < 2) throw new RangeError('cut off');
+  const first = bytes[1]!;
+  const lengthBytes = first < 0x80 ? 0 : first & 0x7f;
+  const start = 2 + lengthBytes;
+  const isIndefinite = first === 0x80;
+  if (isIndefinite || lengthBytes > LENGTH_BYTES_MAX || start > bytes.length) throw new RangeError('no length');
+  const end = start + (lengthBytes === 0 ? first : bytes.readUIntBE(2, lengthBytes));
+  if (end > bytes.length) throw new RangeError('cut off');
+  return { tag: bytes[0]!, whole: bytes.subarray(0, end), content: bytes.subarray(start, end) };
+}
+
+/** The values one after another in another's content. @throws {RangeError} one of them is broken */
+export function derParts({ content }: DerNode): readonly DerNode[] {
+  const parts: DerNode[] = [];
+  for (let rest = content; rest.length > 0; ) {
+    const part = readDer(rest);
+    parts.push(part);
+    rest = rest.subarray(part.whole.length);
+  }
+  return parts;
+}
+
+/** The part at a position. @throws {RangeError} there is none */
+export function derPart(node: DerNode, index: number): DerNode {
+  const part = derParts(node)[index];
+  if (part === undefined) throw new RangeError('a part is missing');
+  return part;
+}
+
+/** An object identifier in dotted form; empty for a value of another type. */
+export function objectIdOf(node: DerNode | undefined): string {
+  if (node?.tag !== TAG.objectIdentifier || node.content.length === 0) return '';
+  const numbers: number[] = [];
+  let number = 0;
+  for (const byte of node.content) {
+    number = number * 128 + (byte & 0x7f);
+    if (byte >= 0x80) continue;
+    numbers.push(number);
+    number = 0;
+  }
+  const [first = 0, ...rest] = numbers;
+  const root = Math.min(2, Math.floor(first / 40));
+  return [root, first - root * 40, ...rest].join('.');
+}
+
+export const isDerSequence = (node: DerNode): boolean => node.tag === TAG.sequence;
