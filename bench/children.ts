@@ -45,14 +45,15 @@ export class Children {
         clearTimeout(timer);
         reject(new Error('a process of the bench ended without an answer'));
       };
-      child.once('exit', onExit);
+      // Not 'exit': that may come while the answer still lies in the channel.
+      child.once('close', onExit);
       const onMessage = (message: object): void => {
         if ('progress' in message) {
           onProgress(message as LoadProgress);
           return;
         }
         clearTimeout(timer);
-        child.off('exit', onExit);
+        child.off('close', onExit);
         child.off('message', onMessage);
         resolve(message as Answer);
       };

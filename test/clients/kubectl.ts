@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Scope, ServerProcess } from '../server/server-process.ts';
 
-/** Of one call, and of each wait for a line. */
-const PATIENCE_MS = 30_000;
+/** Of one call, and of each wait for a line: far longer than either takes, also beside a busy machine. */
+const PATIENCE_MS = 120_000;
 
 export interface Outcome {
   readonly code: number;
@@ -109,7 +109,7 @@ export class Kubectl {
 
   /** Returns when the objects are gone. Older ones refuse to wait for what is gone already. */
   async waitUntilGone(args: readonly string[]): Promise<void> {
-    const { code, stderr } = await this.run(['wait', '--for=delete', ...args, '--timeout=30s']);
+    const { code, stderr } = await this.run(['wait', '--for=delete', ...args, `--timeout=${PATIENCE_MS / 1000}s`]);
     if (code !== 0 && !stderr.includes('no matching resources found')) throw new Error(stderr);
   }
 

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ava from 'ava';
+import { seedFor } from '../server/seed.ts';
 import { newServer, ServerProcess, startServer } from '../server/server-process.ts';
 import { runCrashRounds } from './crash-run.ts';
 import { UnsyncedDisk } from './unsynced-disk.ts';
@@ -18,7 +19,7 @@ for (const [rounds, dropUnsynced, what] of [
   [4, true, 'and a disk that loses what was not synced'],
 ] as const) {
   test(`${rounds} rounds with kill -9 ${what} lose nothing`, async (t) => {
-    const seed = process.pid;
+    const seed = seedFor(t);
     const reports = await runCrashRounds({ seed, rounds, dropUnsynced });
     const problems = reports.flatMap((report) => report.problems);
     t.deepEqual(problems, [], `seed ${seed}`);

@@ -1,5 +1,5 @@
-// Every subresource of every served type, by the reference table: on objects that exist, each of its verbs is served, and no
-// other is. What the verbs do is tested one by one elsewhere.
+// Every subresource of every type, in every version that can be served, by the reference table: on objects that exist, each of
+// its verbs is served, and no other is. What the verbs do is tested one by one elsewhere.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { Answer, ApiObject } from '../server/https-client.ts';
@@ -99,16 +99,13 @@ const REQUESTS: Readonly<Record<string, object>> = {
   binding: { target: { kind: 'Node', name: 'it' } },
 };
 
-const server = sharedServer(test, { args: ['--feature-gates', 'EphemeralContainers=true'] });
+/** Rows of the table are checked in every version: none is left out because a server does not serve it by default. */
+const server = sharedServer(test, {
+  args: ['--feature-gates', 'EphemeralContainers=true', '--runtime-config', 'api/all=true'],
+});
 
 const collectionOf = ({ group, version, plural, namespaced }: Row): string =>
   `${group === '' ? '/api' : `/apis/${group}`}/${version}${namespaced ? '/namespaces/default' : ''}/${plural}`;
-
-async function isServed({ client }: ServerProcess, { group, version, plural }: Row): Promise<boolean> {
-  const { status, json } = await client.get(`${group === '' ? '/api' : `/apis/${group}`}/${version}`);
-  const { resources = [] } = json as unknown as { resources?: readonly { name: string }[] };
-  return status === 200 && resources.some(({ name }) => name === plural);
-}
 
 async function made({ client }: ServerProcess, row: Row): Promise<string> {
   const name = NAMES[row.kind] ?? 'it';
@@ -142,10 +139,6 @@ for (const row of ROWS) {
     const title = `${row.plural}/${subresource.name} of ${row.group || 'core'}/${row.version}`;
     test.serial(`${title} serves ${subresource.verbs.join(', ')} and no other verb`, async (t) => {
       const at = server();
-      if (!(await isServed(at, row))) {
-        t.pass('a version that is not served');
-        return;
-      }
       const path = await made(at, row);
       // Those that change or remove the object come last.
       for (const verb of ['get', 'update', 'patch', 'delete', 'create']) {

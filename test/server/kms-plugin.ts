@@ -45,7 +45,10 @@ export class KmsPlugin {
       stream.on('error', () => {});
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-      stream.on('end', () => this.#answer(stream, String(headers[':path']), headers, Buffer.concat(chunks)));
+      stream.on('end', () => {
+        // A caller that gave up has cancelled its stream: there is nobody to answer.
+        if (!stream.destroyed) this.#answer(stream, String(headers[':path']), headers, Buffer.concat(chunks));
+      });
     });
     server.listen(this.socketPath);
     await once(server, 'listening');
@@ -79,7 +82,9 @@ export class KmsPlugin {
       return;
     }
     stream.respond({ ':status': temper.httpStatus, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-    stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
+    stream.on('wantTrailers', () => {
+      if (!stream.destroyed) stream.sendTrailers({ 'grpc-status': '0' });
+    });
     stream.end(temper.garbage ?? frame(this.#message(method, body.subarray(5))));
   }
 

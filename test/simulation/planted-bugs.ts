@@ -188,8 +188,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   {
     name: 'a slab is reused while a reader still needs it',
     faults: { ...NO_FAULTS, delayMsMax: 20, lagShare: 0.06 },
-    // Overwritten bytes can look like anything.
-    sign: /./,
+    // Overwritten bytes can look like anything; the record of another object where one was to be shows first.
+    sign: /did not hold the store's/,
     plant: () => withMethod(SharedState.prototype, 'lowestEpoch', () => () => Number.POSITIVE_INFINITY),
   },
   {

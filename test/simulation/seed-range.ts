@@ -37,7 +37,8 @@ export async function runSeedsInProcesses(
     child.on('message', (result) => onResult(result as RunSummary));
     return new Promise<void>((resolve, reject) => {
       child.once('error', reject);
-      child.once('exit', (code, signal) => {
+      // Not 'exit': that may come while results still lie in the channel.
+      child.once('close', (code, signal) => {
         if (code === 0) resolve();
         else
           reject(

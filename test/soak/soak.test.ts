@@ -1,5 +1,6 @@
 // A short soak, with threads that break; and the soak's own means: it finds what it is told to look for.
 import test from 'ava';
+import { seedFor } from '../server/seed.ts';
 import { EventReader, type EventType } from './event-reader.ts';
 import { EVERYTHING } from './selections.ts';
 import { growthOf, type MemorySample } from './server-memory.ts';
@@ -10,7 +11,7 @@ import { Watcher } from './watcher.ts';
 test.serial(
   'ten seconds of churn, with watchers that come and go and threads that break, lose and repeat nothing',
   async (t) => {
-    const seed = process.pid;
+    const seed = seedFor(t);
     const report = await soak({
       seconds: 10,
       watchers: 80,

@@ -1,0 +1,41 @@
+// The processes a bench asks: an answer counts whatever else happens in the moment it is given.
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import test from 'ava';
+import { Children } from '../../../bench/children.ts';
+
+const ONE_ANSWER = fileURLToPath(new URL('./one-answer.js', import.meta.url));
+const DEADLINE_MS = 60_000;
+
+/** Holds this thread up until the process has ended. Whatever it did before is there, and nothing of it has been read. */
+function blockUntilEnded({ pid }: ChildProcess): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const giveUpMs = performance.now() + DEADLINE_MS;
+  while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'))) {
+    if (performance.now() > giveUpMs) throw new Error('the process does not end');
+    Atomics.wait(cell, 0, 0, 5);
+  }
+}
+
+test('an answer counts although the end of its process is seen before it', async (t) => {
+  const children = new Children();
+  t.teardown(() => children.stopAll());
+  const [first, second] = [fork(ONE_ANSWER), fork(ONE_ANSWER)];
+  const answer = children.ask(first, { job: 1 }, DEADLINE_MS).then(async (told) => {
+    // The end of the first is about to be seen, and with it that of the second, whose answer is read only after.
+    const next = children.ask(second, { job: 2 }, DEADLINE_MS);
+    blockUntilEnded(second);
+    return [told, await next];
+  });
+  blockUntilEnded(first);
+  t.deepEqual(await answer, [{ job: 1 }, { job: 2 }]);
+});
+
+test('a process that ends without an answer is told of', async (t) => {
+  const children = new Children();
+  const child = fork(ONE_ANSWER);
+  const asked = children.ask(child, { job: 1 }, DEADLINE_MS);
+  child.kill('SIGKILL');
+  await t.throwsAsync(asked, { message: 'a process of the bench ended without an answer' });
+});
