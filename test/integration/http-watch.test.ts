@@ -107,6 +107,32 @@ test('watches across namespaces and on old paths see the same', async (t) => {
   for (const watch of watches) t.deepEqual(brief(await watch.take(1)), ['ADDED seen']);
 });
 
+test('a watch on the old path of one object sees that object only', async (t) => {
+  const { client } = server();
+  const namespace = await freshNamespace(client);
+  const { metadata } = await createConfigMap(client, namespace, { name: 'start' });
+  const since = `resourceVersion=${metadata.resourceVersion}`;
+  const old = `/api/v1/watch/namespaces/${namespace.name}/configmaps`;
+  const watch = await client.watch(`${old}/seen?${since}`);
+  const ownNamespace = await client.watch(`/api/v1/watch/namespaces/${namespace.name}`);
+  await createConfigMap(client, namespace, { name: 'other' });
+  await createConfigMap(client, namespace, { name: 'seen' });
+  await freshNamespace(client);
+  await client.request('DELETE', `${namespace.configMaps}/seen`);
+  t.deepEqual(brief(await watch.take(2)), ['ADDED seen', 'DELETED seen']);
+  const narrower = await client.watch(`${old}/start?fieldSelector=metadata.name%3Dstart`);
+  t.deepEqual(brief(await narrower.take(1)), ['ADDED start']);
+  const elsewhere = await client.get(`${old}/start?fieldSelector=metadata.name%3Dother`);
+  t.deepEqual(
+    [elsewhere.status, elsewhere.json.message],
+    [400, "fieldSelector metadata.name doesn't match requested name"],
+  );
+  t.is((await client.get('/api/v1/watch/configmaps/start')).status, 404);
+  await client.request('DELETE', `/api/v1/namespaces/${namespace.name}`);
+  const seen = await ownNamespace.until(({ type }) => type === 'DELETED');
+  t.deepEqual([...new Set(seen.map(({ object }) => object.metadata.name))], [namespace.name]);
+});
+
 test('a watch ends cleanly when its time is over, with a bookmark when asked for', async (t) => {
   const { client } = server();
   const namespace = await freshNamespace(client);

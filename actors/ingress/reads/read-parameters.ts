@@ -3,9 +3,9 @@
 import { isTrueParameter, type Query } from '../../../api/query.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import { storedFieldSelector } from '../../../api/selectors/field-selector.ts';
+import { compileFieldSelector, escapeFieldValue, storedFieldSelector } from '../../../api/selectors/field-selector.ts';
 import { parseLabelSelector } from '../../../api/selectors/label-selector.ts';
-import { badRequest, unnamedError } from '../../../api/status/failures.ts';
+import { badRequest, resourceNotFound, unnamedError } from '../../../api/status/failures.ts';
 import {
   type FieldError,
   forbidden as forbiddenField,
@@ -22,7 +22,10 @@ export function getFreshness(query: Query): Freshness {
   return version === 0 ? { kind: 'any' } : { kind: 'notOlderThan', revision: version };
 }
 
-/** The objects a list, watch or deletecollection is about. Throws 400 for selectors that cannot be read. */
+/**
+ * The objects a list, watch or deletecollection is about: of a watch whose path names an object, that one. Throws 400 for
+ * selectors that cannot be read, or that choose another object than the path.
+ */
 export function selectionOf(info: ResourceRequestInfo, type: KnownType, query: Query): Selection {
   const labelSelector = query.get('labelSelector') ?? '';
   const fieldSelector = query.get('fieldSelector') ?? '';
@@ -31,9 +34,28 @@ export function selectionOf(info: ResourceRequestInfo, type: KnownType, query: Q
     storageKey: type.storageKey,
     namespace: info.namespace,
     labelSelector,
-    fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
+    fieldSelector:
+      info.verb === 'watch' && info.name !== ''
+        ? namedSelector(info, type, fieldSelector)
+        : fieldSelector === ''
+          ? ''
+          : storedFieldSelector(fieldSelector, type),
   };
 }
+
+/** The name is the path's (`/watch/…/pods/a`), or one that the selector itself asks for. */
+function namedSelector({ name, namespace }: ResourceRequestInfo, type: KnownType, fieldSelector: string): string {
+  const { requirements } = compileFieldSelector(fieldSelector, type.selectableFields);
+  if (requirements.length > 0) {
+    if (requirements.some(({ field, equals, value }) => field === NAME_FIELD && equals && value === name))
+      return storedFieldSelector(fieldSelector, type);
+    throw new StatusError(badRequest("fieldSelector metadata.name doesn't match requested name"));
+  }
+  if (type.namespaced && namespace === '') throw new StatusError(resourceNotFound());
+  return `${NAME_FIELD}=${escapeFieldValue(name)}`;
+}
+
+const NAME_FIELD = 'metadata.name';
 
 /** Every cell of the list table: match × paging × version. */
 export function listQuery(info: ResourceRequestInfo, type: KnownType, query: Query, metaGroup: string): ListQuery {
