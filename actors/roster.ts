@@ -15,6 +15,7 @@ import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
 import { auditKind } from './audit/audit.ts';
 import { type AuthOptions, authKind } from './auth/auth.ts';
 import type { AuthorizationMode } from './auth/authorizers/modes.ts';
+import { hookChecks } from './controllers/bootstrap-objects.ts';
 import { controllersKind } from './controllers/controllers.ts';
 import type { ControllersOptions } from './controllers/options.ts';
 import { type HubOptions, hubKind } from './hub/hub.ts';
@@ -91,6 +92,10 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     writesInFlightMax: options.maxMutatingRequestsInflight,
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    startHooks:
+      context.refs('controllers').length === 0
+        ? []
+        : hookChecks(DIALECTS[settings.dialect], controllersOptions(settings, context)),
     keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
       .length,
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
@@ -182,6 +187,7 @@ function controllersOptions(settings: ServerSettings, context: ActorContext): Co
   const registry = threadRegistry(context, settings);
   return {
     dialect: settings.dialect,
+    isServed: ({ group, version, resource }) => registry.byPath(group, version, resource) !== undefined,
     namespacedTypes: registry.resourcesByPreferredVersion(),
     persistedTypes: persistedTypes(registry),
     collectsGarbage: options.enableGarbageCollector,

@@ -33,6 +33,8 @@ export interface Dialect {
   readonly gitVersion: string;
   /** What ComponentStatus calls the store. */
   readonly storeComponent: string;
+  /** What health checks call it. */
+  readonly storeCheck: string;
   /**
    * Replaces the markers `@group`, `@label`, `@brand`, `@short` and `@agent` in a text of ours (a table, a name) by
    * this dialect's words; in braces (`@{agent}Version`) where a letter follows. Never apply it to what a client sent.
@@ -49,6 +51,7 @@ interface Words {
   readonly openapiNamePrefix: string;
   readonly gitVersion: string;
   readonly storeComponent: string;
+  readonly storeCheck: string;
 }
 
 const MARKER = /@(?:\{(group|label|brand|short|agent)\}|(group|label|brand|short|agent)\b)/g;
@@ -86,6 +89,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     openapiNamePrefix: 'io.orch.',
     gitVersion: 'v1.21.0+orch',
     storeComponent: 'store-0',
+    storeCheck: 'store',
   }),
   kubernetes: dialect('kubernetes', {
     groupDomain: 'k8s.io',
@@ -96,6 +100,7 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
     openapiNamePrefix: 'io.k8s.',
     gitVersion: 'v1.21.0+orch',
     storeComponent: 'etcd-0',
+    storeCheck: 'etcd',
   }),
 };
 

@@ -48,18 +48,33 @@ export function createLogger(thread: string, options: LogOptions, write?: (line:
 }
 
 function stream(format: LogOptions['format'], write: ((line: string) => void) | undefined): DestinationStream {
-  if (format === 'json') return write ? { write } : pino.destination({ fd: 2, sync: true });
-  const writeText = write ?? writeStderr;
-  return { write: (line) => writeText(textLine(line)) };
+  const writeLine = write ?? writeStderr;
+  lostLines = LOST_LINES[format];
+  return format === 'json' ? { write: writeLine } : { write: (line) => writeLine(textLine(line)) };
 }
+
+const LOST_LINES: Readonly<Record<LogOptions['format'], string>> = {
+  text: 'lines of the log were lost\n',
+  json: '{"level":40,"msg":"lines of the log were lost"}\n',
+};
+
+let lostLines = LOST_LINES.text;
+let hasLostLine = false;
 
 /** A full pipe answers EAGAIN; the line is then lost rather than the thread blocked. */
 function writeStderr(line: string): void {
   try {
     writeSync(2, line);
+    hasLostLine = false;
   } catch {
-    // Nowhere left to say it.
+    hasLostLine = true;
   }
+}
+
+/** Whether this thread's lines go out. After one that did not, the next is tried now: it says that some are missing. */
+export function isLogWritable(): boolean {
+  if (hasLostLine) writeStderr(lostLines);
+  return !hasLostLine;
 }
 
 /** `2026-01-01T00:00:00.000Z INFO  front/0 hub message key=value`, a stack on lines of its own. */

@@ -26,7 +26,7 @@ import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
 import { NamespaceGuard } from './namespace-guard.ts';
 import { objectPreparation } from './preparation.ts';
-import type { AdmissionProtocol, WriteReply, WriteRequest } from './protocol.ts';
+import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { requestToken } from './token-request.ts';
@@ -79,6 +79,12 @@ export class Admission implements Actor<AdmissionProtocol> {
     switch (message.type) {
       case 'write':
         this.#answer(message, reply);
+        return;
+      case 'status':
+        this.#write.hub.ask({ type: 'status' }, { deadlineMs: this.#write.requestTimeoutMs }).then(
+          ({ ready }) => reply.send({ ready } satisfies AdmissionStatus),
+          (error: unknown) => reply.fail(error),
+        );
         return;
       case 'bind':
         bind(this.#write, message.bindings).then(

@@ -62,9 +62,16 @@ export type BindingOutcome =
   /** `gone`: no such pod or another uid; `taken`: bound already, or being deleted; `failed`: the store refused. */
   | { readonly bound: false; readonly reason: 'gone' | 'taken' | 'failed'; readonly message: string };
 
+export interface AdmissionStatus {
+  /** The hub that it reads from has read the store. */
+  readonly ready: boolean;
+}
+
 export interface AdmissionProtocol extends Protocol {
   readonly asks: {
     readonly write: { readonly message: WriteRequest; readonly reply: WriteReply };
+    /** Whether what it checks against has been read. */
+    readonly status: { readonly message: Record<never, never>; readonly reply: AdmissionStatus };
     /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
     readonly bind: {
       readonly message: { readonly bindings: readonly Binding[]; readonly user: User };

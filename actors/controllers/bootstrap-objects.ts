@@ -6,7 +6,7 @@ import type { WriteTarget } from '../admission/protocol.ts';
 import { authenticationData } from './authentication-info.ts';
 import type { ApiObject } from './controller.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
-import { HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES } from './hooks.ts';
+import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
 import { asList, asObject, metadataOf } from './object-fields.ts';
 import type { ControllersOptions } from './options.ts';
 
@@ -33,8 +33,23 @@ export interface Desired {
 
 export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'eventTtlMs'>;
 
-/** All objects to make, namespaces first. Throws a RangeError when the service range has no address to use. */
+/**
+ * All objects to make, namespaces first: those of types that are not served (`--runtime-config`) are left out, and with the
+ * namespaces all that lie in them. Throws a RangeError when the service range has no address to use.
+ */
 export function desiredObjects(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {
+  const hasNamespaces = options.isServed(targetIn('v1', 'namespaces', '', ''));
+  return everyObject(dialect, options).filter(
+    ({ target }) => options.isServed(target) && (target.namespace === '' || hasNamespaces),
+  );
+}
+
+/** The checks of the hooks that there are. */
+export function hookChecks(dialect: Dialect, options: BootstrapOptions): readonly string[] {
+  return hooksOf(desiredObjects(dialect, options)).map(checkName);
+}
+
+function everyObject(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {
   const service = desiredService(dialect, options);
   const hasEndpoints = options.endpointReconcilerType !== 'none' && isAdvertisable(options.advertiseAddress);
   return [

@@ -13,7 +13,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
-import { checkName, HOOKS_WITH_FEED, HOOKS_WITH_OBJECTS } from './hooks.ts';
+import { checkName, hooksOf } from './hooks.ts';
 import { apiServerIdentity } from './identities.ts';
 import type { HookState } from './protocol.ts';
 
@@ -33,7 +33,7 @@ export class Bootstrap implements Controller {
   readonly keysInFlightMax = 32;
   readonly #timers: Timers;
   readonly #due: Due;
-  readonly #feedHooks: readonly string[];
+  readonly #hooks: readonly string[];
   readonly #desired = new Map<string, Desired>();
   /** The desired objects that exist, as the feed last showed them. */
   readonly #stored = new Map<string, ApiObject>();
@@ -47,11 +47,11 @@ export class Bootstrap implements Controller {
     this.identity = apiServerIdentity(dialect);
     this.#timers = timers;
     this.#due = due;
-    this.#feedHooks = HOOKS_WITH_FEED.map((hook) => dialect.spell(hook));
     for (const desired of desiredObjects(dialect, options)) {
       const { namespace, name } = desired.target;
       this.#desired.set(`${desired.storageKey}/${namespace}/${name}`, desired);
     }
+    this.#hooks = hooksOf(this.#desired.values());
     this.wants = [...new Set([...this.#desired.values()].map((desired) => desired.storageKey))];
   }
 
@@ -115,10 +115,7 @@ export class Bootstrap implements Controller {
 
   /** The state of each hook, given whether the store's stream has been taken up. */
   hooks(isFollowing: boolean): readonly HookState[] {
-    return [
-      ...HOOKS_WITH_OBJECTS.map((hook) => this.#hookState(hook, isFollowing)),
-      ...this.#feedHooks.map((hook) => ({ name: checkName(hook), done: isFollowing, failure: '' })),
-    ];
+    return this.#hooks.map((hook) => this.#hookState(hook, isFollowing));
   }
 
   #hookState(hook: string, isFollowing: boolean): HookState {

@@ -1,26 +1,18 @@
-// The post-start hooks that the controllers answer for in `/readyz` (SPEC.md "Health endpoints"). `rbac/bootstrap-roles`
-// is not among them: it belongs to whoever writes the roles.
+// The post-start hooks that the controllers answer for in `/readyz` (SPEC.md "Health endpoints"): each is done when every
+// object that names it is there. A hook without objects (its types are not served) is no hook.
 
-/** Hooks with work of ours behind them: done when every object that names the hook is there. */
+/** The namespaces, the control plane's own service, and where it is reached. */
 export const HOOK_BOOTSTRAP = 'bootstrap-controller';
 export const HOOK_PRIORITY_CLASSES = 'scheduling/bootstrap-system-priority-classes';
 export const HOOK_AUTHENTICATION_INFO = 'start-cluster-authentication-info-controller';
 
-export const HOOKS_WITH_OBJECTS: readonly string[] = [HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, HOOK_AUTHENTICATION_INFO];
+const HOOKS: readonly string[] = [HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, HOOK_AUTHENTICATION_INFO];
 
-/** Hooks that start what follows the store's stream: done when the stream has been taken up. To be spelled. */
-export const HOOKS_WITH_FEED: readonly string[] = [
-  'start-@short-apiserver-admission-initializer',
-  'generic-apiserver-start-informers',
-  'start-apiextensions-informers',
-  'start-apiextensions-controllers',
-  'crd-informer-synced',
-  'start-@short-aggregator-informers',
-  'apiservice-registration-controller',
-  'apiservice-status-available-controller',
-  '@short-apiserver-autoregistration',
-  'apiservice-openapi-controller',
-];
+/** The hooks that objects name, in order, each once. */
+export function hooksOf(objects: Iterable<{ readonly hook: string }>): readonly string[] {
+  const named = new Set(Array.from(objects, ({ hook }) => hook));
+  return HOOKS.filter((hook) => named.has(hook));
+}
 
 /** The name of a hook's check. */
 export function checkName(hook: string): string {

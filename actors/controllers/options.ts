@@ -1,4 +1,4 @@
-// What the controllers are told when they are made: plain data, since it may come from another thread.
+// What the controllers are told when they are made.
 import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
 
@@ -9,6 +9,13 @@ export interface NamespacedType {
   readonly plural: string;
   /** ResourceType.storageKey. Several rows may share one; the first is used. */
   readonly storageKey: string;
+}
+
+/** A resource in one version, as paths name it. */
+export interface ServedResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
 }
 
 /** One type whose objects are stored, in one version. */
@@ -34,6 +41,8 @@ export interface AuthenticationInfo {
 
 export interface ControllersOptions {
   readonly dialect: DialectName;
+  /** Whether a resource is served in a version. */
+  readonly isServed: (resource: ServedResource) => boolean;
   readonly namespacedTypes: readonly NamespacedType[];
   /**
    * Every persisted type that is served, in all its versions: owners may be named in any. Where rows share a storage key,

@@ -8,9 +8,11 @@ import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
@@ -67,6 +69,8 @@ export interface IngressOptions {
   readonly writesInFlightMax: number;
   readonly livezGracePeriodMs: number;
   readonly healthcheckTimeoutMs: number;
+  /** Checks of the post-start hooks that the controllers report; none without controllers. */
+  readonly startHooks: readonly string[];
   /** Key management services of the encryption at rest. */
   readonly keyServices: number;
   readonly serverAddress: string;
@@ -153,13 +157,14 @@ export class Ingress implements Actor<IngressProtocol> {
       metaGroup: dialect.metaGroup,
     });
     this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
+    const health = this.#health(hub, dialect);
     this.#paths = new Paths({
       discovery: createDiscovery(registry, dialect, {
         serverAddress: options.serverAddress,
-        extraPaths: EXTRA_PATHS,
+        extraPaths: [...EXTRA_PATHS, ...health.paths()],
         build: options.build,
       }),
-      health: this.#health(hub, dialect.brand),
+      health,
       representations: this.#representations,
       openapi: new OpenApi(options.openapi),
       auth: context.ref<AuthProtocol>('auth'),
@@ -309,14 +314,17 @@ export class Ingress implements Actor<IngressProtocol> {
     });
   }
 
-  #health(hub: Ref<HubProtocol>, brand: string): Health {
+  #health(hub: Ref<HubProtocol>, dialect: Dialect): Health {
     const context = this.#context;
     const options = this.#options;
     return new Health({
       store: context.ref<StoreProtocol>('store'),
       hub,
+      admission: context.ref<AdmissionProtocol>('admission'),
       controllers: context.ref<ControllersProtocol>('controllers'),
-      brand,
+      isLogWritable,
+      dialect,
+      startHooks: options.startHooks,
       isDraining: () => this.#draining,
       uptimeMs: () => context.clock.nowMs() - options.startedWallMs,
       livezGracePeriodMs: options.livezGracePeriodMs,

@@ -21,15 +21,50 @@ for (const endpoint of ['healthz', 'livez', 'readyz']) {
     const lines = text.trimEnd().split('\n');
     t.is(lines.at(-1), 'healthz check passed');
     const names = lines.slice(0, -1).map((line) => /^\[\+\](\S+) ok$/.exec(line)?.[1] ?? `not a check: ${line}`);
-    for (const name of ['ping', 'log', 'store', 'poststarthook/bootstrap-controller'])
+    for (const name of ['ping', 'log', 'etcd', 'poststarthook/bootstrap-controller'])
       t.true(names.includes(name), name);
     t.is(names.includes('shutdown'), endpoint === 'readyz');
     for (const name of names) t.is((await client.get(`/${endpoint}/${name}`)).text, 'ok', name);
     t.is((await client.get(`/${endpoint}/nonsense`)).status, 404);
-    const excluded = await client.get(`/${endpoint}?verbose&exclude=store&exclude=log`);
-    t.regex(excluded.text, /^\[\+\]store excluded: ok$/m);
+    const excluded = await client.get(`/${endpoint}?verbose&exclude=etcd&exclude=log`);
+    t.regex(excluded.text, /^\[\+\]etcd excluded: ok$/m);
     t.regex(excluded.text, /^\[\+\]log excluded: ok$/m);
-    t.is((await client.get(`/${endpoint}?exclude=store`)).text, 'ok');
+    t.is((await client.get(`/${endpoint}?exclude=etcd`)).text, 'ok');
+  });
+}
+
+test('every path of the list is served, and every check is in the list', async (t) => {
+  const { client } = server();
+  const { paths } = (await client.get('/')).json as unknown as { paths: readonly string[] };
+  t.deepEqual(paths, [...new Set(paths)].sort());
+  for (const path of paths) t.is((await client.get(path)).status, 200, path);
+  for (const endpoint of ['healthz', 'livez', 'readyz']) {
+    const { text } = await client.get(`/${endpoint}?verbose`);
+    const names = [...text.matchAll(/^\[\+\](\S+) ok$/gm)].map(([, name]) => name);
+    const listed = paths.filter((path) => path.startsWith(`/${endpoint}/`));
+    t.deepEqual(listed, names.map((name) => `/${endpoint}/${name}`).sort());
+  }
+});
+
+const DISABLED = [
+  'scheduling.k8s.io/v1=false',
+  'discovery.k8s.io/v1=false,discovery.k8s.io/v1beta1=false',
+  'v1=false',
+  'api/all=false,apps/v1=true',
+];
+for (const runtimeConfig of DISABLED) {
+  test(`a server with ${runtimeConfig} becomes ready, without the checks of what is not served`, async (t) => {
+    const own = await startServer(t, { args: ['--api-dialect', 'kubernetes', '--runtime-config', runtimeConfig] });
+    const { status, text } = await own.client.get('/readyz?verbose');
+    t.is(status, 200);
+    t.is(
+      text.includes('bootstrap-system-priority-classes'),
+      runtimeConfig.startsWith('discovery') || runtimeConfig === 'v1=false',
+    );
+    t.is(
+      text.includes('poststarthook/bootstrap-controller'),
+      !runtimeConfig.startsWith('v1') && !runtimeConfig.startsWith('api'),
+    );
   });
 }
 

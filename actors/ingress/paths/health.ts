@@ -1,11 +1,15 @@
-// Health endpoints (SPEC.md "Health endpoints"): named checks, each of which asks the part it speaks of.
+// Health endpoints (SPEC.md "Health endpoints"): named checks, each of which asks the part it speaks of. What is not there
+// has no check.
+import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { ControllersProtocol, HookState } from '../../controllers/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 
 export type HealthEndpoint = 'healthz' | 'livez' | 'readyz';
+const ENDPOINTS: readonly HealthEndpoint[] = ['healthz', 'livez', 'readyz'];
 
 /** The outcome of one check: empty when it holds, else why not. */
 type CheckResult = string;
@@ -13,8 +17,12 @@ type CheckResult = string;
 export interface HealthParts {
   readonly store: Ref<StoreProtocol>;
   readonly hub: Ref<HubProtocol>;
+  readonly admission: Ref<AdmissionProtocol>;
   readonly controllers: Ref<ControllersProtocol>;
-  readonly brand: string;
+  readonly isLogWritable: () => boolean;
+  readonly dialect: Dialect;
+  /** Checks of the post-start hooks that the controllers report. */
+  readonly startHooks: readonly string[];
   readonly isDraining: () => boolean;
   /** Since the server started. */
   readonly uptimeMs: () => number;
@@ -29,60 +37,56 @@ export interface HealthReport {
   readonly text: string;
 }
 
-/**
- * Hooks of parts that live in the hub: done when it has read the store. The roles' hook is among them while no
- * authorization mode reads roles and none are written.
- */
-const HUB_HOOKS = [
-  'start-@brand-apiserver-admission-initializer',
-  'generic-apiserver-start-informers',
-  'start-apiextensions-informers',
-  'start-apiextensions-controllers',
-  'crd-informer-synced',
-  'start-@brand-aggregator-informers',
-  'apiservice-registration-controller',
-  'apiservice-status-available-controller',
-  '@brand-apiserver-autoregistration',
-  'apiservice-openapi-controller',
-  'rbac/bootstrap-roles',
-] as const;
+/** How one check is made. */
+interface Check {
+  readonly run: (hooks: () => Promise<readonly HookState[]>) => CheckResult | Promise<CheckResult>;
+  /** Liveness trusts for a while that it will hold. */
+  readonly isHook?: boolean;
+  readonly ofReadinessOnly?: boolean;
+}
 
-/** Hooks the controllers report. */
-const CONTROLLER_HOOKS = [
-  'bootstrap-controller',
-  'scheduling/bootstrap-system-priority-classes',
-  'start-cluster-authentication-info-controller',
-] as const;
-
-const HOOK_PREFIX = 'poststarthook/';
-/** Before a service's number. */
-const KEY_SERVICE_PREFIX = 'kms-provider-';
-const AUTOREGISTER = 'autoregister-completion';
+const ADMISSION_HOOK = 'poststarthook/start-@short-apiserver-admission-initializer';
+/** Here the hub is what informers are. */
+const INFORMERS_HOOK = 'poststarthook/generic-apiserver-start-informers';
 
 export class Health {
   readonly #parts: HealthParts;
-  readonly #hubHooks: ReadonlySet<string>;
-  readonly #names: readonly string[];
+  /** By name, in the order they are listed. */
+  readonly #checks: ReadonlyMap<string, Check>;
 
   constructor(parts: HealthParts) {
     this.#parts = parts;
-    const hubHooks = HUB_HOOKS.map((name) => HOOK_PREFIX + name.replace('@brand', parts.brand));
-    this.#hubHooks = new Set([...hubHooks, AUTOREGISTER]);
-    this.#names = [
-      'ping',
-      'log',
-      'store',
-      ...Array.from({ length: parts.keyServices ?? 0 }, (_, number) => `${KEY_SERVICE_PREFIX}${number}`),
-      ...hubHooks,
-      ...CONTROLLER_HOOKS.map((name) => HOOK_PREFIX + name),
-      AUTOREGISTER,
-      'shutdown',
-    ];
+    const { dialect, keyServices = 0, startHooks } = parts;
+    this.#checks = new Map<string, Check>([
+      ['ping', { run: () => '' }],
+      ['log', { run: () => (parts.isLogWritable() ? '' : 'the log cannot be written') }],
+      [dialect.storeCheck, { run: () => this.#store() }],
+      ...Array.from({ length: keyServices }, (_, number): [string, Check] => [
+        `kms-provider-${number}`,
+        { run: () => this.#keyService(number) },
+      ]),
+      [dialect.spell(ADMISSION_HOOK), { run: () => this.#admission(), isHook: true }],
+      [INFORMERS_HOOK, { run: () => this.#hub(), isHook: true }],
+      ...startHooks.map((name): [string, Check] => [
+        name,
+        { run: async (hooks) => hookResult(await hooks(), name), isHook: true },
+      ]),
+      ['shutdown', { run: () => (parts.isDraining() ? 'the server is shutting down' : ''), ofReadinessOnly: true }],
+    ]);
   }
 
   /** The checks an endpoint runs, in the order it lists them. */
   checkNames(endpoint: HealthEndpoint): readonly string[] {
-    return endpoint === 'readyz' ? this.#names : this.#names.filter((name) => name !== 'shutdown');
+    const names = [...this.#checks.keys()];
+    return endpoint === 'readyz' ? names : names.filter((name) => this.#checks.get(name)?.ofReadinessOnly !== true);
+  }
+
+  /** Every path there is: the endpoints, and each of their checks. */
+  paths(): readonly string[] {
+    return ENDPOINTS.flatMap((endpoint) => [
+      `/${endpoint}`,
+      ...this.checkNames(endpoint).map((name) => `/${endpoint}/${name}`),
+    ]);
   }
 
   /** Runs all checks of an endpoint but the excluded ones. */
@@ -111,66 +115,64 @@ export class Health {
   }
 
   async #run(endpoint: HealthEndpoint, names: readonly string[]): Promise<Map<string, CheckResult>> {
-    const hub = once(() => this.#hub());
     const hooks = once(() => this.#hooks());
     const forgiving = endpoint !== 'readyz' && this.#parts.uptimeMs() < this.#parts.livezGracePeriodMs;
     const results = await Promise.all(
       names.map(async (name): Promise<readonly [string, CheckResult]> => {
-        if (name === 'store') return [name, await this.#store()];
-        if (name.startsWith(KEY_SERVICE_PREFIX)) return [name, await this.#keyService(name)];
-        if (name === 'shutdown') return [name, this.#parts.isDraining() ? 'the server is shutting down' : ''];
-        if (!this.#hubHooks.has(name) && !name.startsWith(HOOK_PREFIX)) return [name, ''];
-        if (forgiving) return [name, ''];
-        return [name, this.#hubHooks.has(name) ? await hub() : hookResult(await hooks(), name)];
+        const { run, isHook } = this.#checks.get(name)!;
+        return [name, forgiving && isHook === true ? '' : await run(hooks)];
       }),
     );
     return new Map(results);
   }
 
-  async #store(): Promise<CheckResult> {
-    try {
-      const { healthy, reason } = await this.#parts.store.ask(
-        { type: 'health' },
-        { deadlineMs: this.#parts.checkTimeoutMs },
-      );
+  #store(): Promise<CheckResult> {
+    return answerOf('store', async () => {
+      const { healthy, reason } = await this.#parts.store.ask({ type: 'health' }, this.#limit);
       return healthy ? '' : reason;
-    } catch (error) {
-      return isOrchError(error) ? `the store did not answer: ${error.code}` : String(error);
-    }
+    });
   }
 
-  async #keyService(name: string): Promise<CheckResult> {
-    const number = Number(name.slice(KEY_SERVICE_PREFIX.length));
-    try {
-      const { problem } = await this.#parts.store.ask(
-        { type: 'keyServiceHealth', number },
-        { deadlineMs: this.#parts.checkTimeoutMs },
-      );
+  #keyService(number: number): Promise<CheckResult> {
+    return answerOf('store', async () => {
+      const { problem } = await this.#parts.store.ask({ type: 'keyServiceHealth', number }, this.#limit);
       return problem;
-    } catch (error) {
-      return isOrchError(error) ? `the store did not answer: ${error.code}` : String(error);
-    }
+    });
   }
 
-  async #hub(): Promise<CheckResult> {
-    try {
-      const { ready } = await this.#parts.hub.ask({ type: 'status' }, { deadlineMs: this.#parts.checkTimeoutMs });
+  #hub(): Promise<CheckResult> {
+    return answerOf('hub', async () => {
+      const { ready } = await this.#parts.hub.ask({ type: 'status' }, this.#limit);
       return ready ? '' : 'the store has not been read';
-    } catch (error) {
-      return isOrchError(error) ? `the hub did not answer: ${error.code}` : String(error);
-    }
+    });
+  }
+
+  #admission(): Promise<CheckResult> {
+    return answerOf('admission', async () => {
+      const { ready } = await this.#parts.admission.ask({ type: 'status' }, this.#limit);
+      return ready ? '' : 'the store has not been read';
+    });
+  }
+
+  get #limit(): { readonly deadlineMs: number } {
+    return { deadlineMs: this.#parts.checkTimeoutMs };
   }
 
   async #hooks(): Promise<readonly HookState[]> {
     try {
-      const { hooks } = await this.#parts.controllers.ask(
-        { type: 'hooks' },
-        { deadlineMs: this.#parts.checkTimeoutMs },
-      );
-      return hooks;
+      return (await this.#parts.controllers.ask({ type: 'hooks' }, this.#limit)).hooks;
     } catch {
       return [];
     }
+  }
+}
+
+/** What an actor says of itself, or that it says nothing. */
+async function answerOf(actor: string, ask: () => Promise<CheckResult>): Promise<CheckResult> {
+  try {
+    return await ask();
+  } catch (error) {
+    return isOrchError(error) ? `${actor} did not answer: ${error.code}` : String(error);
   }
 }
 

@@ -29,14 +29,12 @@ export interface PathParts {
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
 
-/** Paths served here besides discovery's, for the list at `/`. */
+/** Paths served here besides discovery's, for the list at `/`; those of health are its own. */
 export const EXTRA_PATHS: readonly string[] = [
-  '/healthz',
-  '/livez',
-  '/readyz',
   '/metrics',
   '/openapi/v2',
   '/openapi/v3',
+  SNAPSHOT_PATH,
   ...ISSUER_PATHS,
 ];
 

@@ -1,10 +1,11 @@
 // What the API server makes for itself at start, what it keeps afterwards, and the hooks that readiness hangs on.
 import test from 'ava';
+import { hookChecks } from '../../../actors/controllers/bootstrap-objects.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { FakeCluster, Stored } from './fake-cluster.ts';
-import { DIALECT, type Fixture, fixture, objectOf, restarted, started } from './fixture.ts';
+import { DIALECT, defaultOptions, type Fixture, fixture, objectOf, restarted, started } from './fixture.ts';
 
 const SLICES = DIALECT.spell('discovery.@group/endpointslices');
 const PRIORITY_CLASSES = DIALECT.spell('scheduling.@group/priorityclasses');
@@ -66,12 +67,34 @@ test('an empty store is given everything, and every hook is done, without time p
   );
 });
 
-test('the hooks are those that the health endpoints list, spelled in the dialect', async (t) => {
+const PRIORITY_HOOK = 'poststarthook/scheduling/bootstrap-system-priority-classes';
+const OTHER_HOOKS = [
+  'poststarthook/bootstrap-controller',
+  'poststarthook/start-cluster-authentication-info-controller',
+];
+
+test('the hooks are those that the health endpoints list', async (t) => {
   const f = await started();
   const names = f.hooks().map(({ name }) => name);
-  t.is(names.length, 13);
-  t.true(names.includes(DIALECT.spell('poststarthook/start-@short-apiserver-admission-initializer')));
-  t.is(new Set(names).size, names.length);
+  t.deepEqual([...names].sort(), [PRIORITY_HOOK, ...OTHER_HOOKS].sort());
+  t.deepEqual(names, hookChecks(DIALECT, defaultOptions()));
+});
+
+test('what is not served is not made, and what waits for nothing else is no hook', async (t) => {
+  const withoutPriorities: Partial<ControllersOptions> = { isServed: ({ resource }) => resource !== 'priorityclasses' };
+  const f = await started(withoutPriorities);
+  t.deepEqual(f.cluster.names(PRIORITY_CLASSES), []);
+  t.deepEqual(
+    f.hooks().map(({ name, done }) => [name, done]),
+    OTHER_HOOKS.map((name) => [name, true]),
+  );
+  t.deepEqual(hookChecks(DIALECT, { ...defaultOptions(), ...withoutPriorities }), OTHER_HOOKS);
+  const withoutCore = await started({ isServed: ({ group }) => group !== '' });
+  t.deepEqual(
+    withoutCore.hooks().map(({ name, done }) => [name, done]),
+    [[PRIORITY_HOOK, true]],
+  );
+  t.true(withoutCore.cluster.writes.every(({ code }) => code === 201));
 });
 
 test('in the other dialect everything is made under its names', async (t) => {

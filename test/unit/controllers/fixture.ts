@@ -60,6 +60,7 @@ const PERSISTED: readonly PersistedType[] = [
 export function defaultOptions(): ControllersOptions {
   return {
     dialect: DIALECT.name,
+    isServed: () => true,
     namespacedTypes: [
       ...NAMESPACED.map((plural) => ({ group: '', version: 'v1', plural, storageKey: `core/${plural}` })),
       { group: 'apps', version: 'v1', plural: 'deployments', storageKey: 'apps/deployments' },

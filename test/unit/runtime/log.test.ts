@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import test from 'ava';
 import { createLogger } from '../../../runtime/log.ts';
 
@@ -37,5 +39,34 @@ for (const field of ['authorization', 'token', 'secret', 'password', 'privateKey
       t.false(line!.includes('hunter2'), line!);
       t.true(line!.includes('[redacted]'));
     }
+  });
+}
+
+/** Logs two lines, and says after each whether lines go out. */
+const TWO_LINES = `
+  import { createLogger, isLogWritable } from ${JSON.stringify(new URL('../../../runtime/log.js', import.meta.url).href)};
+  const logger = createLogger('front', { level: 'info', format: process.argv[1] });
+  logger.info('here');
+  process.stdout.write(isLogWritable() + '\\n');
+  process.stdin.once('data', () => {
+    logger.info('gone');
+    process.stdout.write(isLogWritable() + '\\n');
+    process.exit();
+  });
+`;
+
+for (const format of ['text', 'json']) {
+  test(`a log as ${format} whose reader has left is known not to be writable, and ends nothing`, async (t) => {
+    const child = spawn(process.execPath, ['--input-type=module', '-e', TWO_LINES, format]);
+    let said = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text;
+      if (said !== 'true\n') return;
+      child.stderr.destroy();
+      child.stdin.write('go');
+    });
+    await once(child.stderr, 'data');
+    t.deepEqual(await once(child, 'close'), [0, null]);
+    t.is(said, 'true\nfalse\n');
   });
 }

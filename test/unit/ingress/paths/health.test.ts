@@ -1,12 +1,17 @@
 import test from 'ava';
 import type { HookState } from '../../../../actors/controllers/protocol.ts';
 import { Health, type HealthEndpoint } from '../../../../actors/ingress/paths/health.ts';
+import { DIALECTS, type DialectName } from '../../../../config/dialect.ts';
 import { OrchError } from '../../../../runtime/errors.ts';
 
 interface Fates {
   readonly store?: object | Error;
   readonly hubReady?: boolean | Error;
   readonly hooks?: readonly HookState[] | Error;
+  readonly admissionReady?: boolean | Error;
+  readonly isLogWritable?: boolean;
+  readonly startHooks?: readonly string[];
+  readonly dialect?: DialectName;
   readonly draining?: boolean;
   readonly uptimeMs?: number;
   readonly livezGracePeriodMs?: number;
@@ -34,11 +39,16 @@ function health(fates: Fates = {}) {
   const store = answering(fates.store ?? { healthy: true, revision: 1, reason: '' });
   const hub = answering(hubReady instanceof Error ? hubReady : { ready: hubReady });
   const controllers = answering(hooks instanceof Error ? hooks : { hooks });
+  const { admissionReady = true } = fates;
+  const admission = answering(admissionReady instanceof Error ? admissionReady : { ready: admissionReady });
   const parts = {
     store: store.ref,
     hub: hub.ref,
+    admission: admission.ref,
     controllers: controllers.ref,
-    brand: 'orch',
+    isLogWritable: () => fates.isLogWritable ?? true,
+    dialect: DIALECTS[fates.dialect ?? 'orch'],
+    startHooks: fates.startHooks ?? HOOKS,
     isDraining: () => fates.draining ?? false,
     uptimeMs: () => fates.uptimeMs ?? 1000,
     livezGracePeriodMs: fates.livezGracePeriodMs ?? 0,
@@ -75,36 +85,31 @@ test('each key management service has a check of its own, wherever the store is 
   t.deepEqual(await failing(down, 'readyz'), ['store', 'kms-provider-0']);
 });
 
-test('the checks are those of the specification, each once', (t) => {
-  const names = health().health.checkNames('readyz');
-  const expected = [
-    'ping',
-    'log',
-    'store',
-    'shutdown',
-    'autoregister-completion',
-    'poststarthook/start-orch-apiserver-admission-initializer',
-    'poststarthook/generic-apiserver-start-informers',
-    'poststarthook/start-apiextensions-informers',
-    'poststarthook/start-apiextensions-controllers',
-    'poststarthook/crd-informer-synced',
-    'poststarthook/bootstrap-controller',
-    'poststarthook/rbac/bootstrap-roles',
-    'poststarthook/scheduling/bootstrap-system-priority-classes',
-    'poststarthook/start-cluster-authentication-info-controller',
-    'poststarthook/start-orch-aggregator-informers',
-    'poststarthook/apiservice-registration-controller',
-    'poststarthook/apiservice-status-available-controller',
-    'poststarthook/orch-apiserver-autoregistration',
-    'poststarthook/apiservice-openapi-controller',
-  ];
-  t.deepEqual([...names].sort(), [...expected].sort());
-  for (const endpoint of ['healthz', 'livez'] as const) {
-    t.deepEqual(
-      [...health().health.checkNames(endpoint)].sort(),
-      expected.filter((name) => name !== 'shutdown').sort(),
-    );
+test('the checks are those of the parts that there are, each once, in the words of the dialect', (t) => {
+  const words = { orch: ['store', 'orch'], kubernetes: ['etcd', 'kube'] } as const;
+  for (const dialect of ['orch', 'kubernetes'] as const) {
+    const [store, short] = words[dialect];
+    const expected = [
+      'ping',
+      'log',
+      store,
+      `poststarthook/start-${short}-apiserver-admission-initializer`,
+      'poststarthook/generic-apiserver-start-informers',
+      ...HOOKS,
+    ];
+    const { health: made } = health({ dialect });
+    t.deepEqual(made.checkNames('readyz'), [...expected, 'shutdown']);
+    for (const endpoint of ['healthz', 'livez'] as const) t.deepEqual(made.checkNames(endpoint), expected);
+    t.deepEqual(made.paths().slice(0, 3), ['/healthz', '/healthz/ping', '/healthz/log']);
+    t.true(made.paths().includes('/readyz/shutdown'));
+    t.false(made.paths().includes('/livez/shutdown'));
   }
+  t.deepEqual(
+    health({ startHooks: [] })
+      .health.checkNames('livez')
+      .filter((name) => HOOKS.includes(name)),
+    [],
+  );
 });
 
 test('a healthy server says ok, and line by line when asked', async (t) => {
@@ -134,19 +139,8 @@ test('an unhealthy server names what fails, without the reason, asked or not', a
   }
 });
 
-const HUB_CHECKS = [
-  'poststarthook/start-orch-apiserver-admission-initializer',
-  'poststarthook/generic-apiserver-start-informers',
-  'poststarthook/start-apiextensions-informers',
-  'poststarthook/start-apiextensions-controllers',
-  'poststarthook/crd-informer-synced',
-  'poststarthook/start-orch-aggregator-informers',
-  'poststarthook/apiservice-registration-controller',
-  'poststarthook/apiservice-status-available-controller',
-  'poststarthook/orch-apiserver-autoregistration',
-  'poststarthook/apiservice-openapi-controller',
-  'poststarthook/rbac/bootstrap-roles',
-];
+const HUB_CHECK = 'poststarthook/generic-apiserver-start-informers';
+const ADMISSION_CHECK = 'poststarthook/start-orch-apiserver-admission-initializer';
 
 test('each check speaks of the part it asks', async (t) => {
   const down = new OrchError('ActorDown', 'gone');
@@ -155,8 +149,11 @@ test('each check speaks of the part it asks', async (t) => {
     [{}, []],
     [{ store: down }, ['store']],
     [{ store: new Error('odd') }, ['store']],
-    [{ hubReady: false }, [...HUB_CHECKS, 'autoregister-completion']],
-    [{ hubReady: down }, [...HUB_CHECKS, 'autoregister-completion']],
+    [{ isLogWritable: false }, ['log']],
+    [{ hubReady: false }, [HUB_CHECK]],
+    [{ hubReady: down }, [HUB_CHECK]],
+    [{ admissionReady: false }, [ADMISSION_CHECK]],
+    [{ admissionReady: down }, [ADMISSION_CHECK]],
     [{ hooks: down }, HOOKS],
     [{ hooks: [] }, HOOKS],
     [{ hooks: pending }, [HOOKS[1]!]],
@@ -185,7 +182,7 @@ test('hooks that are not through are forgiven for a while by liveness, never by 
 });
 
 test('excluded checks are not run, and a name that is none is told', async (t) => {
-  const { health: unhealthy, store, hub } = health({ store: new Error('x') });
+  const { health: unhealthy, store, hub, controllers } = health({ store: new Error('x') });
   const excluded = new Set(['store', 'nothing']);
   t.deepEqual(await unhealthy.report('readyz', excluded, false), { healthy: true, text: 'ok' });
   t.deepEqual(store.asked, []);
@@ -194,7 +191,8 @@ test('excluded checks are not run, and a name that is none is told', async (t) =
   t.true(text.includes('[+]store excluded: ok\n'));
   t.true(text.includes('warn: some health checks cannot be excluded: no matches for "nothing"\n'));
   t.true(text.endsWith('healthz check passed\n'));
-  t.is(hub.asked.length, 2, 'once a report, however many checks speak of it');
+  t.is(hub.asked.length, 2);
+  t.is(controllers.asked.length, 2, 'once a report, however many checks speak of it');
 });
 
 test('one check can be asked for by name', async (t) => {
