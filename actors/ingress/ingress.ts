@@ -157,43 +157,8 @@ export class Ingress implements Actor<IngressProtocol> {
       metaGroup: dialect.metaGroup,
     });
     this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
-    const health = this.#health(hub, dialect);
-    this.#paths = new Paths({
-      discovery: createDiscovery(registry, dialect, {
-        serverAddress: options.serverAddress,
-        extraPaths: [...EXTRA_PATHS, ...health.paths()],
-        build: options.build,
-      }),
-      health,
-      representations: this.#representations,
-      openapi: new OpenApi(options.openapi),
-      auth: context.ref<AuthProtocol>('auth'),
-      requestTimeoutMs,
-      snapshot: {
-        store: context.ref<StoreProtocol>('store'),
-        clock: context.clock,
-        dialect: dialect.name,
-        storePrefix: options.storePrefix,
-        timeoutMs: requestTimeoutMs,
-      },
-      metrics: () => context.metricsOfAllThreads(),
-    });
-    this.#pipeline = new Pipeline({
-      context,
-      auth: context.ref<AuthProtocol>('auth'),
-      audit: context.ref<AuditProtocol>('audit'),
-      inFlight: this.#inFlight,
-      metrics: new RequestMetrics(context.metrics, registry),
-      representations: this.#representations,
-      bearerPrefix: webSocketBearerPrefix(dialect),
-      gzipSlots: options.compressesAnswers ? new GzipSlots() : undefined,
-      throttle:
-        options.connectionBytesPerSecondMax === 0
-          ? undefined
-          : new ConnectionThrottle(options.connectionBytesPerSecondMax, context.clock),
-      requestTimeoutMs,
-      dispatch: (exchange) => this.#dispatch(exchange),
-    });
+    this.#paths = this.#pathsWith(this.#health(hub, dialect));
+    this.#pipeline = this.#pipelineWith(dialect);
     context.metrics.beforeSnapshot(() => this.#gauge());
   }
 
@@ -311,6 +276,50 @@ export class Ingress implements Actor<IngressProtocol> {
       requestTimeoutMs,
       random: () => random.next(),
       settings: connect,
+    });
+  }
+
+  #pathsWith(health: Health): Paths {
+    const context = this.#context;
+    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix } = this.#options;
+    const { dialect } = registry;
+    const extraPaths = [...EXTRA_PATHS, ...health.paths()];
+    return new Paths({
+      discovery: createDiscovery(registry, dialect, { serverAddress, extraPaths, build }),
+      health,
+      representations: this.#representations,
+      openapi: new OpenApi(openapi),
+      auth: context.ref<AuthProtocol>('auth'),
+      requestTimeoutMs,
+      snapshot: {
+        store: context.ref<StoreProtocol>('store'),
+        clock: context.clock,
+        dialect: dialect.name,
+        storePrefix,
+        timeoutMs: requestTimeoutMs,
+      },
+      metrics: () => context.metricsOfAllThreads(),
+    });
+  }
+
+  #pipelineWith(dialect: Dialect): Pipeline {
+    const context = this.#context;
+    const { registry, requestTimeoutMs, compressesAnswers, connectionBytesPerSecondMax } = this.#options;
+    return new Pipeline({
+      context,
+      auth: context.ref<AuthProtocol>('auth'),
+      audit: context.ref<AuditProtocol>('audit'),
+      inFlight: this.#inFlight,
+      metrics: new RequestMetrics(context.metrics, registry),
+      representations: this.#representations,
+      bearerPrefix: webSocketBearerPrefix(dialect),
+      gzipSlots: compressesAnswers ? new GzipSlots() : undefined,
+      throttle:
+        connectionBytesPerSecondMax === 0
+          ? undefined
+          : new ConnectionThrottle(connectionBytesPerSecondMax, context.clock),
+      requestTimeoutMs,
+      dispatch: (exchange) => this.#dispatch(exchange),
     });
   }
 
