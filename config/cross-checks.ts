@@ -1,7 +1,7 @@
 // Rules between options: what no row of the table can say alone. Each rule answers what is wrong, or nothing. Pure: no
 // file is opened here, so a file that does not exist is found out by whoever reads it.
 
-import { formatDuration } from '../values/duration.ts';
+import { formatDurationMs } from '../values/duration.ts';
 import { formatIpRange, hostBitCount, rangesOverlap } from '../values/ip.ts';
 import type { Program } from './options/option.ts';
 import type { SchedulerOptions, ServerOptions } from './options.ts';
@@ -69,8 +69,8 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
   ({ serviceAccountMaxTokenExpirationMs: mostMs }) =>
     mostMs !== 0 &&
     (mostMs < TOKEN_MS_MIN || mostMs > TOKEN_MS_MAX) &&
-    `--service-account-max-token-expiration ${formatDuration(mostMs)} is not between ` +
-      `${formatDuration(TOKEN_MS_MIN)} and 2^32 seconds`,
+    `--service-account-max-token-expiration ${formatDurationMs(mostMs)} is not between ` +
+      `${formatDurationMs(TOKEN_MS_MIN)} and 2^32 seconds`,
   ({ proxyClientCertFile, proxyClientKeyFile }) =>
     together(['proxy-client-cert-file', proxyClientCertFile], ['proxy-client-key-file', proxyClientKeyFile]),
   ({ orchletClientCertificate, orchletClientKey }) =>
@@ -83,13 +83,13 @@ const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectLeaseDurationMs: leaseMs }) =>
     leaderElect &&
     renewMs > leaseMs &&
-    `--leader-elect-renew-deadline ${formatDuration(renewMs)} exceeds --leader-elect-lease-duration ` +
-      formatDuration(leaseMs),
+    `--leader-elect-renew-deadline ${formatDurationMs(renewMs)} exceeds --leader-elect-lease-duration ` +
+      formatDurationMs(leaseMs),
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectRetryPeriodMs: retryMs }) =>
     leaderElect &&
     renewMs <= retryMs * RETRY_JITTER &&
-    `--leader-elect-renew-deadline ${formatDuration(renewMs)} leaves no time for a second try after ` +
-      `--leader-elect-retry-period ${formatDuration(retryMs)}`,
+    `--leader-elect-renew-deadline ${formatDurationMs(renewMs)} leaves no time for a second try after ` +
+      `--leader-elect-retry-period ${formatDurationMs(retryMs)}`,
 ];
 
 function firstProblem<Options>(rules: readonly Rule<Options>[], options: Options): string | undefined {

@@ -1,6 +1,6 @@
 // What the help text and the documentation both say about an option, each fact once: how it is written, its bounds and
 // values, and whether it works in this release.
-import { formatDuration } from '../values/duration.ts';
+import { formatDurationMs } from '../values/duration.ts';
 import { INT32_MAX, type Option } from './options/option.ts';
 import { VALUE_TYPES } from './options/value-types.ts';
 
@@ -14,7 +14,7 @@ export function optionSyntax(option: Option): string {
 function boundsText({ type, bounds, unit }: Option): string | undefined {
   const counted = unit === undefined ? '' : ` ${unit}`;
   if (bounds === undefined) return unit === undefined ? undefined : `In ${unit}.`;
-  const [least, most] = type === 'duration' ? bounds.map(formatDuration) : bounds;
+  const [least, most] = type === 'duration' ? bounds.map(formatDurationMs) : bounds;
   return bounds[1] >= INT32_MAX ? `At least ${least}${counted}.` : `From ${least} to ${most}${counted}.`;
 }
 

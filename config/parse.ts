@@ -1,7 +1,7 @@
 // From argv to typed options: which flag is meant, what its text says, and whether all of it can be used together. It
 // opens no file and prints nothing; warnings and errors go back as lines for the command line to print.
 
-import { formatDuration } from '../values/duration.ts';
+import { formatDurationMs } from '../values/duration.ts';
 import { crossCheck } from './cross-checks.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { parseFeatureGates } from './feature-gates.ts';
@@ -116,7 +116,7 @@ function tokenise(argv: readonly string[], flags: Flags): Given {
 function rowProblem(option: Option, value: unknown, dialect: Dialect): string | undefined {
   const { bounds, form, values } = option;
   if (bounds !== undefined && typeof value === 'number' && (value < bounds[0] || value > bounds[1])) {
-    const [least, most] = option.type === 'duration' ? bounds.map(formatDuration) : bounds;
+    const [least, most] = option.type === 'duration' ? bounds.map(formatDurationMs) : bounds;
     return `must be within ${least} and ${most}${option.unit === undefined ? '' : ` ${option.unit}`}`;
   }
   if (option.type === 'duration' && (value as number) < 0) return 'must not be negative';

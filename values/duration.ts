@@ -1,40 +1,65 @@
-// Durations as operators type them (`1m30s`, `250ms`, `0`) and as the rest of the program counts them: milliseconds.
+// Durations as texts such as `1h2m3.5s`: one reader and one writer, in whole nanoseconds, for fields of objects and for
+// options; options count in milliseconds.
 
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3, // micro sign
-  μs: 1e-3, // Greek mu: keyboards produce either
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
+const UNIT_NANOS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n, // Greek mu beside the micro sign: keyboards produce either
+  ms: 1_000_000n,
+  s: 1_000_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
 };
-const SHAPE = /^[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
-const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
-const TEXT_LENGTH_MAX = 64;
-/** What a signed 64-bit count of nanoseconds can hold, about 292 years. */
-const DURATION_MS_MAX = 2 ** 63 / 1e6;
+const DURATION = /^([+-]?)((?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+|0)$/;
+const PART = /([0-9]*)(?:\.([0-9]*))?(ns|us|µs|μs|ms|s|m|h)/g;
+const NANOS_MAX = 2n ** 63n - 1n;
+const TEXT_LENGTH_MAX = 128;
 
-/** `1h2m3.5s` in milliseconds; undefined when the text is no duration. A bare number is one only when it is zero. */
-export function parseDurationMs(text: string): number | undefined {
-  if (/^[+-]?0$/.test(text)) return 0;
-  if (text.length > TEXT_LENGTH_MAX || !SHAPE.test(text)) return undefined;
-  let sumMs = 0;
-  for (const [, amount, unit] of text.matchAll(PART)) sumMs += Number(amount) * UNIT_MS[unit!]!;
-  if (sumMs > DURATION_MS_MAX) return undefined;
-  return text.startsWith('-') ? 0 - sumMs : sumMs;
+/** Nanoseconds of a duration's text; undefined when it is none or beyond 64 bits. A bare number is one only when it is 0. */
+export function parseDuration(text: string): bigint | undefined {
+  if (text.length > TEXT_LENGTH_MAX) return undefined;
+  const match = DURATION.exec(text);
+  if (match === null) return undefined;
+  let nanos = 0n;
+  for (const [, whole = '', fraction = '', unit] of match[2]!.matchAll(PART)) {
+    const unitNanos = UNIT_NANOS[unit!]!;
+    nanos += BigInt(whole) * unitNanos + (BigInt(fraction) * unitNanos) / 10n ** BigInt(fraction.length);
+  }
+  if (nanos > NANOS_MAX) return undefined;
+  return match[1] === '-' ? -nanos : nanos;
 }
 
-/** Milliseconds as a duration text: `0s`, `250ms`, `1m0s`, `1h0m0s`. */
-export function formatDuration(durationMs: number): string {
-  const sign = durationMs < 0 ? '-' : '';
-  const absoluteMs = Math.abs(durationMs);
-  if (absoluteMs === 0) return '0s';
-  if (absoluteMs < 1000) return `${sign}${absoluteMs}ms`;
-  const hours = Math.floor(absoluteMs / 3_600_000);
-  const minutes = Math.floor((absoluteMs % 3_600_000) / 60_000);
-  const seconds = `${(absoluteMs % 60_000) / 1000}s`;
-  if (hours > 0) return `${sign}${hours}h${minutes}m${seconds}`;
-  return minutes > 0 ? `${sign}${minutes}m${seconds}` : `${sign}${seconds}`;
+/** The canonical text: hours, minutes and seconds from the largest that is not zero; below a second, one small unit. */
+export function formatDuration(nanos: bigint): string {
+  if (nanos === 0n) return '0s';
+  const sign = nanos < 0n ? '-' : '';
+  const magnitude = nanos < 0n ? -nanos : nanos;
+  if (magnitude < 1000n) return `${sign}${magnitude}ns`;
+  if (magnitude < 1_000_000n) return `${sign}${decimal(magnitude, 3)}µs`;
+  if (magnitude < 1_000_000_000n) return `${sign}${decimal(magnitude, 6)}ms`;
+  const minutes = magnitude / 60_000_000_000n;
+  const seconds = `${decimal(magnitude % 60_000_000_000n, 9)}s`;
+  if (minutes === 0n) return `${sign}${seconds}`;
+  return minutes < 60n ? `${sign}${minutes}m${seconds}` : `${sign}${minutes / 60n}h${minutes % 60n}m${seconds}`;
+}
+
+/** `value` with a point before its last `places` digits, without zeros at the end. */
+function decimal(value: bigint, places: number): string {
+  const digits = String(value).padStart(places + 1, '0');
+  const fraction = digits.slice(-places).replace(/0+$/, '');
+  return fraction === '' ? digits.slice(0, -places) : `${digits.slice(0, -places)}.${fraction}`;
+}
+
+const NANOS_IN_MS = 1e6;
+
+/** `parseDuration` in milliseconds, with a fraction where it is finer. */
+export function parseDurationMs(text: string): number | undefined {
+  const nanos = parseDuration(text);
+  return nanos === undefined ? undefined : Number(nanos) / NANOS_IN_MS;
+}
+
+/** `formatDuration` of milliseconds, to the nanosecond. */
+export function formatDurationMs(durationMs: number): string {
+  return formatDuration(BigInt(Math.round(durationMs * NANOS_IN_MS)));
 }

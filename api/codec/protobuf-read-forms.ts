@@ -1,6 +1,7 @@
 // Reads the small messages that have a form of their own in JSON: quantities, times, a number or a text.
+
+import { formatDuration } from '../../values/duration.ts';
 import { DecodeError } from './decode-error.ts';
-import { formatDuration } from './duration.ts';
 import type { formatTime } from './timestamp.ts';
 import { isWritable } from './timestamp.ts';
 import type { WireReader } from './wire.ts';

@@ -1,7 +1,8 @@
 // The writing half of protobuf.ts: one compiled writer a type, made when the type is first written.
+
+import { parseDuration } from '../../values/duration.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';
-import { parseDuration } from './duration.ts';
 import { parseInstant } from './timestamp.ts';
 import type { BackwardWriter } from './wire.ts';
 import { tagOf, WIRE_BYTES, WIRE_FIXED64, WIRE_VARINT } from './wire.ts';

@@ -1,9 +1,10 @@
 // One value at a time: checks a JSON value against a scalar or one of the special forms and returns it in canonical
 // spelling. What a container does with it (null, zero, order) is decode.ts.
+
+import { formatDuration, parseDuration } from '../../values/duration.ts';
 import { canonicalQuantity } from '../../values/quantity.ts';
 import type { FieldKind, Form } from '../schema/schema.ts';
 import { DecodeError, malformed, mismatch } from './decode-error.ts';
-import { formatDuration, parseDuration } from './duration.ts';
 import { canonicalMicroTime, canonicalTime } from './timestamp.ts';
 
 /** Returns the canonical value for one that is not null. @throws DecodeError */

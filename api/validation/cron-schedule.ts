@@ -1,6 +1,6 @@
 // The schedules of cron jobs: five fields, or a descriptor such as @daily or @every 1h30m, a time zone before either.
 // Says whether a text is one; when it fires is for whoever runs the jobs.
-import { parseDuration } from '../codec/duration.ts';
+import { parseDuration } from '../../values/duration.ts';
 
 interface FieldRange {
   readonly name: string;

@@ -1,7 +1,7 @@
 // The types a value on the command line can have: how each is written, read and repeated. A new type of option is a new
 // row here. Bounds, allowed values and defaults belong to the option's own row, not to its type.
 
-import { formatDuration, parseDurationMs } from '../../values/duration.ts';
+import { formatDurationMs, parseDurationMs } from '../../values/duration.ts';
 import { type IpRange, parseIp, parseIpRange } from '../../values/ip.ts';
 import { UsageError } from '../usage-error.ts';
 
@@ -120,7 +120,7 @@ export const VALUE_TYPES = {
       : undefined,
   ),
   bool: scalar('', 'false', 'must be true or false', parseBoolean),
-  duration: scalar('duration', formatDuration(0), 'not a duration such as 1m30s, 250ms or 0', parseDurationMs),
+  duration: scalar('duration', formatDurationMs(0), 'not a duration such as 1m30s, 250ms or 0', parseDurationMs),
   list: { placeholder: 'a,b,...', blank: '', repeatable: true, parse: elements },
   /** One element an occurrence: for values that hold commas of their own. */
   sequence: {

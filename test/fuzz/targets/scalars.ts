@@ -1,11 +1,12 @@
 // Texts of one value: quantities in both readings, durations, timestamps, schedules, addresses, names, pointers. What is
 // taken has one canonical text, which is taken as well and stays as it is.
-import { formatDuration, parseDuration } from '../../../api/codec/duration.ts';
+
 import { canonicalMicroTime, canonicalTime } from '../../../api/codec/timestamp.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
 import { timeOf } from '../../../api/table/age.ts';
 import { scheduleProblem } from '../../../api/validation/cron-schedule.ts';
 import { nameProblems, qualifiedNameProblems, textProblems } from '../../../api/validation/formats.ts';
+import { formatDuration, parseDuration } from '../../../values/duration.ts';
 import { formatIp, formatIpRange, parseIp, parseIpRange } from '../../../values/ip.ts';
 import { canonicalQuantity, compareQuantities, countOf, nanoOf } from '../../../values/quantity.ts';
 import type { Dice } from '../generate/dice.ts';

@@ -1,5 +1,4 @@
 import test from 'ava';
-import { formatDuration, parseDuration } from '../../../api/codec/duration.ts';
 import { canonicalMicroTime, canonicalTime, parseInstant } from '../../../api/codec/timestamp.ts';
 
 test('a time is written in UTC to the second', (t) => {
@@ -38,22 +37,4 @@ test('a micro time has six fraction digits', (t) => {
 test('an instant has its seconds and nanoseconds', (t) => {
   t.deepEqual(parseInstant('1970-01-01T00:00:01.5Z'), { seconds: 1, nanos: 500_000_000 });
   t.deepEqual(parseInstant('1969-12-31T23:59:59.25Z'), { seconds: -1, nanos: 250_000_000 });
-});
-
-test('a duration is written from hours to fractions of a second', (t) => {
-  const cases = [
-    ['0', '0s'],
-    ['90s', '1m30s'],
-    ['1h', '1h0m0s'],
-    ['1.5h', '1h30m0s'],
-    ['1h2m3.5s', '1h2m3.5s'],
-    ['-1m', '-1m0s'],
-    ['100ms', '100ms'],
-    ['1500us', '1.5ms'],
-    ['1500µs', '1.5ms'],
-    ['7ns', '7ns'],
-    ['1m.5s', '1m0.5s'],
-  ] as const;
-  for (const [text, canonical] of cases) t.is(formatDuration(parseDuration(text)!), canonical, text);
-  for (const text of ['', '1', 's', '1 s', '1d', '9999999h', '1s-1s']) t.is(parseDuration(text), undefined, text);
 });
