@@ -4,7 +4,7 @@ import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
-import type { TlsMaterial } from '../transport/exchange.ts';
+import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 import type { TokenEntry } from './auth/auth.ts';
 import type { ServiceAccountIssuer } from './auth/service-account-tokens.ts';

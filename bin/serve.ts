@@ -20,7 +20,7 @@ import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { isStoreDamage } from '../storage/store-damage.ts';
-import { HEADER_BYTES_MAX } from '../transport/exchange.ts';
+import { HEADER_BYTES_MAX } from '../transport/http.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
 import { probeAddress } from '../transport/uws/address-probe.ts';

@@ -1,7 +1,7 @@
 // An answer that is compressed when it is long: decides by its first bytes, then compresses piece by piece in the pool of
 // threads that Node keeps for such work, at the pace at which the client takes it. Holds one piece at a time.
 import { createGzip, type Gzip } from 'node:zlib';
-import type { HeaderList, HttpResponse } from './exchange.ts';
+import type { HeaderList, HttpResponse } from './http.ts';
 import { isBodiless } from './http-status.ts';
 import { splitOutsideQuotes } from './media-type.ts';
 import type { MessageFraming } from './websocket/handshake.ts';

@@ -1,6 +1,6 @@
 // Chooses the listener: uws where it can do what is asked and its binary can be loaded, node otherwise. Each is loaded
 // only when chosen.
-import type { Listener, ListenerOptions } from './exchange.ts';
+import type { Listener, ListenerOptions } from './http.ts';
 import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws/binary.ts';
 
 export type ListenerKind = 'auto' | 'uws' | 'node';

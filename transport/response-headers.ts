@@ -1,6 +1,6 @@
 // What both listeners do to the headers of an answer before they are sent. Framing belongs to the listener: a handler
 // names neither lengths nor transfer codings.
-import type { HeaderList } from './exchange.ts';
+import type { HeaderList } from './http.ts';
 
 const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'connection',

@@ -1,5 +1,5 @@
-// Calls the ingress with one exchange, whichever listener carried it, and keeps what it throws away from the process.
-import type { ExchangeHandler, HttpRequest, HttpResponse } from './exchange.ts';
+// Calls the ingress with one request, whichever listener carried it, and keeps what it throws away from the process.
+import type { HttpRequest, HttpResponse, RequestHandler } from './http.ts';
 import { FAILURE_HEADERS, HANDLER_FAILURE_BODY } from './http-status.ts';
 
 /** A response that can tell whether an answer has been begun. */
@@ -12,7 +12,7 @@ export interface TrackedResponse extends HttpResponse {
  * sent, cuts the connection otherwise, and is passed to `onError`. Never throws.
  */
 export function runHandler(
-  handler: ExchangeHandler,
+  handler: RequestHandler,
   request: HttpRequest,
   response: TrackedResponse,
   onError: (error: unknown) => void,

@@ -15,8 +15,8 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../.
 import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
-import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/exchange.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
+import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
 import type { AuditProtocol } from '../audit/protocol.ts';

@@ -1,4 +1,4 @@
-// What of a proxied exchange is passed on: the path behind the proxy subresource, and headers without those that are of one
+// What of a proxied request and its answer is passed on: the path behind the proxy subresource, and headers without those that are of one
 // connection only (RFC 9110 7.6.1) or speak to this server. Pure.
 
 type Headers = readonly (readonly [name: string, value: string])[];

@@ -1,10 +1,10 @@
-// What every listener promises about one exchange: answers, and handlers that fail, over HTTP/1.1.
-import type { ExchangeHandler, HeaderList } from '../../transport/exchange.ts';
+// What every listener promises about one request: answers, and handlers that fail, over HTTP/1.1.
+import type { HeaderList, RequestHandler } from '../../transport/http.ts';
 import { type Answer, eventually } from './listener-client.ts';
 import { BINARY_HEADERS, get, JSON_HEADERS, MEGABYTE, pattern, type Served } from './listener-fixture.ts';
 
 const answerText =
-  (text: string): ExchangeHandler =>
+  (text: string): RequestHandler =>
   (_request, response) =>
     response.respond(200, JSON_HEADERS, text);
 
@@ -60,7 +60,7 @@ export function answerTests(served: Served): void {
     t.is((await client.answer()).body.toString(), 'twelve bytes');
   });
 
-  const streamTwice: ExchangeHandler = (_, response) => {
+  const streamTwice: RequestHandler = (_, response) => {
     response.start(200, JSON_HEADERS);
     response.write(pattern(10));
     response.end();
@@ -87,7 +87,7 @@ export function answerTests(served: Served): void {
 
   const shared = new Uint8Array(new SharedArrayBuffer(5 * MEGABYTE));
   shared.set(pattern(shared.length));
-  const respondShared: ExchangeHandler = (_, response) => {
+  const respondShared: RequestHandler = (_, response) => {
     response.respond(200, BINARY_HEADERS, shared);
     shared.fill(0);
   };
@@ -105,7 +105,7 @@ export function failureTests(served: Served): void {
   const onError = (error: unknown): void => {
     errors.push(error);
   };
-  const failing: ExchangeHandler = (request, response) => {
+  const failing: RequestHandler = (request, response) => {
     if (request.path === '/fine') response.respond(200, [], 'fine');
     else if (request.path === '/started') response.start(200, JSON_HEADERS);
     if (request.path !== '/fine') throw new Error('broken');
@@ -141,7 +141,7 @@ export function failureTests(served: Served): void {
   const failingLater = (async () => {
     await new Promise((resolve) => setImmediate(resolve));
     throw new Error('broken later');
-  }) as unknown as ExchangeHandler;
+  }) as unknown as RequestHandler;
   served(
     'a handler that rejects is answered 500',
     failingLater,
@@ -152,7 +152,7 @@ export function failureTests(served: Served): void {
     { onError },
   );
 
-  const aborting: ExchangeHandler = (_, response) => {
+  const aborting: RequestHandler = (_, response) => {
     let callbacks = 0;
     response.onAborted(() => callbacks++);
     setTimeout(() => {

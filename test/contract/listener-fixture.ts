@@ -1,7 +1,7 @@
 // What the listener tests share: options, a key pair, recognisable bytes, small handlers, and how one test is set up and
 // taken down.
 import test, { type ExecutionContext } from 'ava';
-import type { ExchangeHandler, HeaderList, HttpResponse, Listener, ListenerOptions } from '../../transport/exchange.ts';
+import type { HeaderList, HttpResponse, Listener, ListenerOptions, RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
 
@@ -26,7 +26,7 @@ export const testPair = makeSelfSigned({
 
 export async function listenerOptions(
   isTls: boolean,
-  handler: ExchangeHandler,
+  handler: RequestHandler,
   change: OptionsChange = {},
 ): Promise<ListenerOptions> {
   return {
@@ -51,7 +51,7 @@ export function pattern(length: number, seed = 0): Uint8Array {
 /** Registers one test, which is given a listener and a client connected to it. */
 export type Served = (
   title: string,
-  handler: ExchangeHandler,
+  handler: RequestHandler,
   run: (t: ExecutionContext, client: RawClient, listener: Listener) => Promise<void>,
   change?: OptionsChange,
 ) => void;
@@ -77,7 +77,7 @@ export class Taken {
   #response: HttpResponse | undefined;
 
   /** A handler that begins a stream and leaves the rest to the test. */
-  handler(headers: HeaderList, prepare: (response: HttpResponse) => void = () => {}): ExchangeHandler {
+  handler(headers: HeaderList, prepare: (response: HttpResponse) => void = () => {}): RequestHandler {
     return this.taking((response) => {
       prepare(response);
       response.start(200, headers);
@@ -85,7 +85,7 @@ export class Taken {
   }
 
   /** A handler that leaves all but the beginning to the test. */
-  taking(begin: (response: HttpResponse) => void): ExchangeHandler {
+  taking(begin: (response: HttpResponse) => void): RequestHandler {
     return (_, response) => {
       this.#response = response;
       begin(response);
@@ -105,8 +105,8 @@ export class Taken {
 export const get = (path: string, ...headers: string[]): string =>
   `GET ${path} HTTP/1.1\r\n${['Host: test', ...headers].join('\r\n')}\r\n\r\n`;
 
-export const answerPath: ExchangeHandler = (request, response) => response.respond(200, JSON_HEADERS, request.path);
+export const answerPath: RequestHandler = (request, response) => response.respond(200, JSON_HEADERS, request.path);
 
-export const answerLater: ExchangeHandler = (request, response) => {
+export const answerLater: RequestHandler = (request, response) => {
   setTimeout(() => response.respond(200, JSON_HEADERS, request.path), 1);
 };

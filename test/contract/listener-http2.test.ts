@@ -1,7 +1,7 @@
 // What the listener promises to the ingress, tried by HTTP/2 on Node's own server.
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import test, { type ExecutionContext } from 'ava';
-import type { ExchangeHandler, Listener } from '../../transport/exchange.ts';
+import type { Listener, RequestHandler } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { eventually } from './listener-client.ts';
 import {
@@ -18,7 +18,7 @@ import { answerOf, postBrokenOff } from './listener-http2-client.ts';
 
 function http2Test(
   title: string,
-  handler: ExchangeHandler,
+  handler: RequestHandler,
   run: (t: ExecutionContext, session: ClientHttp2Session, listener: Listener) => Promise<void>,
   change: { headerBytesMax?: number; idleTimeoutSeconds?: number } = {},
 ): void {
@@ -35,7 +35,7 @@ function http2Test(
   });
 }
 
-const describe: ExchangeHandler = (request, response) => {
+const describe: RequestHandler = (request, response) => {
   const described = {
     method: request.method,
     path: request.path,
@@ -69,7 +69,7 @@ http2Test('a request arrives whole', describe, async (t, session, listener) => {
 });
 
 const connections: object[] = [];
-const noteConnection: ExchangeHandler = (request, response) => {
+const noteConnection: RequestHandler = (request, response) => {
   connections.push(request.connection);
   response.respond(200, JSON_HEADERS, '{}');
 };
@@ -89,7 +89,7 @@ http2Test(
   },
 );
 
-const echo: ExchangeHandler = (request, response) => {
+const echo: RequestHandler = (request, response) => {
   void request.body(100_000).then(
     (body) => response.respond(body === null ? 413 : 200, BINARY_HEADERS, body ?? ''),
     () => {},
@@ -108,7 +108,7 @@ http2Test('bodies are read, and refused over the limit', echo, async (t, session
 });
 
 const bodies: string[] = [];
-const noteBody: ExchangeHandler = (request, response) => {
+const noteBody: RequestHandler = (request, response) => {
   void request.body(100_000).then(
     (body) => {
       bodies.push(`whole: ${body?.length}`);
@@ -132,7 +132,7 @@ for (const code of [constants.NGHTTP2_CANCEL, constants.NGHTTP2_NO_ERROR]) {
   );
 }
 
-const refuseUnread: ExchangeHandler = (_request, response) => response.respond(401, JSON_HEADERS, '{}');
+const refuseUnread: RequestHandler = (_request, response) => response.respond(401, JSON_HEADERS, '{}');
 
 http2Test('a body that nobody reads does not hold the stream', refuseUnread, async (t, session) => {
   const stream = session.request({ ':method': 'POST' });

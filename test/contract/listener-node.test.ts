@@ -3,7 +3,7 @@
 import { connect } from 'node:http2';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
-import type { ExchangeHandler, HttpResponse, TlsMaterial } from '../../transport/exchange.ts';
+import type { HttpResponse, RequestHandler, TlsMaterial } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { eventually, RawClient } from './listener-client.ts';
@@ -116,7 +116,7 @@ for (const isTls of [false, true]) {
   test.serial(`node${isTls ? ' with TLS' : ''}: an idle connection is closed, one with a stream is not`, async (t) => {
     const taken = new Taken();
     const held = taken.handler(JSON_HEADERS);
-    const handler: ExchangeHandler = (request, response) => {
+    const handler: RequestHandler = (request, response) => {
       if (request.path === '/held') held(request, response);
       else response.respond(200, [], 'done');
     };
@@ -164,7 +164,7 @@ test.serial('node: a client certificate counts only when an authority vouches fo
   const stranger = await clientPair('clientAuth');
   const misused = await clientPair('serverAuth');
   const tls: TlsMaterial = { ...server, clientCaPem: known.certPem + misused.certPem };
-  const handler: ExchangeHandler = (request, response) => {
+  const handler: RequestHandler = (request, response) => {
     response.respond(200, [], Buffer.from(request.peerCertificate ?? []).toString('hex'));
   };
   const listener = await openNodeListener(await listenerOptions(true, handler, { tls }));

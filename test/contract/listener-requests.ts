@@ -1,5 +1,5 @@
-// What every listener promises about one exchange: requests and their bodies, over HTTP/1.1.
-import type { ExchangeHandler } from '../../transport/exchange.ts';
+// What every listener promises about a request and its body, over HTTP/1.1.
+import type { RequestHandler } from '../../transport/http.ts';
 import { eventually } from './listener-client.ts';
 import {
   answerLater,
@@ -13,7 +13,7 @@ import {
 } from './listener-fixture.ts';
 
 export function requestTests(served: Served): void {
-  const describe: ExchangeHandler = (request, response) => {
+  const describe: RequestHandler = (request, response) => {
     const { method, path, query, remoteAddress, peerCertificate } = request;
     // After this turn, so that what is read from a listener's own memory would be gone.
     setTimeout(() => {
@@ -115,7 +115,7 @@ export function requestTests(served: Served): void {
 
 export function bodyTests(served: Served): void {
   const BODY_MAX = 100_000;
-  const echo: ExchangeHandler = (request, response) => {
+  const echo: RequestHandler = (request, response) => {
     void request.body(BODY_MAX).then(
       (body) => {
         if (body === null) response.respond(413, JSON_HEADERS, 'too large');
@@ -141,7 +141,7 @@ export function bodyTests(served: Served): void {
     t.is((await client.answer()).body.compare(body), 0);
   });
 
-  const flowEcho: ExchangeHandler = (request, response) => {
+  const flowEcho: RequestHandler = (request, response) => {
     const flow = request.bodyFlow();
     // Later, as when it has to be found out first who is asking.
     setTimeout(() => {
@@ -173,7 +173,7 @@ export function bodyTests(served: Served): void {
   });
 
   let lost = '';
-  const flowLost: ExchangeHandler = (request) => {
+  const flowLost: RequestHandler = (request) => {
     const flow = request.bodyFlow();
     flow.start({
       onChunk: () => true,
@@ -255,7 +255,7 @@ export function bodyTests(served: Served): void {
 
   let outcome = '';
   let wasAborted = false;
-  const watch: ExchangeHandler = (request, response) => {
+  const watch: RequestHandler = (request, response) => {
     outcome = 'waiting';
     response.onAborted(() => {
       wasAborted = true;

@@ -1,9 +1,9 @@
-// What every listener promises to the ingress (transport/exchange.ts), tried over HTTP/1.1 with real sockets. Run by
+// What every listener promises to the ingress (transport/http.ts), tried over HTTP/1.1 with real sockets. Run by
 // listener-uws.test.ts and listener-node.test.ts, plain and with TLS.
 import { createServer } from 'node:net';
 import test from 'ava';
 import { isOrchError } from '../../runtime/errors.ts';
-import type { ExchangeHandler } from '../../transport/exchange.ts';
+import type { RequestHandler } from '../../transport/http.ts';
 import { makeSelfSigned } from '../../transport/tls/self-signed.ts';
 import { answerTests, failureTests } from './listener-answers.ts';
 import { eventually, RawClient } from './listener-client.ts';
@@ -37,7 +37,7 @@ export function http1Suite(name: string, open: Open, isTls: boolean): void {
 function lifeTests(name: string, open: Open, isTls: boolean, served: Served): void {
   const taken = new Taken();
   const held = taken.handler(JSON_HEADERS);
-  const hold: ExchangeHandler = (request, response) => {
+  const hold: RequestHandler = (request, response) => {
     if (request.path === '/held') held(request, response);
     else response.respond(200, JSON_HEADERS, 'other');
   };

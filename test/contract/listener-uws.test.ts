@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
-import type { ExchangeHandler, HttpResponse } from '../../transport/exchange.ts';
+import type { HttpResponse, RequestHandler } from '../../transport/http.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
 import { openUwsListener } from '../../transport/uws/listener.ts';
 import type { UwsResponse } from '../../transport/uws/response.ts';
@@ -19,7 +19,7 @@ http1Suite('uws with TLS', openUwsListener, true);
 
 for (const isTls of [false, true]) {
   let response: HttpResponse | undefined;
-  const take: ExchangeHandler = (_, taken) => {
+  const take: RequestHandler = (_, taken) => {
     response = taken;
     taken.start(200, [['Content-Type', 'application/octet-stream']]);
   };
@@ -113,7 +113,7 @@ async function ask(port: number): Promise<string> {
 
 test.serial('a body that its taker does not keep up with is given up, not gathered', async (t) => {
   let lost = '';
-  const never: ExchangeHandler = (request) => {
+  const never: RequestHandler = (request) => {
     request.bodyFlow().start({
       onChunk: () => false,
       onEnd: () => {

@@ -1,6 +1,6 @@
 // WebSockets, as every listener must serve them: the handshake, messages out, what a client may send and may not, full
 // sockets and closes.
-import type { ExchangeHandler } from '../../transport/exchange.ts';
+import type { RequestHandler } from '../../transport/http.ts';
 import type { MessageFraming } from '../../transport/websocket/handshake.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
 import { eventually, type RawClient } from './listener-client.ts';
@@ -21,7 +21,7 @@ const LONG_EVENT_BYTES = 8 * LARGE_EVENT_BYTES;
 
 /** Takes WebSocket requests for the test, and answers others with whether they ask for one. */
 class Sockets extends Taken {
-  accepting(framing: MessageFraming = 'lines', protocol = ''): ExchangeHandler {
+  accepting(framing: MessageFraming = 'lines', protocol = ''): RequestHandler {
     const take = this.taking((response) => response.startWebSocket(protocol, framing));
     return (request, response) => {
       if (request.isWebSocket && request.path === '/watch') take(request, response);

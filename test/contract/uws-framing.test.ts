@@ -4,7 +4,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import test from 'ava';
-import type { ExchangeHandler, HttpResponse, Listener } from '../../transport/exchange.ts';
+import type { HttpResponse, Listener, RequestHandler } from '../../transport/http.ts';
 import { prepareUws } from '../../transport/uws/binary.ts';
 import { openUwsListener } from '../../transport/uws/listener.ts';
 import { parseChunks } from './listener-client.ts';
@@ -53,7 +53,7 @@ function stream(response: HttpResponse, bytes: number, lengthOf: () => number): 
   pump();
 }
 
-const HANDLER: ExchangeHandler = ({ path, query }, response) => {
+const HANDLER: RequestHandler = ({ path, query }, response) => {
   const [kind = '', seed = '', bytes = ''] = path.slice(1).split('/');
   const random = numbers(Number(seed));
   response.start(200, [['Content-Type', kind === 'json' ? 'application/json' : 'application/octet-stream']]);

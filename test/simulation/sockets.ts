@@ -1,7 +1,7 @@
 // Sockets without a network: what the ingresses listen on, and connections whose client reads as fast as the seed says.
 // A connection refuses what no real one could carry out, such as writing after the end.
 import { OrchError } from '../../runtime/errors.ts';
-import type { ExchangeHandler, HeaderList, HttpRequest, HttpResponse } from '../../transport/exchange.ts';
+import type { HeaderList, HttpRequest, HttpResponse, RequestHandler } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 
 /** The bearer token of every request. */
@@ -16,7 +16,7 @@ export interface RequestParts {
   readonly body?: string;
 }
 
-/** The client's end of one exchange. */
+/** The client's end of one request. */
 export class Connection implements HttpResponse {
   status = 0;
   /** What has been received, one entry a write. */
@@ -121,7 +121,7 @@ export class Connection implements HttpResponse {
 }
 
 interface Listening {
-  readonly handler: ExchangeHandler;
+  readonly handler: RequestHandler;
   readonly connections: Set<Connection>;
   accepting: boolean;
 }

@@ -5,7 +5,7 @@ import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } f
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { OrchError } from '../../runtime/errors.ts';
-import type { Listener, ListenerOptions, TlsMaterial } from '../exchange.ts';
+import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
 import { type Http2Response, handleStreams } from '../http2/stream.ts';
 import { runHandler } from '../run-handler.ts';

@@ -5,13 +5,7 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { unmappedText } from '../../values/ip.ts';
-import {
-  type BodyFlow,
-  type BodyReceiver,
-  type ConnectionUpgrade,
-  type HttpRequest,
-  RequestAborted,
-} from '../exchange.ts';
+import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */

@@ -3,7 +3,7 @@
 import { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import { isFramingHeader, safeHeaderValue } from '../response-headers.ts';
 import type { TrackedResponse } from '../run-handler.ts';

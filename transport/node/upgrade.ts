@@ -4,7 +4,7 @@
 import { type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import type { ConnectionUpgrade } from '../exchange.ts';
+import type { ConnectionUpgrade } from '../http.ts';
 import type { OpenAnswers } from './open-answers.ts';
 
 /** Protocols that are tunnelled to a backend as they are. */

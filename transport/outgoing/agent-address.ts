@@ -1,6 +1,6 @@
 // Where a backend (a node agent, a pod, an endpoint of a service) is reached, and what is shown and believed there. Types
 // only: agent-client.ts opens the connections, and is loaded when the first one is needed.
-import type { BodyFlow, HeaderList } from '../exchange.ts';
+import type { BodyFlow, HeaderList } from '../http.ts';
 
 /** TLS towards node agents, as PEM text. */
 export interface AgentTls {

@@ -5,7 +5,7 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { HeaderList, HttpResponse, RawConnection } from '../exchange.ts';
+import type { HeaderList, HttpResponse, RawConnection } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 

@@ -15,7 +15,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
-import type { ExchangeHandler, Listener, ListenerOptions, TlsMaterial } from '../exchange.ts';
+import type { Listener, ListenerOptions, RequestHandler, TlsMaterial } from '../http.ts';
 import { runHandler } from '../run-handler.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
@@ -99,7 +99,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
 }
 
 function serve(
-  handler: ExchangeHandler,
+  handler: RequestHandler,
   scope: UwsResponseScope,
   native: NativeResponse,
   nativeRequest: NativeRequest,

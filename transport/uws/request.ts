@@ -2,7 +2,7 @@
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { ipTextOfBytes } from '../../values/ip.ts';
-import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../exchange.ts';
+import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { UwsResponse } from './response.ts';
 
@@ -52,7 +52,7 @@ export class UwsRequest implements HttpRequest {
     this.#response = response;
   }
 
-  /** One exchange at a time: itself stands for the connection. */
+  /** One request at a time: itself stands for the connection. */
   get connection(): object {
     return this;
   }

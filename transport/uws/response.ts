@@ -1,7 +1,7 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
 // after an abort, and only inside a cork. Streamed answers are handed over by uws-stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import type { TrackedResponse } from '../run-handler.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';

@@ -5,7 +5,7 @@
 // from there on (uWebSockets.js #1249). So a piece is never longer than what surely fits. What the binary itself holds
 // for a client that does not read is less than two such pieces; this file holds the rest of one chunk.
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
-import type { HeaderList } from '../exchange.ts';
+import type { HeaderList } from '../http.ts';
 import { statusLine } from '../http-status.ts';
 import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from '../response-headers.ts';
 

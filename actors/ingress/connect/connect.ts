@@ -202,8 +202,7 @@ export class Connects {
           : error;
       });
     if (isAgentStream && (answer.status < 200 || answer.status > 206)) throw new StatusError(await refusalOf(answer));
-    exchange.code = answer.status;
-    response.start(answer.status, forwardedResponseHeaders(answer.headers), true);
+    exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
     await answer.relay(response);
   }
 
@@ -213,7 +212,7 @@ export class Connects {
     if (upgrade === undefined) throw new StatusError(cannotUpgrade());
     const headers = forwardedRequestHeaders(request.headersWithPrefix(''), true);
     const take = () => {
-      exchange.code = SWITCHING_PROTOCOLS;
+      exchange.leaveHttp();
       return upgrade.take();
     };
     const outgoing = { method: request.method, path: route.path, headers, body: undefined };
@@ -246,7 +245,6 @@ export class Connects {
   }
 }
 
-const SWITCHING_PROTOCOLS = 101;
 /** Protocols that make no sense to a backend but in a tunnel. */
 const TUNNELLED = /^(?:websocket|spdy)/i;
 
@@ -284,16 +282,14 @@ async function refusalOf(answer: AgentAnswer): Promise<Status> {
 }
 
 function answerEmpty(exchange: Exchange): void {
-  exchange.code = 204;
-  exchange.response.respond(204, [], '');
+  exchange.answer(204, [], '');
 }
 
 /** A proxy is a place of its own: relative links in its pages count on the closing slash. */
 function redirectInside(exchange: Exchange): void {
-  const { request, response } = exchange;
+  const { request } = exchange;
   const query = request.query === '' ? '' : `?${request.query}`;
-  exchange.code = 301;
-  response.respond(301, [['Location', `${request.path}/${query}`]], '');
+  exchange.answer(301, [['Location', `${request.path}/${query}`]], '');
 }
 
 function forwardedFrom({ request }: Exchange): readonly (readonly [string, string])[] {

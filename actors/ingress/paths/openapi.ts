@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import type { HeaderList } from '../../../transport/exchange.ts';
+import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
 import type { DocumentBytes, DocumentRequest, OpenApiVersion, ServedApi } from './openapi-worker.ts';
@@ -56,8 +56,7 @@ export class OpenApi {
     if (document === undefined) return false;
     const hash = exchange.query.get('hash');
     if (hash !== undefined && hash !== document.hash) {
-      exchange.code = 301;
-      exchange.response.respond(301, [['Location', locationOf(name, document)]], '');
+      exchange.answer(301, [['Location', locationOf(name, document)]], '');
       return true;
     }
     send(exchange, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
@@ -107,13 +106,12 @@ function locationOf(name: string, { hash }: Document): string {
 }
 
 function send(exchange: Exchange, { body, hash }: Document, contentType: string, headers: HeaderList = []): void {
-  const { request, response } = exchange;
   const etag = `"${hash}"`;
-  exchange.code = request.header('if-none-match') === etag ? 304 : 200;
-  response.respond(
-    exchange.code,
+  const isKnown = exchange.request.header('if-none-match') === etag;
+  exchange.answer(
+    isKnown ? 304 : 200,
     [['Etag', etag], ['Vary', 'Accept'], ['Content-Type', contentType], ...headers],
-    exchange.code === 304 ? '' : body,
+    isKnown ? '' : body,
   );
 }
 

@@ -75,8 +75,7 @@ export class Paths {
       body = Buffer.from(encode(document));
       this.#bodies.set(key, body);
     }
-    exchange.code = code;
-    exchange.response.respond(code, headersFor(contentType), body);
+    exchange.answer(code, headersFor(contentType), body);
   }
 
   async #health(exchange: Exchange, endpoint: HealthEndpoint, check: string): Promise<void> {
@@ -93,7 +92,6 @@ export class Paths {
   async #metrics(exchange: Exchange): Promise<void> {
     const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
     const text = await renderMetrics(await this.#parts.metrics());
-    exchange.code = 200;
-    exchange.response.respond(200, headersFor(METRICS_CONTENT_TYPE), text);
+    exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
   }
 }

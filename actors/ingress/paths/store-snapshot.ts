@@ -34,8 +34,7 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
   const deadline = { deadlineMs: timeoutMs };
   const { id, revision, objects, digest } = await store.ask({ type: 'openBackup' }, deadline);
   try {
-    exchange.code = 200;
-    response.start(200, headersFor('application/octet-stream'));
+    exchange.start(200, headersFor('application/octet-stream'));
     const write = pacedWriter(response);
     const wallMs = clock.nowMs();
     const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };

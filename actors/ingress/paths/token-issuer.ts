@@ -23,11 +23,10 @@ export async function serveIssuer(
   const [member, contentType] = DOCUMENTS[path as keyof typeof DOCUMENTS];
   const document = (await auth.ask({ type: 'issuer' }, { deadlineMs }))[member];
   if (document === null) return false;
-  exchange.code = 200;
   const headers = [
     ['Content-Type', contentType],
     ['Cache-Control', 'public, max-age=3600'],
   ] as const;
-  exchange.response.respond(200, headers, JSON.stringify(document));
+  exchange.answer(200, headers, JSON.stringify(document));
   return true;
 }

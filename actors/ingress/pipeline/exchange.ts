@@ -1,35 +1,105 @@
-// One request on its way through the pipeline: what arrived, what has been found out about it, and where the answer goes.
+// One request on its way through the pipeline: what arrived, what has been found out about it, and its one answer.
 import type { Query } from '../../../api/query.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
-import type { BodyFlow, HttpRequest, HttpResponse } from '../../../transport/exchange.ts';
+import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
+import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 import type { User } from '../../auth/protocol.ts';
 
-export interface Exchange {
+/** What is known of a request as it arrives. */
+export interface Arrival {
   readonly request: HttpRequest;
-  /** Where the answer goes. A step may put another in front of it. */
-  response: HttpResponse;
+  readonly response: HttpResponse;
   readonly requestId: string;
   readonly startedMs: number;
   /** The body being read, for methods that have one; null when it is too large. */
   readonly body: Promise<Uint8Array | null> | undefined;
   /** The body of a proxied request, which is passed on as it arrives. */
   readonly bodyFlow: BodyFlow | undefined;
+  readonly query: Query;
+  readonly info: RequestInfo;
+  /** What metrics and audit call the request: the verb of the API, or the method. */
+  readonly verb: string;
+  /** Watches and the like: not bound by in-flight limits nor by the request timeout. */
+  readonly longRunning: boolean;
+}
+
+/** The user of a request nobody has authenticated. */
+export const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
+
+const SWITCHING_PROTOCOLS = 101;
+
+export class Exchange implements Arrival {
+  readonly request: HttpRequest;
+  /** Where the answer goes. A step may put another in front of it. */
+  response: HttpResponse;
+  readonly requestId: string;
+  readonly startedMs: number;
+  readonly body: Promise<Uint8Array | null> | undefined;
+  readonly bodyFlow: BodyFlow | undefined;
   /** Emptied where an answer goes on for long: nothing is looked up in it then. */
   query: Query;
   /** An answer that goes on for long may share an equal one. */
   info: RequestInfo;
-  /** What metrics and audit call the request: the verb of the API, or the method. */
   readonly verb: string;
-  /** Set by authentication. */
-  user: User;
-  /** Set by the answer. */
-  code: number;
-  /** What the audit record says of the request; set by whoever finds it out. */
-  auditAnnotations?: Readonly<Record<string, string>>;
-  /** Set by an answer that goes on when its request has been served: a watch. */
-  ongoing?: OngoingAnswer;
-  /** Watches and the like: not bound by in-flight limits nor by the request timeout. */
   readonly longRunning: boolean;
+  /** Set by authentication. */
+  user: User = NOBODY;
+  /** What the audit record says of the request; set by whoever finds it out. */
+  auditAnnotations: Readonly<Record<string, string>> | undefined = undefined;
+  /** Set by an answer that goes on when its request has been served: a watch. */
+  ongoing: OngoingAnswer | undefined = undefined;
+  #code = 0;
+
+  constructor(arrival: Arrival) {
+    this.request = arrival.request;
+    this.response = arrival.response;
+    this.requestId = arrival.requestId;
+    this.startedMs = arrival.startedMs;
+    this.body = arrival.body;
+    this.bodyFlow = arrival.bodyFlow;
+    this.query = arrival.query;
+    this.info = arrival.info;
+    this.verb = arrival.verb;
+    this.longRunning = arrival.longRunning;
+  }
+
+  /** The HTTP status of the answer; 0 while none has begun. */
+  get code(): number {
+    return this.#code;
+  }
+
+  /** An answer has begun: nothing else can be said any more, only that one be cut off. */
+  get isAnswered(): boolean {
+    return this.#code !== 0;
+  }
+
+  /** Gives the whole answer. Throws where one has begun already. */
+  answer(code: number, headers: HeaderList, body: Uint8Array | string): void {
+    this.#begin(code);
+    this.response.respond(code, headers, body);
+  }
+
+  /** Begins an answer that is written to `response`. `isVerbatim` as for HttpResponse.start. Throws as `answer`. */
+  start(code: number, headers: HeaderList, isVerbatim = false): void {
+    this.#begin(code);
+    this.response.start(code, headers, isVerbatim);
+  }
+
+  /** Begins a WebSocket; see HttpResponse.startWebSocket. Throws as `answer`. */
+  startWebSocket(protocol: string, framing: MessageFraming): void {
+    this.#begin(SWITCHING_PROTOCOLS);
+    this.response.startWebSocket(protocol, framing);
+  }
+
+  /** The connection leaves HTTP, and whoever takes it answers. Throws as `answer`. */
+  leaveHttp(): void {
+    this.#begin(SWITCHING_PROTOCOLS);
+  }
+
+  #begin(code: number): void {
+    if (this.#code !== 0) throw new Error(`answered ${code} after ${this.#code}`);
+    this.#code = code;
+  }
 }
 
 /** An answer that ends by itself, after the pipeline is through with its request. */
@@ -38,6 +108,3 @@ export interface OngoingAnswer {
   /** Called once at the end, with the exchange it answers. One for all of them: there may be tens of thousands. */
   onEnded: (exchange: Exchange) => void;
 }
-
-/** The user of a request nobody has authenticated. */
-export const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };

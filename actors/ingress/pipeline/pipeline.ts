@@ -17,8 +17,8 @@ import {
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/exchange.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
+import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { AccessAttributes, AuthProtocol } from '../../auth/protocol.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
@@ -26,7 +26,7 @@ import type { Representations } from '../reads/representation.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
-import { type Exchange, NOBODY } from './exchange.ts';
+import { Exchange } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -85,7 +85,7 @@ export class Pipeline {
     const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
-    return {
+    return new Exchange({
       request,
       response: info.isResource ? this.#paced(request, response, longRunning) : response,
       requestId: random.uuid(),
@@ -95,10 +95,8 @@ export class Pipeline {
       query,
       info,
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
-      user: NOBODY,
-      code: 0,
       longRunning,
-    };
+    });
   }
 
   /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */
@@ -143,7 +141,7 @@ export class Pipeline {
 
   #refuse(exchange: Exchange, error: unknown): void {
     if (error instanceof RequestAborted || exchange.response.aborted) return;
-    if (exchange.code !== 0) {
+    if (exchange.isAnswered) {
       // The answer has begun: all that is left is to cut it off.
       this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
       exchange.response.abort();

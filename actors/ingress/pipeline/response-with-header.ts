@@ -1,5 +1,5 @@
 // A response that gets one more header than whoever answers gives it. Everything else goes through as it is.
-import type { HeaderList, HttpResponse } from '../../../transport/exchange.ts';
+import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
 export class ResponseWithHeader implements HttpResponse {

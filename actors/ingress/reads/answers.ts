@@ -7,7 +7,7 @@ import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
-import type { HeaderList } from '../../../transport/exchange.ts';
+import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Encoded, Representation } from './representation.ts';
 
@@ -34,13 +34,11 @@ export function sendStatus(exchange: Exchange, status: Status, { contentType, en
   const retryAfter = retryAfterSeconds(status);
   const headers = headersFor(contentType);
   const all = retryAfter === undefined ? headers : [...headers, ['Retry-After', String(retryAfter)] as const];
-  exchange.code = code;
-  exchange.response.respond(code, all, encode(status));
+  exchange.answer(code, all, encode(status));
 }
 
 export function sendText(exchange: Exchange, code: number, text: string, headers: HeaderList = []): void {
-  exchange.code = code;
-  exchange.response.respond(
+  exchange.answer(
     code,
     [NO_CACHE, ['Content-Type', 'text/plain; charset=utf-8'], ['X-Content-Type-Options', 'nosniff'], ...headers],
     text,
@@ -57,11 +55,9 @@ export function sendStored(
 ): void {
   const { contentType, rendering, renderer } = representation;
   if (keepsStoredBytes(rendering)) {
-    exchange.code = code;
-    exchange.response.respond(code, headersFor(contentType, warnings), body);
+    exchange.answer(code, headersFor(contentType, warnings), body);
   } else if (keepsStoredValue(rendering)) {
-    exchange.code = code;
-    exchange.response.respond(code, headersFor(contentType, warnings), prettyJson(body));
+    exchange.answer(code, headersFor(contentType, warnings), prettyJson(body));
   } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
 }
 
@@ -77,8 +73,7 @@ export function sendMessage(
   const body = Buffer.allocUnsafe(envelope.bytesAround(message.length));
   const at = envelope.open(body, 0, message.length);
   envelope.close(body, at + message.copy(body, at));
-  exchange.code = code;
-  exchange.response.respond(code, headersFor(contentType, warnings), body);
+  exchange.answer(code, headersFor(contentType, warnings), body);
 }
 
 /** An object of the version asked for, shaped and encoded for this answer alone. */
@@ -101,6 +96,5 @@ export function sendValue(
   warnings?: readonly string[],
 ): void {
   const body = encode(value);
-  exchange.code = code;
-  exchange.response.respond(code, headersFor(contentType, warnings), body);
+  exchange.answer(code, headersFor(contentType, warnings), body);
 }

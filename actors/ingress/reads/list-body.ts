@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import type { Renderer } from '../../../rendering/renderer.ts';
 import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../../storage/slab-record.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
-import type { HttpResponse } from '../../../transport/exchange.ts';
+import type { HttpResponse } from '../../../transport/http.ts';
 import { pacedWriter } from './paced-writer.ts';
 
 /** Up to this a list is built and written at once. */

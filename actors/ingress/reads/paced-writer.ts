@@ -1,5 +1,5 @@
 // Writes a streamed answer no faster than its client reads.
-import type { HttpResponse } from '../../../transport/exchange.ts';
+import type { HttpResponse } from '../../../transport/http.ts';
 
 /** Writes one piece; resolves when the next may be written, at once when the client is gone. One call at a time. */
 export type PacedWrite = (piece: Uint8Array) => Promise<void>;

@@ -44,12 +44,10 @@ export async function sendProtobufList(
       await pause();
       at += list.fill(body.subarray(at));
     }
-    exchange.code = 200;
-    response.respond(200, headers, body);
+    exchange.answer(200, headers, body);
     return;
   }
-  exchange.code = 200;
-  response.start(200, headers);
+  exchange.start(200, headers);
   const write = pacedWriter(response);
   const piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, list.largestBytes));
   while (!list.done && !response.aborted) {

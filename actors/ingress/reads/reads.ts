@@ -172,12 +172,11 @@ export class Reads {
     }
     const whole = wholeList(envelope, items);
     const headers = headersFor(representation.contentType);
-    exchange.code = 200;
     if (whole !== undefined) {
-      exchange.response.respond(200, headers, whole);
+      exchange.answer(200, headers, whole);
       return;
     }
-    exchange.response.start(200, headers);
+    exchange.start(200, headers);
     await streamList(envelope, items, exchange.response);
   }
 }

@@ -63,13 +63,12 @@ async function sendItems(
 ): Promise<void> {
   const count = items.places.length >>> 1;
   const headers = headersFor(contentType);
-  exchange.code = 200;
   if (count <= SLICE_ITEMS) {
-    exchange.response.respond(200, headers, `${opening}${slice(items, 0, count, rendered)}${CLOSING}\n`);
+    exchange.answer(200, headers, `${opening}${slice(items, 0, count, rendered)}${CLOSING}\n`);
     return;
   }
   const { response } = exchange;
-  response.start(200, headers);
+  exchange.start(200, headers);
   const write = pacedWriter(response);
   for (let from = 0; from < count && !response.aborted; from += SLICE_ITEMS) {
     if (from > 0) await pause();

@@ -1,7 +1,7 @@
 // A long-running answer on a connection that may be sent only so much a second: says that it is full until more may be
 // sent, as a socket does. Everything else goes through as it is.
 import type { Timers } from '../../../runtime/environment.ts';
-import type { HeaderList, HttpResponse } from '../../../transport/exchange.ts';
+import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 import type { ConnectionThrottle } from './connection-throttle.ts';
 

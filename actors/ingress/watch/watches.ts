@@ -8,7 +8,7 @@ import type { Schema } from '../../../api/schema/schema.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
-import type { HttpResponse } from '../../../transport/exchange.ts';
+import type { HttpResponse } from '../../../transport/http.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
@@ -179,12 +179,10 @@ export class Watches {
     if (representation === undefined) return;
     watch.representation = undefined;
     if (exchange.request.isWebSocket) {
-      exchange.code = 101;
       const { protocols } = webSocketOffer(exchange.request, this.#parts.bearerPrefix);
-      response.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
+      exchange.startWebSocket(protocols[0] ?? '', representation.encoding === 'protobuf' ? 'lengths' : 'lines');
     } else {
-      exchange.code = 200;
-      response.start(200, headersFor(representation.contentType));
+      exchange.start(200, headersFor(representation.contentType));
     }
     response.onDrained(() => this.#drained(watch));
     exchange.request.release();

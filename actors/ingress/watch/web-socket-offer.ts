@@ -2,7 +2,7 @@
 // bearer token. The token is never answered back.
 import { isUtf8 } from 'node:buffer';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { HttpRequest } from '../../../transport/exchange.ts';
+import type { HttpRequest } from '../../../transport/http.ts';
 
 export interface WebSocketOffer {
   /** As the client offered them, without the token. */

@@ -1,5 +1,5 @@
 // A response that records what is written to it, and whose socket is full when a test says so.
-import type { HeaderList, HttpResponse } from '../../../transport/exchange.ts';
+import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 
 export class FakeResponse implements HttpResponse {
   status = 0;

@@ -4,7 +4,6 @@
 import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
 import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
-import { NOBODY } from '../../../actors/ingress/pipeline/exchange.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../../actors/store/protocol.ts';
@@ -41,6 +40,7 @@ import type { StorageEngine } from '../../../storage/engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import { exchangeOver } from '../ingress/exchanges.ts';
 import { renderingOf, representationOf } from '../rendering/representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
@@ -361,26 +361,13 @@ export class HubWorld {
     const parameters = parseQuery(`watch=1&${query}`);
     const info = parseRequestInfo('GET', path, parameters);
     if (!info.isResource) throw new Error(`${path} is no resource`);
-    const request = { isWebSocket: false, release: () => {} };
-    const exchange = {
-      request,
-      response: watch.response,
-      query: parameters,
-      info,
-      verb: 'watch',
-      user: NOBODY,
-      code: 0,
-    };
+    const request = { isWebSocket: false, release: () => {} } as unknown as Exchange['request'];
+    const exchange = exchangeOver(watch.response, { request, query: parameters, info, verb: 'watch' });
     this.ingress.watches
-      .serve(
-        exchange as unknown as Exchange,
-        info,
-        configMaps(),
-        representationOf(renderingOf(configMaps(), { encoding })),
-      )
+      .serve(exchange, info, configMaps(), representationOf(renderingOf(configMaps(), { encoding })))
       .then(
         () => {
-          const { ongoing } = exchange as unknown as Exchange;
+          const { ongoing } = exchange;
           if (ongoing === undefined || ongoing.isEnded) watch.finished = true;
           else {
             ongoing.onEnded = () => {

@@ -1,7 +1,7 @@
 // What the edge does when the hub's mailbox is full: nothing is lost that a watch or a client hangs on.
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
-import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
+import type { Arrival } from '../../../actors/ingress/pipeline/exchange.ts';
 import { Reads } from '../../../actors/ingress/reads/reads.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import { parseQuery } from '../../../api/query.ts';
@@ -15,6 +15,7 @@ import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
+import { exchangeOver } from './exchanges.ts';
 
 test('a watch that is ready for more says so again when the hub had no room for the news', async (t) => {
   const time = new VirtualTime();
@@ -38,8 +39,8 @@ test('a watch that is ready for more says so again when the hub had no room for 
     ...limits,
   });
   const response = new FakeResponse();
-  const request = { isWebSocket: false, release: () => {} };
-  const exchange = { request, response, query: parseQuery('watch=1'), code: 0 } as unknown as Exchange;
+  const request = { isWebSocket: false, release: () => {} } as unknown as Arrival['request'];
+  const exchange = exchangeOver(response, { request, query: parseQuery('watch=1') });
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
   const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
   const representation = { contentType: 'application/json' } as Parameters<Watches['serve']>[3];
@@ -70,7 +71,7 @@ for (const [why, ask] of LATE_CASES) {
       timers: new VirtualTime(),
       pause: () => Promise.resolve(),
     });
-    const exchange = { query: parseQuery('') } as unknown as Exchange;
+    const exchange = exchangeOver();
     const representation = {} as Parameters<Reads['sendWritten']>[3];
     const place = { incarnation: 1, revision: 2, slab: 0, offset: 0 };
     const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {

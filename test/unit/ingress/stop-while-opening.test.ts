@@ -6,7 +6,7 @@ import { parseArguments } from '../../../config/parse.ts';
 import type { ActorKind } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
-import type { Listener } from '../../../transport/exchange.ts';
+import type { Listener } from '../../../transport/http.ts';
 import type { OpenedListener } from '../../../transport/open-listener.ts';
 
 const parsed = parseArguments('up', ['--data-dir', '/nowhere', '--store-engine', 'memory']);

@@ -2,6 +2,7 @@ import test from 'ava';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { InFlight, type InFlightLimits } from '../../../../actors/ingress/pipeline/in-flight.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
+import { exchangeOver } from '../exchanges.ts';
 
 class Requests {
   readonly inFlight: InFlight;
@@ -15,12 +16,7 @@ class Requests {
     verb: string,
     more: Partial<Exchange> = {},
   ): Promise<{ entered: boolean; end: (error?: Error) => Promise<void> }> {
-    const exchange = {
-      verb,
-      longRunning: false,
-      user: { name: 'u', uid: '', groups: [], extra: {} },
-      ...more,
-    } as Exchange;
+    const exchange = Object.assign(exchangeOver({}, { verb }), more);
     let finish: (error?: Error) => void = () => {};
     const until = new Promise<void>((resolve, reject) => {
       finish = (error) => (error === undefined ? resolve() : reject(error));

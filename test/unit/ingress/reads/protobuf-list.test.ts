@@ -1,8 +1,8 @@
 // Lists in Protobuf from records to bytes: in one write or many, with encodings that are kept, partly kept or not at all,
 // to clients that read slowly or go away.
+
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import type { ListEnvelope, ListItems } from '../../../../actors/ingress/reads/list-body.ts';
 import { sendProtobufList } from '../../../../actors/ingress/reads/protobuf-list.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
@@ -12,6 +12,7 @@ import { readWire } from '../../../server/kubernetes-messages.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
+import { exchangeOver } from '../exchanges.ts';
 
 const ENVELOPE: ListEnvelope = {
   apiVersion: 'v1',
@@ -47,7 +48,7 @@ interface Sending {
 async function send(sending: Sending): Promise<{ response: FakeResponse; pauses: number }> {
   const { list, keptBytes, rendering = RENDERING, response = new FakeResponse() } = sending;
   const records = sending.records ?? new ProtobufRecords(DIALECTS.orch, keptBytes);
-  const exchange = { response, code: 0 } as unknown as Exchange;
+  const exchange = exchangeOver(response);
   let pauses = 0;
   await sendProtobufList(exchange, ENVELOPE, list, representationOf(rendering), records, () => {
     pauses++;

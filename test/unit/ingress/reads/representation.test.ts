@@ -1,4 +1,5 @@
 // Which shape a request gets its answer in: the Accept header and `includeObject`, by what the answer is about.
+
 import test from 'ava';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import {
@@ -9,6 +10,7 @@ import {
 import { parseQuery } from '../../../../api/query.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { exchangeOver } from '../exchanges.ts';
 
 const REPRESENTATIONS = new Representations(DIALECTS.orch, { nowMs: () => 0, monotonicMs: () => 0 });
 const POD = { group: '', version: 'v1', kind: 'Pod' };
@@ -16,8 +18,8 @@ const as = (kind: string, version = 'v1', group = 'meta.orch.io'): string =>
   `application/json;as=${kind};v=${version};g=${group}`;
 
 function exchangeWith(accept: string, query: string): Exchange {
-  const request = { header: (name: string) => (name === 'accept' ? accept : '') };
-  return { request, query: parseQuery(query) } as unknown as Exchange;
+  const request = { header: (name: string) => (name === 'accept' ? accept : '') } as Exchange['request'];
+  return exchangeOver({}, { request, query: parseQuery(query) });
 }
 
 /** The shape chosen, `plain` for none, or the code of the refusal. */

@@ -1,5 +1,6 @@
 // Lists in a shape of their own, from records in a slab to the bytes a client gets: short and long ones, and clients that
 // read slowly or go away.
+
 import test from 'ava';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { decodedList, type ListEnvelope, type ListItems } from '../../../../actors/ingress/reads/list-body.ts';
@@ -10,8 +11,9 @@ import type { Shape } from '../../../../api/table/shape.ts';
 import { Renderer } from '../../../../rendering/renderer.ts';
 import type { Rendering } from '../../../../rendering/rendering.ts';
 import { CREATED, mapSlab, recordBytes, stampRevision, writeRecordHead } from '../../../../storage/slab-record.ts';
-import type { HttpResponse } from '../../../../transport/exchange.ts';
+import type { HttpResponse } from '../../../../transport/http.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
+import { exchangeOver } from '../exchanges.ts';
 
 const ENVELOPE: ListEnvelope = {
   apiVersion: 'v1',
@@ -105,7 +107,7 @@ class Client {
     };
     const isAborted = (): boolean => this.aborted;
     Object.defineProperty(response, 'aborted', { get: isAborted });
-    this.exchange = { response, code: 0 } as unknown as Exchange;
+    this.exchange = exchangeOver(response);
   }
 }
 

@@ -1,9 +1,8 @@
 // A list whose client stops reading: it holds the store's memory back for as long as a request may take, and no longer.
+
 import test from 'ava';
 import type { HubProtocol, ListAnswer } from '../../../../actors/hub/protocol.ts';
-import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { Reads } from '../../../../actors/ingress/reads/reads.ts';
-import { parseQuery } from '../../../../api/query.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../../runtime/actor.ts';
@@ -11,6 +10,7 @@ import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
+import { exchangeOver } from '../exchanges.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const PIN = 7;
@@ -49,7 +49,7 @@ for (const [what, isFull, isCut] of [
     });
     const response = new FakeResponse();
     response.isFull = isFull;
-    const exchange = { response, query: parseQuery(''), code: 0 } as unknown as Exchange;
+    const exchange = exchangeOver(response);
     const type = { storageKey: 'core/samples', apiVersion: 'v1', listKind: 'SampleList', selectableFields: [] };
     const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
     const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];

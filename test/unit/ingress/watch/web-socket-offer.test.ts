@@ -2,7 +2,7 @@
 import test from 'ava';
 import { webSocketBearerPrefix, webSocketOffer } from '../../../../actors/ingress/watch/web-socket-offer.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
-import type { HttpRequest } from '../../../../transport/exchange.ts';
+import type { HttpRequest } from '../../../../transport/http.ts';
 
 const PREFIX = webSocketBearerPrefix(DIALECTS.kubernetes);
 const offer = (header: string) => webSocketOffer({ header: () => header } as unknown as HttpRequest, PREFIX);

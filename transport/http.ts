@@ -1,4 +1,4 @@
-// One HTTP exchange as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
+// HTTP as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
 // response stays on the thread of its socket.
 import type { Duplex } from 'node:stream';
 import type { MessageFraming } from './websocket/handshake.ts';
@@ -18,7 +18,7 @@ export interface HttpRequest {
   headersWithPrefix(prefix: string): readonly (readonly [name: string, value: string])[];
   /** The client asks to go on as a WebSocket (RFC 6455 4.2.1), and `HttpResponse.startWebSocket` can answer it. */
   readonly isWebSocket: boolean;
-  /** Stands for the connection: the same for the exchanges that share one at a time (HTTP/2). */
+  /** Stands for the connection: the same for the requests that share one at a time (HTTP/2). */
   readonly connection: object;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
@@ -55,7 +55,7 @@ export interface BodyReceiver {
 
 /** A connection that can be taken out of HTTP. */
 export interface ConnectionUpgrade {
-  /** Hands over the raw connection: its taker answers the client, and closes. The exchange's response does nothing then. */
+  /** Hands over the raw connection: its taker answers the client, and closes. The response does nothing then. */
   take(): RawConnection;
 }
 
@@ -116,7 +116,7 @@ export interface HttpResponse {
   abort(): void;
 }
 
-export type ExchangeHandler = (request: HttpRequest, response: HttpResponse) => void;
+export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
 /** TLS material as PEM text. */
 export interface TlsMaterial {
@@ -143,7 +143,7 @@ export interface ListenerOptions {
   readonly sharedPort: boolean;
   /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */
   readonly streamsPerConnectionMax?: number;
-  readonly handler: ExchangeHandler;
+  readonly handler: RequestHandler;
   /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
   readonly onError?: (error: unknown) => void;
 }
@@ -154,7 +154,7 @@ export interface Listener {
   /** The port in use, which differs from the one asked for when that was 0. */
   readonly port: number;
   readonly openConnections: number;
-  /** Stops accepting; open exchanges go on. */
+  /** Stops accepting; open requests go on. */
   stopAccepting(): void;
   /** Closes everything that is left. */
   close(): Promise<void>;
