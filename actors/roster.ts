@@ -105,6 +105,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
       connectTimeoutMs: options.orchletTimeoutMs,
       addressTypes: options.orchletPreferredAddressTypes,
       port: options.orchletPort,
+      permitsLoopback: options.orchletPermitLoopback,
     },
     storePrefix: storePrefixOf(options),
     build: settings.build,

@@ -24,10 +24,19 @@ export interface AgentReach {
   readonly addressTypes: readonly string[];
   /** For nodes that do not report theirs. */
   readonly port: number;
+  /** `--orchlet-permit-loopback`. */
+  readonly permitsLoopback: boolean;
 }
 
-/** The agent of a node. Throws StatusError 500 for a node without an address of the wanted types. */
-export function agentOf(node: JsonObject, { addressTypes, port }: AgentReach, hostnameLabel: string): Backend {
+/**
+ * The agent of a node. A host that is a name is still to be checked when it is resolved. Throws StatusError: 500 for a node
+ * without an address of the wanted types, 400 for an address that is not connected to.
+ */
+export function agentOf(
+  node: JsonObject,
+  { addressTypes, port, permitsLoopback }: AgentReach,
+  hostnameLabel: string,
+): Backend {
   const status = (isJsonObject(node.status) ? node.status : {}) as {
     readonly addresses?: readonly NodeAddress[];
     readonly daemonEndpoints?: Readonly<Record<string, { readonly Port?: number } | undefined>>;
@@ -39,10 +48,19 @@ export function agentOf(node: JsonObject, { addressTypes, port }: AgentReach, ho
     const host = found || (type === 'Hostname' ? labels[hostnameLabel] : undefined);
     // The one endpoint is the agent's, whatever the dialect calls it.
     const [endpoint] = Object.values(status.daemonEndpoints ?? {});
-    if (host) return { scheme: 'https', host, port: endpoint?.Port || port };
+    if (!host) continue;
+    const problem = isIpText(host) ? addressProblem(host, permitsLoopback) : undefined;
+    if (problem !== undefined)
+      throw new StatusError(badRequest(`the agent of node ${name} cannot be reached: ${problem}`));
+    return { scheme: 'https', host, port: endpoint?.Port || port };
   }
   const known = addresses.map(({ type = '', address = '' }) => `${type} ${address}`).join(', ');
   throw new StatusError(unnamedError(`node ${name} has no address to reach its agent at; it has: ${known || 'none'}`));
+}
+
+/** True for what is connected to without being resolved, and for what only looks like it. */
+export function isIpText(host: string): boolean {
+  return /^[\d.]+$|:/.test(host);
 }
 
 interface PodFields {

@@ -44,6 +44,14 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
     inForce: true,
   },
   {
+    name: 'orchlet-permit-loopback',
+    type: 'bool',
+    default: 'false',
+    description:
+      'Connect to node agents on loopback addresses too: whoever writes nodes then reaches what listens there.',
+    inForce: true,
+  },
+  {
     name: 'egress-selector-config-file',
     type: 'path',
     description: 'Which way out connections of the server take.',

@@ -31,7 +31,9 @@ test.before(async () => {
   });
   await Promise.all(
     DIALECT_NAMES.map(async (dialect) => {
-      const server = await startServer(scope, { args: ['--api-dialect', dialect, '--ingress', 'node'] });
+      const server = await startServer(scope, {
+        args: ['--api-dialect', dialect, '--ingress', 'node', '--orchlet-permit-loopback'],
+      });
       const kubectl = new Kubectl(server);
       undo.push(() => kubectl.dispose());
       setups.set(dialect, { server, kubectl });

@@ -32,7 +32,7 @@ const text =
 
 /** A server with a node `n` whose agent is at a port, and pods on it and on none. */
 async function serverWithNode(t: ExecutionContext, port: number, args: readonly string[]): Promise<ServerProcess> {
-  const server = await startServer(t, { args });
+  const server = await startServer(t, { args: ['--orchlet-permit-loopback', ...args] });
   const { client } = server;
   const made = async (path: string, body: object): Promise<void> => {
     const { status, text: answer } = await client.request('POST', path, { body });
@@ -169,7 +169,7 @@ for (const listener of LISTENERS) {
     const body = '{"é":1}\n';
     const echoed = await client.request('PUT', `${proxy}/teapot/a%20b/../c?x=y%20z&x=`, {
       body,
-      headers: { 'x-own': 'yes', 'impersonate-user': '', te: 'trailers' },
+      headers: { 'x-own': 'yes', te: 'trailers' },
     });
     t.is(echoed.status, 418);
     // Not a byte more: not even white space.
@@ -233,6 +233,31 @@ for (const listener of LISTENERS) {
     });
   }
 }
+
+test('an agent on this machine is not asked for anything without the option, by whatever name and port', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(200, 'known\n'), onUpgrade: echo });
+  const server = await serverWithNode(t, agent.port, ['--orchlet-permit-loopback=false']);
+  const { client } = server;
+  const cases: readonly (readonly [address: object, status: number, reason: RegExp])[] = [
+    [{ type: 'InternalIP', address: '127.0.0.1' }, 400, /the address 127\.0\.0\.1 is not one the server connects to/],
+    [{ type: 'InternalIP', address: '::1' }, 400, /the address ::1 is not one the server connects to/],
+    [{ type: 'Hostname', address: 'localhost' }, 500, /is not one the server connects to/],
+  ];
+  for (const [address, status, reason] of cases) {
+    const body = { status: { addresses: [address] } };
+    const headers = { 'content-type': 'application/merge-patch+json' };
+    t.is((await client.request('PATCH', '/api/v1/nodes/n/status', { body, headers })).status, 200);
+    const log = await client.get(`${PODS}/p/log`);
+    t.is(log.status, status);
+    t.regex(log.json.message ?? '', reason);
+    for (const name of ['n', `n:${agent.port}`, `https:n:${agent.port}`]) {
+      const proxied = await client.get(`/api/v1/nodes/${name}/proxy/`);
+      t.true([400, 503].includes(proxied.status), name);
+      t.regex(proxied.json.message ?? '', reason);
+    }
+  }
+  t.deepEqual(agent.seen, []);
+});
 
 /** A file that is there for one test. */
 function fileWith(t: ExecutionContext, name: string, content: string): string {

@@ -8,6 +8,7 @@ import {
   agentOf,
   type Backend,
   hasAddress,
+  isIpText,
   podBackend,
   serviceCandidates,
 } from '../../../api/connect/backends.ts';
@@ -117,6 +118,7 @@ export class Connects {
     const target: AgentTarget = {
       ...(await this.#agent(exchange, nodeName)),
       trust: skipsVerification ? 'unverifiedAgent' : 'agent',
+      addressProblem: this.#agentProblem,
     };
     const route: Route = {
       target,
@@ -153,13 +155,20 @@ export class Connects {
     { scheme, name, port }: ProxiedName,
   ): Promise<AgentTarget> {
     const agent = await this.#agent(exchange, name);
-    if (port === '' || port === String(agent.port)) return { ...agent, trust: 'agent' };
+    if (port === '' || port === String(agent.port))
+      return { ...agent, trust: 'agent', addressProblem: this.#agentProblem };
     const host = agent.host;
     // Names are looked at when they are resolved.
-    const problem = /^[\d.]+$|:/.test(host) ? addressProblem(host) : undefined;
+    const problem = isIpText(host) ? addressProblem(host) : undefined;
     if (problem !== undefined || !/^\d+$/.test(port))
       throw new StatusError(badRequest(`node ${name} cannot be reached: ${problem ?? `port ${port} is no number`}`));
-    return { scheme: scheme || 'http', host, port: Number(port), trust: 'none', addressProblem };
+    return {
+      scheme: scheme || 'http',
+      host,
+      port: Number(port),
+      trust: 'none',
+      addressProblem: (address) => addressProblem(address),
+    };
   }
 
   async podTarget(exchange: Exchange, { namespace }: ResourceRequestInfo, name: ProxiedName): Promise<AgentTarget> {
@@ -184,6 +193,10 @@ export class Connects {
     const node = await this.#required(exchange, this.#type('core/nodes'), '', nodeName);
     return agentOf(node, settings, `${registry.dialect.labelDomain}/hostname`);
   }
+
+  /** Asked about each address that an agent's name stands for. */
+  readonly #agentProblem = (address: string): string | undefined =>
+    addressProblem(address, this.#parts.settings.permitsLoopback);
 
   async #relay(exchange: Exchange, route: Route, isAgentStream: boolean): Promise<void> {
     const { request, response, bodyFlow } = exchange;

@@ -140,7 +140,7 @@ for (const [query, code] of BAD_LOGS) {
   });
 }
 
-const REACH = { addressTypes: ['Hostname', 'InternalIP'], port: 10_250 };
+const REACH = { addressTypes: ['Hostname', 'InternalIP'], port: 10_250, permitsLoopback: false };
 const LABEL = 'orch.io/hostname';
 
 test('a node is reached at the first address of the preferred types, at the port that it reports', (t) => {
@@ -159,6 +159,26 @@ test('a node is reached at the first address of the preferred types, at the port
   t.is(none.code, 500);
   t.regex(none.message, /ExternalIP 192\.0\.2\.1/);
   t.is(refusal(() => at({})).code, 500);
+});
+
+test('an agent is sought at no address where pods are not, nor on loopback unless that is permitted', (t) => {
+  const at = (address: string, permitsLoopback: boolean) =>
+    agentOf(
+      {
+        metadata: { name: 'n' },
+        status: { addresses: [{ type: 'InternalIP', address }], daemonEndpoints: { orchletEndpoint: { Port: 443 } } },
+      },
+      { ...REACH, permitsLoopback },
+      LABEL,
+    );
+  for (const address of ['127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1']) {
+    t.is(refusal(() => at(address, false)).code, 400, address);
+    t.is(at(address, true).host, address);
+  }
+  for (const address of ['169.254.169.254', '0.0.0.0', '::', 'fe80::1', '0127.0.0.1', '127.1']) {
+    for (const permitted of [false, true]) t.is(refusal(() => at(address, permitted)).code, 400, address);
+  }
+  t.is(at('10.0.0.1', false).host, '10.0.0.1');
 });
 
 test('a pod is reached at its address, at the port named or its first', (t) => {
