@@ -6,6 +6,7 @@ import type { KnownType } from '../api/resources/resource-table.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import { createJobPool, type JobPool } from '../runtime/job-pool.ts';
 import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
@@ -32,6 +33,8 @@ export interface OutsideWorld {
   /** The store's engine, unopened. */
   readonly engine: (settings: ServerSettings, context: ActorContext) => StorageEngine;
   readonly openListener: (context: ActorContext) => OpenListener;
+  /** The pool of the actor's thread. */
+  readonly jobs: (context: ActorContext) => JobPool;
 }
 
 /** Every kind of actor, with its part of the settings. */
@@ -51,6 +54,7 @@ export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSetti
 export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
   engine: engineOf,
   openListener: () => openListener,
+  jobs: (context) => context.threadLocal('jobs', createJobPool),
 });
 
 function engineOf({ options, dialect, dataDirectory, storeEngine }: ServerSettings, context: ActorContext) {
@@ -79,6 +83,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,
     openListener: outside.openListener(context),
+    jobs: outside.jobs(context),
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,

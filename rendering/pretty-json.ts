@@ -1,4 +1,5 @@
-// Indents JSON text for people without parsing it: the order of names and the spelling of numbers stay as they are.
+// Indents JSON text for people without parsing it: the order of names and the spelling of numbers stay as they are. Long
+// texts are indented a piece at a time, so that whoever sends them can do other work in between.
 
 const CODE = {
   quote: 0x22,
@@ -20,87 +21,115 @@ const INDENTED_LEVELS_MAX = 32;
 
 /** Growth of the output when it is full. */
 const GROWTH_FACTOR = 2;
+/** The most that one token takes besides a string's own bytes: itself, a line end and its indent. */
+const TOKEN_BYTES_MAX = 2 + INDENTED_LEVELS_MAX * INDENT_WIDTH;
+/** Shorter strings are copied by a loop, which a call would cost more than. */
+const COPIED_BY_LOOP_MAX = 48;
 
-/** The text with two blanks an indent and no line end behind it. `json` is valid JSON in UTF-8. */
-export function prettyJson(json: Uint8Array): Uint8Array {
-  const output = new Output(json.length * GROWTH_FACTOR);
-  let depth = 0;
-  for (let i = 0; i < json.length; i++) {
-    const code = json[i]!;
-    if (code === CODE.quote) {
-      const end = stringEnd(json, i);
-      output.bytes(json, i, end);
-      i = end - 1;
-    } else if (code === CODE.openBrace || code === CODE.openBracket) {
-      output.byte(code);
-      const next = nextCode(json, i + 1);
-      if (json[next] === CODE.closeBrace || json[next] === CODE.closeBracket) {
-        output.byte(json[next]!);
-        i = next;
-      } else output.newLine(++depth);
-    } else if (code === CODE.closeBrace || code === CODE.closeBracket) {
-      output.newLine(--depth);
-      output.byte(code);
-    } else if (code === CODE.comma) {
-      output.byte(code);
-      output.newLine(depth);
-    } else if (code === CODE.colon) {
-      output.byte(code);
-      output.byte(CODE.space);
-    } else if (code > CODE.space) output.byte(code);
-  }
-  return output.finish();
+/**
+ * The text with two blanks an indent and no line end behind it. `json` is valid JSON in UTF-8.
+ *
+ * @param depth levels that the text stands in: its first line is not indented, all others are by that much more.
+ */
+export function prettyJson(json: Uint8Array, depth = 0): Uint8Array {
+  const text = new IndentedJson(json, depth);
+  return text.next(Number.POSITIVE_INFINITY);
 }
 
-/** The place behind the closing quote of the string that opens at `start`. */
-function stringEnd(json: Uint8Array, start: number): number {
-  let i = start + 1;
-  while (i < json.length && json[i] !== CODE.quote) i += json[i] === CODE.backslash ? 2 : 1;
-  return Math.min(i + 1, json.length);
-}
-
-function nextCode(json: Uint8Array, from: number): number {
-  let i = from;
-  while (i < json.length && json[i]! <= CODE.space) i++;
-  return i;
-}
-
-class Output {
-  #bytes: Uint8Array;
+/** A text on its way out. The pieces together are what `prettyJson` makes, and none of them ends in a line end. */
+export class IndentedJson {
+  readonly #json: Uint8Array;
+  #at = 0;
+  #depth: number;
+  /** A line end and its indent stand before whatever comes next. */
+  #lineIsDue = false;
+  #output = new Uint8Array(0);
   #length = 0;
 
-  constructor(capacity: number) {
-    this.#bytes = new Uint8Array(Math.max(capacity, 64));
+  constructor(json: Uint8Array, depth = 0) {
+    this.#json = json;
+    this.#depth = depth;
   }
 
-  byte(code: number): void {
-    this.#reserve(1);
-    this.#bytes[this.#length++] = code;
+  get done(): boolean {
+    return this.#at >= this.#json.length;
   }
 
-  bytes(source: Uint8Array, start: number, end: number): void {
-    this.#reserve(end - start);
-    this.#bytes.set(source.subarray(start, end), this.#length);
-    this.#length += end - start;
+  /** The next piece: at least `bytesMin`, unless the text ends before, and at most a string more. */
+  next(bytesMin: number): Uint8Array {
+    this.#output = new Uint8Array(this.#capacity(bytesMin));
+    this.#length = 0;
+    const json = this.#json;
+    while (this.#at < json.length && this.#length < bytesMin) {
+      const code = json[this.#at]!;
+      if (code === CODE.quote) this.#string();
+      else if (code > CODE.space) this.#token(code);
+      else this.#at++;
+    }
+    return this.#output.subarray(0, this.#length);
   }
 
-  newLine(depth: number): void {
-    const width = Math.min(Math.max(depth, 0), INDENTED_LEVELS_MAX) * INDENT_WIDTH;
-    this.#reserve(width + 1);
-    this.#bytes[this.#length++] = CODE.newline;
-    this.#bytes.fill(CODE.space, this.#length, this.#length + width);
-    this.#length += width;
+  /** For what is left, or for a piece: indents double most texts at most. */
+  #capacity(bytesMin: number): number {
+    const expected = Math.min((this.#json.length - this.#at) * GROWTH_FACTOR, bytesMin);
+    return expected + 4 * TOKEN_BYTES_MAX;
   }
 
-  finish(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+  #string(): void {
+    const json = this.#json;
+    const start = this.#at;
+    let end = start + 1;
+    while (end < json.length && json[end] !== CODE.quote) end += json[end] === CODE.backslash ? 2 : 1;
+    end = Math.min(end + 1, json.length);
+    this.#reserve(end - start + TOKEN_BYTES_MAX);
+    if (this.#lineIsDue) this.#newLine();
+    const output = this.#output;
+    let length = this.#length;
+    if (end - start > COPIED_BY_LOOP_MAX) {
+      output.set(json.subarray(start, end), length);
+      length += end - start;
+    } else for (let i = start; i < end; i++) output[length++] = json[i]!;
+    this.#length = length;
+    this.#at = end;
+  }
+
+  /** A bracket, comma or colon, or one character of a number or a word. */
+  #token(code: number): void {
+    this.#reserve(2 * TOKEN_BYTES_MAX);
+    this.#at++;
+    if (code === CODE.closeBrace || code === CODE.closeBracket) {
+      // An empty object or list stays on its line.
+      this.#depth--;
+      if (this.#lineIsDue) this.#lineIsDue = false;
+      else this.#newLine();
+      this.#output[this.#length++] = code;
+      return;
+    }
+    if (this.#lineIsDue) this.#newLine();
+    this.#output[this.#length++] = code;
+    if (code === CODE.colon) this.#output[this.#length++] = CODE.space;
+    else if (code === CODE.comma) this.#lineIsDue = true;
+    else if (code === CODE.openBrace || code === CODE.openBracket) {
+      this.#depth++;
+      this.#lineIsDue = true;
+    }
+  }
+
+  #newLine(): void {
+    const width = Math.min(Math.max(this.#depth, 0), INDENTED_LEVELS_MAX) * INDENT_WIDTH;
+    const output = this.#output;
+    let length = this.#length;
+    output[length++] = CODE.newline;
+    for (let i = 0; i < width; i++) output[length++] = CODE.space;
+    this.#length = length;
+    this.#lineIsDue = false;
   }
 
   #reserve(count: number): void {
     const needed = this.#length + count;
-    if (needed <= this.#bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.#bytes.length * GROWTH_FACTOR));
-    grown.set(this.#bytes);
-    this.#bytes = grown;
+    if (needed <= this.#output.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.#output.length * GROWTH_FACTOR));
+    grown.set(this.#output);
+    this.#output = grown;
   }
 }

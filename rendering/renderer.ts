@@ -7,27 +7,29 @@ import type { JsonObject } from '../api/json-value.ts';
 import { schemaOf } from '../api/schema/schema.ts';
 import { Shaping } from '../api/table/shape.ts';
 import { DIALECTS } from '../config/dialect.ts';
-import { keepsStoredBytes, type Rendering } from './rendering.ts';
+import { keepsStoredValue, type Rendering } from './rendering.ts';
 
 /** Renders objects of one type one way, with ages as of one moment. */
 export class Renderer {
   readonly rendering: Rendering;
+  /** Wall time that the ages in a Table are counted to; of no account to anything else. */
+  readonly nowMs: number;
   readonly #shaping: Shaping | undefined;
   readonly #converter: Converter | undefined;
 
-  /** `nowMs`: wall time that the ages in a Table are counted to; of no account to anything else. */
   constructor(rendering: Rendering, nowMs: number) {
     const { shape, source, target } = rendering;
     this.rendering = rendering;
+    this.nowMs = nowMs;
     this.#converter =
       source === undefined ? undefined : conversionsOf(schemaOf(DIALECTS[source.dialect])).between(source, target);
     this.#shaping = shape === undefined ? undefined : new Shaping(shape, target, nowMs);
   }
 
-  /** True when the items of a list go out as the bytes they are stored as: where they leave out what makes a difference. */
+  /** True when the items of a list are the JSON values they are stored as: they leave out what makes a difference. */
   get keepsStoredItems(): boolean {
     const { source: _source, ...rendering } = this.rendering;
-    return keepsStoredBytes(rendering) && this.#converter?.isRelabeling !== false;
+    return keepsStoredValue(rendering) && this.#converter?.isRelabeling !== false;
   }
 
   /** True when a list has to be rendered as a whole, because its items change places. */
@@ -56,6 +58,11 @@ export class Renderer {
   /** One stored object as an item or row of `shapedList`. */
   shapedItem(object: JsonObject): object {
     return this.#shaped().item(this.converted(object));
+  }
+
+  /** Where the rows of a list that `reorders` go: their indexes in the order of the kind. The objects are converted. */
+  orderOf(objects: readonly JsonObject[]): readonly number[] {
+    return this.#shaped().orderOf(objects);
   }
 
   /** A stored object as the target: the one place where the stored version and the one asked for meet. */

@@ -12,6 +12,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { JobPool } from '../../runtime/job-pool.ts';
 import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
@@ -49,6 +50,8 @@ export interface IngressOptions {
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
   readonly openapi: ServedApi;
+  /** The thread's pool for long work. */
+  readonly jobs: JobPool;
   readonly listener: 'auto' | 'uws' | 'node';
   readonly openListener: OpenListener;
   readonly host: string;
@@ -140,6 +143,7 @@ export class Ingress implements Actor<IngressProtocol> {
         new Promise((resolve) => {
           context.timers.soon(resolve);
         }),
+      jobs: options.jobs,
     });
     this.#writes = new Writes(
       context.ref<AdmissionProtocol>('admission'),
@@ -222,6 +226,7 @@ export class Ingress implements Actor<IngressProtocol> {
     }
     (await this.#connects)?.close();
     await this.#closeListener();
+    await this.#options.jobs.close();
   }
 
   /** The thread is ending: watches end between two events, so that clients resume, and the port is freed. */
@@ -281,14 +286,14 @@ export class Ingress implements Actor<IngressProtocol> {
 
   #pathsWith(health: Health): Paths {
     const context = this.#context;
-    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix } = this.#options;
+    const { registry, requestTimeoutMs, serverAddress, build, openapi, jobs, storePrefix } = this.#options;
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
     return new Paths({
       discovery: createDiscovery(registry, dialect, { serverAddress, extraPaths, build }),
       health,
       representations: this.#representations,
-      openapi: new OpenApi(openapi),
+      openapi: new OpenApi(openapi, jobs),
       auth: context.ref<AuthProtocol>('auth'),
       requestTimeoutMs,
       snapshot: {

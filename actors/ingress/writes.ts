@@ -9,7 +9,7 @@ import type { Ref } from '../../runtime/actor.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission/protocol.ts';
 import type { Exchange } from './pipeline/exchange.ts';
-import { sendObject, sendStatus } from './reads/answers.ts';
+import { sendStatus } from './reads/answers.ts';
 import type { Reads } from './reads/reads.ts';
 import type { Representation, Representations } from './reads/representation.ts';
 
@@ -71,7 +71,7 @@ export class Writes {
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
     else if (isStatus(reply.body)) sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange));
-    else sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
+    else await this.#reads.sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }
 }
 

@@ -6,6 +6,7 @@ import { type MetaVersion, partialMetadata, partialMetadataList } from './partia
 import {
   hasOwnOrder,
   type IncludeObject,
+  orderOfRows,
   type RowType,
   rowMetadata,
   rowOf,
@@ -44,6 +45,11 @@ export class Shaping {
   /** True when a list has to be shaped as a whole, because its items change places. */
   get reorders(): boolean {
     return this.shape.kind === 'Table' && hasOwnOrder(this.#request.type, this.#request.dialect);
+  }
+
+  /** The indexes of `items` in the order that a Table has them in. */
+  orderOf(items: readonly JsonObject[]): readonly number[] {
+    return orderOfRows(this.#request, items);
   }
 
   /** A single object. `withColumns`: false in a watch after the first Table. */

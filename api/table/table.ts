@@ -112,6 +112,13 @@ export function hasOwnOrder(type: RowType, dialect: Dialect): boolean {
   return kindTableOf(type, dialect).compare !== undefined;
 }
 
+/** The indexes of `items` in the order of the rows that `tableOf` makes of them. */
+export function orderOfRows({ type, dialect }: TableRequest, items: readonly JsonObject[]): readonly number[] {
+  const { compare } = kindTableOf(type, dialect);
+  const indexes = items.map((_, index) => index);
+  return compare === undefined ? indexes : indexes.sort((a, b) => compare(items[a]!, items[b]!));
+}
+
 function row(table: KindTable, request: TableRequest, object: JsonObject, includeObject: IncludeObject): TableRow {
   const cells = table.cells(object, request);
   const conditions = table.conditions?.(object);

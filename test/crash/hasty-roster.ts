@@ -2,6 +2,7 @@
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
+import { createJobPool } from '../../runtime/job-pool.ts';
 import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
 import { LevelEngine } from '../../storage/level-engine.ts';
 import { openListener } from '../../transport/open-listener.ts';
@@ -31,4 +32,5 @@ export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
   engine: ({ dataDirectory, dialect }) =>
     hasty(new LevelEngine({ directory: dataDirectory, prefix: '/registry', dialect })),
   openListener: () => openListener,
+  jobs: createJobPool,
 });

@@ -9,6 +9,7 @@ import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorKind } from '../../runtime/actor.ts';
+import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
@@ -174,6 +175,7 @@ export class World {
     const kinds = server.kinds({
       engine: () => server.engine(this.disk, this),
       openListener: ({ name }) => this.sockets.openListener(name),
+      jobs: () => NO_JOB_POOL,
     });
     return new SimulatedThreads<ServerSettings>({
       kinds: kinds.map((kind) => ({

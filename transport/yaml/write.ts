@@ -1,5 +1,6 @@
 // A plain value as YAML text in the layout of Kubernetes clients: keys sorted, two blanks an indent, sequences as deep
-// as their key, texts of several lines as literal blocks. Whatever reads YAML 1.1 or 1.2 reads the same value back.
+// as their key, texts of several lines as literal blocks. Whatever reads YAML 1.1 or 1.2 reads the same value back. Long
+// texts are written a piece at a time, so that whoever sends them can do other work in between.
 import { resolvePlain } from './scalars.ts';
 
 /** Deeper levels are written as JSON on one line: indented, what a client nests a thousandfold would grow as much. */
@@ -7,46 +8,96 @@ const BLOCK_INDENT_MAX = 64;
 
 /** The text, with a line end. `value` is plain JSON data, nested no deeper than a body may be. */
 export function yamlText(value: unknown): string {
-  const lines: string[] = [];
-  writeNode(lines, value, '', '');
-  return `${lines.join('\n')}\n`;
+  return new YamlText(value).next(Number.POSITIVE_INFINITY);
 }
 
-/** Adds the lines of a value: the first behind `lead` (`key:`, `-` or nothing), the others at `indent`. */
-function writeNode(lines: string[], value: unknown, lead: string, indent: string): void {
-  if (indent.length > BLOCK_INDENT_MAX && typeof value === 'object' && value !== null) {
-    lines.push(`${lead} ${JSON.stringify(value)}`);
-    return;
+/** A collection that is being written. */
+interface OpenCollection {
+  readonly members: readonly unknown[] | readonly (readonly [name: string, member: unknown])[];
+  readonly isMapping: boolean;
+  /** What stands before the first member: `- ` behind the dash of the sequence around it, or the indent. */
+  readonly firstLead: string;
+  readonly indent: string;
+  next: number;
+}
+
+/** A text on its way out: the pieces together are what `yamlText` makes, each of whole lines. */
+export class YamlText {
+  readonly #open: OpenCollection[] = [];
+  #lines: string[] = [];
+  #characters = 0;
+
+  constructor(value: unknown) {
+    this.#node(value, '', '');
   }
-  if (Array.isArray(value) && value.length > 0) {
-    if (lead.endsWith(':')) lines.push(lead);
-    writeSequence(lines, value, lead.endsWith('-') ? `${lead} ` : indent, indent);
-    return;
+
+  get done(): boolean {
+    return this.#open.length === 0 && this.#lines.length === 0;
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    const entries = Object.entries(value).filter(([, member]) => member !== undefined);
-    if (entries.length > 0) {
-      if (lead.endsWith(':')) lines.push(lead);
-      writeMapping(lines, entries, lead.endsWith('-') ? `${lead} ` : indent, indent);
+
+  /** The next piece: at least so many characters, unless the text ends before, and at most a line more. */
+  next(charactersMin: number): string {
+    const open = this.#open;
+    while (open.length > 0 && this.#characters < charactersMin) {
+      const collection = open[open.length - 1]!;
+      if (collection.next === collection.members.length) open.pop();
+      else this.#member(collection);
+    }
+    const text = `${this.#lines.join('\n')}\n`;
+    this.#lines = [];
+    this.#characters = 0;
+    // What is left are ends, which write nothing.
+    while (open.length > 0 && open[open.length - 1]!.next === open[open.length - 1]!.members.length) open.pop();
+    return text;
+  }
+
+  #member(collection: OpenCollection): void {
+    const { members, isMapping, firstLead, indent } = collection;
+    const index = collection.next++;
+    const before = index === 0 ? firstLead : indent;
+    if (!isMapping) {
+      this.#node(members[index], `${before}-`, `${indent}  `);
       return;
     }
+    const [name, member] = members[index] as readonly [name: string, member: unknown];
+    this.#node(member, `${before}${keyText(name)}:`, Array.isArray(member) ? indent : `${indent}  `);
   }
-  const scalar = scalarText(value, indent === '' ? '  ' : indent);
-  lines.push(lead === '' ? scalar : `${lead} ${scalar}`);
+
+  /** Begins a value: its first line stands behind `lead` (`key:`, `-` or nothing), the others at `indent`. */
+  #node(value: unknown, lead: string, indent: string): void {
+    if (typeof value !== 'object' || value === null) {
+      this.#scalar(scalarText(value, indent === '' ? '  ' : indent), lead);
+      return;
+    }
+    if (indent.length > BLOCK_INDENT_MAX) {
+      this.#line(`${lead} ${JSON.stringify(value)}`);
+      return;
+    }
+    const isMapping = !Array.isArray(value);
+    const members = isMapping ? sortedEntries(value) : value;
+    if (members.length === 0) {
+      this.#scalar(isMapping ? '{}' : '[]', lead);
+      return;
+    }
+    if (lead.endsWith(':')) this.#line(lead);
+    const firstLead = lead.endsWith('-') ? `${lead} ` : indent;
+    this.#open.push({ members, isMapping, firstLead, indent, next: 0 });
+  }
+
+  #scalar(text: string, lead: string): void {
+    this.#line(lead === '' ? text : `${lead} ${text}`);
+  }
+
+  #line(line: string): void {
+    this.#lines.push(line);
+    this.#characters += line.length + 1;
+  }
 }
 
-function writeSequence(lines: string[], items: readonly unknown[], firstLead: string, indent: string): void {
-  items.forEach((item, i) => {
-    writeNode(lines, item, `${i === 0 ? firstLead : indent}-`, `${indent}  `);
-  });
-}
-
-function writeMapping(lines: string[], entries: [string, unknown][], firstLead: string, indent: string): void {
-  entries.sort(([a], [b]) => (a < b ? -1 : 1));
-  entries.forEach(([name, member], i) => {
-    const lead = `${i === 0 ? firstLead : indent}${keyText(name)}:`;
-    writeNode(lines, member, lead, Array.isArray(member) ? indent : `${indent}  `);
-  });
+function sortedEntries(value: object): readonly (readonly [name: string, member: unknown])[] {
+  return Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 function keyText(name: string): string {
@@ -54,8 +105,6 @@ function keyText(name: string): string {
 }
 
 function scalarText(value: unknown, blockIndent: string): string {
-  if (Array.isArray(value)) return '[]';
-  if (typeof value === 'object' && value !== null) return '{}';
   if (typeof value !== 'string') return value === undefined ? 'null' : JSON.stringify(value);
   if (isPlainSafe(value)) return value;
   return isLiteralSafe(value) ? literalText(value, blockIndent) : JSON.stringify(value);

@@ -16,7 +16,7 @@ import type { ControllersProtocol } from '../../controllers/protocol.ts';
 import type { SchedulerProtocol } from '../../scheduler/protocol.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { sendObject, sendValue } from '../reads/answers.ts';
+import { sendValue } from '../reads/answers.ts';
 import type { Representation } from '../reads/representation.ts';
 
 /** Empty when a part is well, else what is wrong. */
@@ -65,7 +65,8 @@ export class ComponentStatuses {
     if (verb === 'get') {
       const check = this.#checks.get(name);
       if (check === undefined) throw new StatusError(notFound(type, name));
-      sendObject(exchange, 200, { ...TYPE_META, ...(await statusOf(name, check)) }, representation);
+      const object = { ...TYPE_META, ...(await statusOf(name, check)) };
+      sendValue(exchange, 200, representation.renderer.object(object), representation);
       return;
     }
     const items = (await this.#selected(exchange, type)).map((item) => ({ ...TYPE_META, ...item }));

@@ -20,7 +20,7 @@ export interface DocumentRequest extends ServedApi {
 /** Documents by name: of version 2 `json` and `protobuf`, of version 3 the path each describes (`apis/apps/v1`). */
 export type DocumentBytes = ReadonlyMap<string, Uint8Array>;
 
-export default function documentBytes({ dialect, openapi, ...options }: DocumentRequest): DocumentBytes {
+export function documentBytes({ dialect, openapi, ...options }: DocumentRequest): DocumentBytes {
   const words = DIALECTS[dialect];
   const registry = createRegistry(words, options);
   const { featureGates } = options;

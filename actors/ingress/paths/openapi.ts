@@ -4,13 +4,16 @@ import { createHash } from 'node:crypto';
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import type { JobPool, PoolJob } from '../../../runtime/job-pool.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
 import type { DocumentBytes, DocumentRequest, OpenApiVersion, ServedApi } from './openapi-worker.ts';
 
-/** A pool thread without work ends after this. */
-const POOL_IDLE_MS = 10_000;
+const DOCUMENT_JOB: PoolJob<DocumentRequest, DocumentBytes> = {
+  module: new URL('./openapi-worker.js', import.meta.url).href,
+  name: 'documentBytes',
+};
 /** Clauses of an Accept header that are looked at. */
 const CLAUSES_MAX = 16;
 const VERSION3_ROOT = '/openapi/v3';
@@ -26,10 +29,12 @@ type Documents = ReadonlyMap<string, Document>;
 
 export class OpenApi {
   readonly #api: ServedApi;
+  readonly #jobs: JobPool;
   readonly #documents = new Map<OpenApiVersion, Promise<Documents>>();
 
-  constructor(api: ServedApi) {
+  constructor(api: ServedApi, jobs: JobPool) {
     this.#api = api;
+    this.#jobs = jobs;
   }
 
   /** Version 2. Throws 406 for a client that takes neither of its forms. */
@@ -66,7 +71,7 @@ export class OpenApi {
   #built(openapi: OpenApiVersion): Promise<Documents> {
     let documents = this.#documents.get(openapi);
     if (documents === undefined) {
-      documents = build({ ...this.#api, openapi });
+      documents = build(this.#jobs, { ...this.#api, openapi });
       this.#documents.set(openapi, documents);
       documents.catch(() => this.#documents.delete(openapi));
     }
@@ -74,20 +79,9 @@ export class OpenApi {
   }
 }
 
-async function build(request: DocumentRequest): Promise<Documents> {
-  const { Piscina } = await import('piscina');
-  const pool = new Piscina<DocumentRequest, DocumentBytes>({
-    filename: new URL('./openapi-worker.js', import.meta.url).href,
-    minThreads: 0,
-    maxThreads: 1,
-    idleTimeout: POOL_IDLE_MS,
-  });
-  try {
-    const bytes = await pool.run(request);
-    return new Map([...bytes].map(([name, body]) => [name, documentOf(body)]));
-  } finally {
-    await pool.destroy();
-  }
+async function build(jobs: JobPool, request: DocumentRequest): Promise<Documents> {
+  const bytes = await jobs.run(DOCUMENT_JOB, request);
+  return new Map([...bytes].map(([name, body]) => [name, documentOf(body)]));
 }
 
 function documentOf(body: Uint8Array): Document {

@@ -1,15 +1,11 @@
-// How answers are written: status codes, headers, and bodies in the representation the client accepts. Objects go out as
-// the bytes they are stored as whenever that is what the client takes.
+// How answers are written: status codes, headers, and bodies in the encoding the client accepts. Stored objects and lists
+// have files of their own (rendered-object.ts, list-body.ts and others).
 import type { EnvelopePieces } from '../../../api/codec/envelope.ts';
-import type { JsonObject } from '../../../api/json-value.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { httpCode, retryAfterSeconds } from '../../../api/status/status.ts';
-import { prettyJson } from '../../../rendering/pretty-json.ts';
-import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { Encoded, Representation } from './representation.ts';
+import type { Encoded } from './representation.ts';
 
 export const JSON_TYPE = 'application/json';
 const NO_CACHE = ['Cache-Control', 'no-cache, private'] as const;
@@ -45,22 +41,6 @@ export function sendText(exchange: Exchange, code: number, text: string, headers
   );
 }
 
-/** A stored object: `body` is its JSON with the closing newline. */
-export function sendStored(
-  exchange: Exchange,
-  code: number,
-  body: Buffer,
-  representation: Representation,
-  warnings?: readonly string[],
-): void {
-  const { contentType, rendering, renderer } = representation;
-  if (keepsStoredBytes(rendering)) {
-    exchange.answer(code, headersFor(contentType, warnings), body);
-  } else if (keepsStoredValue(rendering)) {
-    exchange.answer(code, headersFor(contentType, warnings), prettyJson(body));
-  } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
-}
-
 /** An object that is encoded as Protobuf, in its envelope. */
 export function sendMessage(
   exchange: Exchange,
@@ -74,17 +54,6 @@ export function sendMessage(
   const at = envelope.open(body, 0, message.length);
   envelope.close(body, at + message.copy(body, at));
   exchange.answer(code, headersFor(contentType, warnings), body);
-}
-
-/** An object of the version asked for, shaped and encoded for this answer alone. */
-export function sendObject(
-  exchange: Exchange,
-  code: number,
-  object: object,
-  representation: Representation,
-  warnings?: readonly string[],
-): void {
-  sendValue(exchange, code, representation.renderer.object(object as JsonObject), representation, warnings);
 }
 
 /** A value that already has the shape it was asked for in, encoded for this answer alone. */

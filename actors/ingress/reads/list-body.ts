@@ -1,9 +1,7 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
-// large ones go out in pieces as the socket takes them. Nothing is parsed unless another representation asks for it.
-import type { JsonObject } from '../../../api/json-value.ts';
-import type { Renderer } from '../../../rendering/renderer.ts';
-import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../../../storage/slab-record.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
+// large ones go out in pieces as the socket takes them. Nothing is parsed; lists that are rendered are rendered-list.ts.
+import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering/list.ts';
+import { itemOffset, valueLength, valueStart } from '../../../storage/slab-record.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import { pacedWriter } from './paced-writer.ts';
 
@@ -17,60 +15,9 @@ const OPEN_BRACE = 0x7b;
 const COMMA = 0x2c;
 const CLOSING = Buffer.from(']}\n');
 
-export interface ListEnvelope {
-  readonly apiVersion: string;
-  readonly listKind: string;
-  readonly revision: number;
-  readonly continueToken: string;
-  readonly remaining: number | undefined;
-}
-
-/** The records of a list, and the slabs as they were when it was gathered. */
-export interface ListItems {
-  readonly places: Uint32Array;
-  readonly slabs: readonly (Slab | undefined)[];
-}
-
-/** What a list says of itself (SPEC.md "List envelope"). */
-export function listMetadata({ revision, continueToken, remaining }: ListEnvelope): object {
-  const metadata: Record<string, unknown> = { resourceVersion: String(revision) };
-  if (continueToken !== '') metadata.continue = continueToken;
-  if (continueToken !== '' && remaining !== undefined) metadata.remainingItemCount = remaining;
-  return metadata;
-}
-
 /** Everything before the first item. */
-export function listOpening(envelope: ListEnvelope): Buffer {
-  const { listKind, apiVersion } = envelope;
-  const metadata = JSON.stringify(listMetadata(envelope));
-  return Buffer.from(
-    `{"kind":${JSON.stringify(listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${metadata},"items":[`,
-  );
-}
-
-/** The item at an index, decoded, as it is stored. */
-export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
-  return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
-}
-
-/** A stored object as an item of a list: without what the list says of all of them. */
-export function convertedItem(renderer: Renderer, stored: JsonObject): JsonObject {
-  const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(stored);
-  return item;
-}
-
-/** A list as objects, for representations that are not its stored bytes. */
-export function decodedList(envelope: ListEnvelope, items: ListItems, renderer: Renderer): object {
-  const objects: JsonObject[] = [];
-  for (let i = 0; i < items.places.length >>> 1; i++) {
-    objects.push(convertedItem(renderer, decodedItem(items, i)));
-  }
-  return {
-    kind: envelope.listKind,
-    apiVersion: envelope.apiVersion,
-    metadata: listMetadata(envelope),
-    items: objects,
-  };
+function listOpening(envelope: ListEnvelope): Buffer {
+  return Buffer.from(JSON.stringify(emptyList(envelope)).slice(0, -']}'.length));
 }
 
 /** The whole list, when it is small enough for one write. */

@@ -9,11 +9,11 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { apiVersionOf } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
 import type { KeptEncoding } from '../../../rendering/encoding-cache.ts';
+import { type ListEnvelope, type ListItems, listMetadata } from '../../../rendering/list.ts';
 import type { ProtobufRecords, RecordMessages } from '../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../rendering/rendering.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor } from './answers.ts';
-import { type ListEnvelope, type ListItems, listMetadata } from './list-body.ts';
 import { pacedWriter } from './paced-writer.ts';
 import type { Representation } from './representation.ts';
 

@@ -13,10 +13,12 @@ import {
 } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { viewOf } from '../../../api/subresource-views.ts';
+import type { ListEnvelope } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
+import type { JobPool } from '../../../runtime/job-pool.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
 import { bodyView, type Slab, valueView } from '../../../storage/slab-record.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
@@ -25,12 +27,13 @@ import type { HubProtocol, ListAnswer, ReadRefusal } from '../../hub/protocol.ts
 import { PatientTells } from '../../patient-tells.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { headersFor, sendMessage, sendObject, sendStored, sendValue } from './answers.ts';
-import { decodedList, type ListEnvelope, streamList, wholeList } from './list-body.ts';
+import { headersFor, sendMessage } from './answers.ts';
+import { streamList, wholeList } from './list-body.ts';
 import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
+import { sendRenderedList } from './rendered-list.ts';
+import { sendRenderedObject, sendStored } from './rendered-object.ts';
 import type { Representation } from './representation.ts';
-import { sendConvertedList, sendShapedList } from './shaped-list.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
@@ -41,6 +44,7 @@ export interface ReadParts {
   readonly timers: Timers;
   /** Lets the thread serve others in the middle of long work. */
   readonly pause: () => Promise<void>;
+  readonly jobs: JobPool;
 }
 
 const ANSWER_LOST = 'the write is done, its answer is not';
@@ -71,8 +75,9 @@ export class Reads {
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
     const view = viewOf(subresource);
-    if (view === undefined) this.#sendRecord(exchange, 200, slab, offset, representation);
-    else sendObject(exchange, 200, view.of(decodeStored(valueView(slab, offset))), representation);
+    await (view === undefined
+      ? this.#sendRecord(exchange, 200, slab, offset, representation)
+      : this.sendObject(exchange, 200, view.of(decodeStored(valueView(slab, offset))), representation));
   }
 
   /** Answers with an object that was just written. */
@@ -96,7 +101,18 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
-    this.#sendRecord(exchange, code, slabs.slab(place), place.offset, representation, warnings);
+    await this.#sendRecord(exchange, code, slabs.slab(place), place.offset, representation, warnings);
+  }
+
+  /** Answers with an object of the version asked for that is not stored, or not like this. */
+  sendObject(
+    exchange: Exchange,
+    code: number,
+    object: object,
+    representation: Representation,
+    warnings?: readonly string[],
+  ): Promise<void> | undefined {
+    return sendRenderedObject(exchange, code, object, representation, this.#parts, warnings);
   }
 
   /** A stored object as it is asked for. */
@@ -107,14 +123,14 @@ export class Reads {
     offset: number,
     representation: Representation,
     warnings?: readonly string[],
-  ): void {
+  ): Promise<void> | undefined {
     const { rendering } = representation;
     if (rendering.encoding !== 'protobuf') {
-      sendStored(exchange, code, bodyView(slab, offset), representation, warnings);
-      return;
+      return sendStored(exchange, code, bodyView(slab, offset), representation, this.#parts, warnings);
     }
     const messages = this.#parts.records.of(rendering);
     sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);
+    return undefined;
   }
 
   async list(
@@ -158,16 +174,8 @@ export class Reads {
       await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);
       return;
     }
-    if (rendering.shape !== undefined) {
-      await sendShapedList(exchange, envelope, items, representation, this.#parts.pause);
-      return;
-    }
-    if (rendering.encoding !== 'json' || rendering.pretty) {
-      sendValue(exchange, 200, decodedList(envelope, items, renderer), representation);
-      return;
-    }
-    if (!renderer.keepsStoredItems) {
-      await sendConvertedList(exchange, envelope, items, representation, this.#parts.pause);
+    if (rendering.pretty || !renderer.keepsStoredItems) {
+      await sendRenderedList(exchange, envelope, items, representation, this.#parts);
       return;
     }
     const whole = wholeList(envelope, items);

@@ -11,6 +11,7 @@ import { DIALECTS } from '../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
@@ -70,6 +71,7 @@ for (const [why, ask] of LATE_CASES) {
       metaGroup: 'meta',
       timers: new VirtualTime(),
       pause: () => Promise.resolve(),
+      jobs: NO_JOB_POOL,
     });
     const exchange = exchangeOver();
     const representation = {} as Parameters<Reads['sendWritten']>[3];

@@ -5,6 +5,7 @@ import type { ServerSettings } from '../../../actors/server-settings.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import type { ActorKind } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
+import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import type { Listener } from '../../../transport/http.ts';
 import type { OpenedListener } from '../../../transport/open-listener.ts';
@@ -31,7 +32,8 @@ test('a listener that opens after its ingress was stopped is closed again', asyn
     open = resolve;
   });
   const engine = (): never => t.fail('no engine is needed') as never;
-  const ingress = rosterFor({ engine, openListener: () => () => opening }).filter(({ kind }) => kind === 'ingress');
+  const outside = { engine, openListener: () => () => opening, jobs: () => NO_JOB_POOL };
+  const ingress = rosterFor(outside).filter(({ kind }) => kind === 'ingress');
   const failing: ActorKind<ServerSettings> = {
     kind: 'failing',
     nature: 'decider',

@@ -1,10 +1,6 @@
 import test from 'ava';
-import {
-  type ListEnvelope,
-  type ListItems,
-  streamList,
-  wholeList,
-} from '../../../../actors/ingress/reads/list-body.ts';
+import { streamList, wholeList } from '../../../../actors/ingress/reads/list-body.ts';
+import type { ListEnvelope, ListItems } from '../../../../rendering/list.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
 import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';

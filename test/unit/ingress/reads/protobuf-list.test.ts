@@ -3,9 +3,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
-import type { ListEnvelope, ListItems } from '../../../../actors/ingress/reads/list-body.ts';
 import { sendProtobufList } from '../../../../actors/ingress/reads/protobuf-list.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import type { ListEnvelope, ListItems } from '../../../../rendering/list.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
 import type { Rendering } from '../../../../rendering/rendering.ts';
 import { readWire } from '../../../server/kubernetes-messages.ts';

@@ -1,0 +1,82 @@
+// One object as it is asked for: as the bytes it is stored as whenever that is what the client takes, else rendered. A large
+// one is rendered in pieces, in the pool when the pool takes it, so that it holds up nobody else's request.
+import type { JsonObject } from '../../../api/json-value.ts';
+import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
+import { prettyJson } from '../../../rendering/pretty-json.ts';
+import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
+import { valuePieces } from '../../../rendering/value-pieces.ts';
+import { decodeStored } from '../../../storage/stored-json.ts';
+import type { HeaderList } from '../../../transport/http.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { headersFor, sendValue } from './answers.ts';
+import { PieceAnswer } from './piece-answer.ts';
+import type { LongWork } from './rendered-list.ts';
+import type { Representation } from './representation.ts';
+
+/** Up to this an object is rendered in one go: about a millisecond of work. */
+const WHOLE_BYTES_MAX = 16 * 1024;
+
+/**
+ * A stored object: `body` is its JSON with the closing newline, which may be overwritten once the call has returned. What is
+ * not sent by then is when the promise resolves.
+ */
+export function sendStored(
+  exchange: Exchange,
+  code: number,
+  body: Buffer,
+  representation: Representation,
+  work: LongWork,
+  warnings?: readonly string[],
+): Promise<void> | undefined {
+  const { contentType, rendering, renderer } = representation;
+  if (keepsStoredBytes(rendering)) {
+    exchange.answer(code, headersFor(contentType, warnings), body);
+    return undefined;
+  }
+  const headers = headersFor(contentType, warnings);
+  if (body.length > WHOLE_BYTES_MAX) {
+    return sendLarge(exchange, code, headers, Buffer.from(body), representation, false, work);
+  }
+  if (keepsStoredValue(rendering)) {
+    exchange.answer(code, headers, prettyJson(body));
+  } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
+  return undefined;
+}
+
+/** An object of the version asked for, shaped and encoded for this answer alone. What it resolves is as of `sendStored`. */
+export function sendRenderedObject(
+  exchange: Exchange,
+  code: number,
+  object: object,
+  representation: Representation,
+  work: LongWork,
+  warnings?: readonly string[],
+): Promise<void> | undefined {
+  const { contentType, encoding, pretty, renderer } = representation;
+  const rendered = renderer.object(object as JsonObject);
+  if (encoding === 'yaml' || (encoding === 'json' && pretty)) {
+    const json = Buffer.from(JSON.stringify(rendered));
+    if (json.length > WHOLE_BYTES_MAX) {
+      return sendLarge(exchange, code, headersFor(contentType, warnings), json, representation, true, work);
+    }
+  }
+  sendValue(exchange, code, rendered, representation, warnings);
+  return undefined;
+}
+
+function sendLarge(
+  exchange: Exchange,
+  code: number,
+  headers: HeaderList,
+  json: Buffer,
+  { renderer }: Representation,
+  isRendered: boolean,
+  { jobs, pause }: LongWork,
+): Promise<void> {
+  const answer = new PieceAnswer(exchange, code, headers);
+  if (json.length < JOB_BYTES_MIN || !jobs.hasRoom) {
+    return answer.inSlices(valuePieces(json, renderer, isRendered), pause);
+  }
+  const { rendering, nowMs } = renderer;
+  return answer.fromJob(jobs, VALUE_JOB, { json, rendering, nowMs, isRendered }, [json.buffer as ArrayBuffer]);
+}

@@ -1,0 +1,63 @@
+// A list as it was gathered: where its records lie, and what it says of itself. How it is written is list-pieces.ts,
+// protobuf-list.ts and list-body.ts.
+import type { JsonObject } from '../api/json-value.ts';
+import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../storage/slab-record.ts';
+import { decodeStored } from '../storage/stored-json.ts';
+
+export interface ListEnvelope {
+  readonly apiVersion: string;
+  readonly listKind: string;
+  readonly revision: number;
+  readonly continueToken: string;
+  readonly remaining: number | undefined;
+}
+
+/** The records of a list, and the slabs as they were when it was gathered. */
+export interface ListItems {
+  /** Slab and offset of each, two numbers. */
+  readonly places: Uint32Array;
+  readonly slabs: readonly (Slab | undefined)[];
+}
+
+/** What a list says of itself (SPEC.md "List envelope"). */
+export function listMetadata({ revision, continueToken, remaining }: ListEnvelope): object {
+  const metadata: Record<string, unknown> = { resourceVersion: String(revision) };
+  if (continueToken !== '') metadata.continue = continueToken;
+  if (continueToken !== '' && remaining !== undefined) metadata.remainingItemCount = remaining;
+  return metadata;
+}
+
+/** The list without its items, which are the last member. */
+export function emptyList(envelope: ListEnvelope): object {
+  const { listKind, apiVersion } = envelope;
+  return { kind: listKind, apiVersion, metadata: listMetadata(envelope), items: [] };
+}
+
+export function itemCount({ places }: ListItems): number {
+  return places.length >>> 1;
+}
+
+/** The item at an index, decoded, as it is stored. */
+export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
+  return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
+}
+
+/** Bytes of the stored value at an index. */
+export function storedItemBytes({ places, slabs }: ListItems, index: number): number {
+  return valueLength(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
+}
+
+/** The JSON of the item at an index: the stored value without its kind and apiVersion. A copy. */
+export function storedItem({ places, slabs }: ListItems, index: number): Buffer {
+  const slab = slabs[places[index * 2]!]!;
+  const offset = places[index * 2 + 1]!;
+  const start = valueStart(slab, offset);
+  const from = itemOffset(slab, offset);
+  const length = valueLength(slab, offset);
+  const item = Buffer.allocUnsafe(length - from + 1);
+  item[0] = OPEN_BRACE;
+  slab.bytes.copy(item, 1, start + from, start + length);
+  return item;
+}
+
+const OPEN_BRACE = 0x7b;

@@ -1,0 +1,37 @@
+// One large object that does not go out as the bytes it is stored as, written piece by piece as the lists of
+// list-pieces.ts are. What JSON.parse and the conversion of one object take is not cut up: some ten milliseconds for the
+// largest that can be stored.
+
+import { decodeStored } from '../storage/stored-json.ts';
+import { YamlText } from '../transport/yaml/write.ts';
+import { IndentedJson } from './pretty-json.ts';
+import type { Renderer } from './renderer.ts';
+import { keepsStoredValue } from './rendering.ts';
+
+const PIECE_BYTES = 128 * 1024;
+const YAML_PIECE_CHARACTERS = 32 * 1024;
+
+/**
+ * The bytes of an answer in JSON or YAML.
+ *
+ * @param json the object: as it is stored, or (`isRendered`) already of the version and shape that are asked for.
+ */
+export function* valuePieces(json: Buffer, renderer: Renderer, isRendered: boolean): Generator<Uint8Array> {
+  const { rendering } = renderer;
+  const rendered = (): object => (isRendered ? decodeStored(json) : renderer.stored(decodeStored(json)));
+  if (rendering.encoding === 'yaml') {
+    const text = new YamlText(rendered());
+    while (!text.done) yield Buffer.from(text.next(YAML_PIECE_CHARACTERS));
+    return;
+  }
+  const body = isRendered || keepsStoredValue(rendering) ? json : Buffer.from(JSON.stringify(rendered()));
+  if (!rendering.pretty) {
+    for (let at = 0; at < body.length; at += PIECE_BYTES) yield body.subarray(at, at + PIECE_BYTES);
+    yield NEWLINE;
+    return;
+  }
+  const text = new IndentedJson(body);
+  while (!text.done) yield text.next(PIECE_BYTES);
+}
+
+const NEWLINE = Buffer.from('\n');

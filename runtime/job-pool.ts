@@ -1,0 +1,133 @@
+// Long work beside the actors: one pool a thread, made with its first job and kept. A job is a function of some module,
+// called by name in the pool's thread with plain data; what it makes comes back whole (`run`) or in pieces (`stream`). Knows
+// no job: who wants one names it. The threads and their queue are piscina's.
+import { MessageChannel, type Transferable } from 'node:worker_threads';
+import type { Piscina } from 'piscina';
+import { OrchError } from './errors.ts';
+import { type JobOutput, receivePieces, type TakePiece } from './job-pieces.ts';
+
+/** A function of a module: `module` is its file's URL, `name` the export. Import it for its type alone. */
+export interface PoolJob<Input, Output> {
+  readonly module: string;
+  readonly name: string;
+  /** Never set: holds the types. */
+  readonly types?: (input: Input) => Output;
+}
+
+/** A job that writes pieces: called with its input and where they go. */
+export type PieceJob<Input> = PoolJob<Input, JobOutput>;
+
+export interface JobPool {
+  /** False when as many streams are open as may be: then a next one is refused with Overloaded. */
+  readonly hasRoom: boolean;
+  /** What the job answers. Rejects with what it threw, with Overloaded, or when its thread ended. */
+  run<Input, Output>(job: PoolJob<Input, Output>, input: Input): Promise<Output>;
+  /**
+   * Takes the job's pieces one after another; resolves when it has ended, and touches its input no more. A piece is a view
+   * that is valid until what `take` answers resolves; once that is false the job ends early. Rejects as `run`.
+   *
+   * @param moved buffers of the input that belong to the job from here on.
+   */
+  stream<Input>(job: PieceJob<Input>, input: Input, take: TakePiece, moved?: readonly Transferable[]): Promise<void>;
+  /** Ends the thread, if there is one; jobs under way fail. */
+  close(): Promise<void>;
+}
+
+/** Streams at once: each holds its slots, a piece, and perhaps a whole object. */
+export const STREAMS_MAX = 8;
+/** Jobs that run or wait besides. */
+export const RUNS_MAX = 64;
+/** A thread without work ends after this: it holds some 30 MB. */
+const IDLE_MS = 60_000;
+/** Of the pool's thread: one that needs more ends, and its jobs fail, rather than the process. */
+const HEAP_MIB_MAX = 512;
+
+class ThreadJobPool implements JobPool {
+  #pool: Promise<Piscina> | undefined;
+  #runs = 0;
+  #streams = 0;
+
+  get hasRoom(): boolean {
+    return this.#streams < STREAMS_MAX;
+  }
+
+  async run<Input, Output>(job: PoolJob<Input, Output>, input: Input): Promise<Output> {
+    if (this.#runs >= RUNS_MAX) throw overloaded();
+    this.#runs++;
+    try {
+      return (await this.#call(job, input, [])) as Output;
+    } finally {
+      this.#runs--;
+    }
+  }
+
+  async stream<Input>(
+    job: PieceJob<Input>,
+    input: Input,
+    take: TakePiece,
+    moved: readonly Transferable[] = [],
+  ): Promise<void> {
+    if (!this.hasRoom) throw overloaded();
+    this.#streams++;
+    const { port1: here, port2: there } = new MessageChannel();
+    const received = receivePieces(here, take);
+    try {
+      await this.#call(job, { input, output: there }, [...moved, there]);
+      await received.taken();
+    } finally {
+      this.#streams--;
+      here.close();
+    }
+    received.throwIfFailed();
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.#pool;
+    this.#pool = undefined;
+    await pool?.destroy();
+  }
+
+  async #call({ module, name }: NamedJob, input: unknown, moved: readonly Transferable[]): Promise<unknown> {
+    this.#pool ??= createPool();
+    const pool = await this.#pool;
+    return await pool.run(input, { filename: module, name, transferList: [...moved] });
+  }
+}
+
+type NamedJob = Pick<PoolJob<unknown, unknown>, 'module' | 'name'>;
+
+function overloaded(): OrchError {
+  return new OrchError('Overloaded', 'too much long work is under way');
+}
+
+async function createPool(): Promise<Piscina> {
+  const { Piscina } = await import('piscina');
+  const pool = new Piscina({
+    filename: new URL('./job-thread.js', import.meta.url).href,
+    minThreads: 0,
+    maxThreads: 1,
+    // They take turns: a client that reads slowly holds up nobody else's job.
+    concurrentTasksPerWorker: STREAMS_MAX + RUNS_MAX,
+    idleTimeout: IDLE_MS,
+    // Waiting on an event loop, and not in Atomics.wait: what an idle thread holds is collected.
+    atomics: 'disabled',
+    recordTiming: false,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB_MAX },
+  });
+  // What ended a thread without a job is nobody's failure; the next job gets another thread.
+  pool.on('error', () => {});
+  return pool;
+}
+
+/** A pool of the calling thread. Costs nothing until its first job. */
+export function createJobPool(): JobPool {
+  return new ThreadJobPool();
+}
+
+/** A pool that takes no job: for a simulation, whose every step is the seed's. */
+export const NO_JOB_POOL: JobPool = {
+  hasRoom: false,
+  run: () => Promise.reject(new OrchError('Overloaded', 'there is no pool')),
+  stream: () => Promise.reject(new OrchError('Overloaded', 'there is no pool')),
+  close: () => Promise.resolve(),
+};
