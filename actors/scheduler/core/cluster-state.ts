@@ -4,6 +4,8 @@
 
 import type { JsonObject } from '../pods/object-reading.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { sameAmounts } from '../pods/resource-amounts.ts';
+import { TopologyIndex } from '../topology/topology-index.ts';
 import { ClusterEvent, NodeInfo } from './node-info.ts';
 import { spreadOverZones, type ZoneOf } from './node-order.ts';
 import type { QueuedPod } from './queue.ts';
@@ -34,8 +36,17 @@ export class ClusterState {
   /** Nodes with a PreferNoSchedule taint: while there are none, scoring need not look. */
   private softTaintedNodes = 0;
 
+  private hardTaintedNodes = 0;
+  private cordonedNodes = 0;
+  /** What pods can ask about the pods that are placed. */
+  readonly topology: TopologyIndex;
+
   constructor(zoneOf: ZoneOf) {
     this.zoneOf = zoneOf;
+    this.topology = new TopologyIndex(
+      () => this.nodes,
+      () => undefined,
+    );
   }
 
   /** The present nodes in the order in which to try them. The same array until the set of nodes changes. */
@@ -51,6 +62,14 @@ export class ClusterState {
     return this.softTaintedNodes > 0;
   }
 
+  get hasHardTaints(): boolean {
+    return this.hardTaintedNodes > 0;
+  }
+
+  get hasCordonedNodes(): boolean {
+    return this.cordonedNodes > 0;
+  }
+
   get placedCount(): number {
     return this.placedByKey.size;
   }
@@ -59,9 +78,9 @@ export class ClusterState {
     return this.assumedByKey.size;
   }
 
-  node(name: string): NodeInfo | undefined {
-    return this.nodesByName.get(name);
-  }
+  readonly node = (name: string): NodeInfo | undefined => this.nodesByName.get(name);
+
+  readonly selectorOfOwners = (): undefined => undefined;
 
   placed(key: string): PlacedPod | undefined {
     return this.placedByKey.get(key);
@@ -80,31 +99,50 @@ export class ClusterState {
   setNode(name: string, object: JsonObject): number {
     const node = this.nodeFor(name);
     const zoneBefore = node.present ? this.zoneOf(node) : undefined;
-    const softBefore = node.softTaints.length > 0 ? 1 : 0;
+    this.tally(node, -1);
     const events = node.update(object);
-    this.softTaintedNodes += (node.softTaints.length > 0 ? 1 : 0) - softBefore;
+    this.tally(node, 1);
     if (zoneBefore !== this.zoneOf(node)) this.order = undefined;
+    if ((events & (ClusterEvent.nodeAdded | ClusterEvent.nodeLabels)) !== 0) this.topology.nodeChanged(node);
     return events;
   }
 
-  /** A node went. Its pods stay counted until they go too. */
-  removeNode(name: string): void {
+  /** A node went. Its pods stay counted until they go too. Answers which ClusterEvents that means. */
+  removeNode(name: string): number {
     const node = this.nodesByName.get(name);
-    if (node === undefined || !node.present) return;
-    if (node.softTaints.length > 0) this.softTaintedNodes--;
-    node.present = false;
-    node.softTaints = [];
+    if (node === undefined || !node.present) return 0;
+    this.tally(node, -1);
+    node.leave();
     this.order = undefined;
+    this.topology.nodeChanged(node);
     this.dropIfUnused(node);
+    return ClusterEvent.nodeRemoved;
+  }
+
+  private tally(node: NodeInfo, sign: 1 | -1): void {
+    if (node.softTaints.length > 0) this.softTaintedNodes += sign;
+    if (node.hardTaints.length > 0) this.hardTaintedNodes += sign;
+    if (node.unschedulable) this.cordonedNodes += sign;
   }
 
   /** The server says that the pod is bound. Confirms an assumption, or moves the pod if it is bound elsewhere. */
   setBound(pod: PodInfo): number {
     const before = this.placedByKey.get(pod.key);
-    const sameNode = before?.node.name === pod.nodeName;
-    if (before !== undefined) this.take(before);
-    this.place({ pod, node: this.nodeFor(pod.nodeName), assumed: undefined, expiresAtMs: 0 });
-    return before === undefined || sameNode ? 0 : ClusterEvent.podRemoved;
+    const after: PlacedPod = { pod, node: this.nodeFor(pod.nodeName), assumed: undefined, expiresAtMs: 0 };
+    if (before === undefined) {
+      this.place(after);
+      return ClusterEvent.podAdded;
+    }
+    const relabeled = before.pod.groupKey !== pod.groupKey;
+    if (before.node === after.node && !relabeled && countsTheSame(before.pod, pod)) {
+      after.node.pods.set(pod.key, pod);
+      this.placedByKey.set(pod.key, after);
+      this.assumedByKey.delete(pod.key);
+      return 0;
+    }
+    this.take(before);
+    this.place({ ...after, node: this.nodeFor(pod.nodeName) });
+    return before.node === after.node && !relabeled ? 0 : ClusterEvent.podAdded | ClusterEvent.podRemoved;
   }
 
   /** Occupies the node on the strength of our own decision, until confirmed, forgotten or expired. */
@@ -146,12 +184,14 @@ export class ClusterState {
 
   private place(placed: PlacedPod): void {
     placed.node.addPod(placed.pod);
+    this.topology.place(placed.pod, placed.node);
     this.placedByKey.set(placed.pod.key, placed);
     if (placed.assumed !== undefined) this.assumedByKey.set(placed.pod.key, placed);
   }
 
   private take(placed: PlacedPod): void {
     placed.node.removePod(placed.pod);
+    this.topology.take(placed.pod, placed.node);
     this.placedByKey.delete(placed.pod.key);
     this.assumedByKey.delete(placed.pod.key);
     this.dropIfUnused(placed.node);
@@ -168,4 +208,9 @@ export class ClusterState {
   private dropIfUnused(node: NodeInfo): void {
     if (!node.present && node.podCount === 0) this.nodesByName.delete(node.name);
   }
+}
+
+/** One object's demands never change; another object under the same name may have others. */
+function countsTheSame(a: PodInfo, b: PodInfo): boolean {
+  return a.uid === b.uid && sameAmounts(a.request, b.request);
 }

@@ -1,11 +1,13 @@
 // The scheduling cycle of one pod: which node, or why none. Filters a sample of the nodes, scores those that are left,
 // and draws among the best. Pure: changes nothing but where the next pod's sample begins, and takes randomness as given.
 import type { Random } from '../../../runtime/environment.ts';
-import type { ClusterView, NodeFilter, NodeScorer, Profile, Status } from '../framework/framework.ts';
+import type { ClusterView, NodeScorer, Preemption, Profile, Status } from '../framework/framework.ts';
 import { SCORE_MAX } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
+import { FilterRun } from './filter-run.ts';
 import { ClusterEvent, type NodeInfo } from './node-info.ts';
+import type { Nominations } from './nominations.ts';
 
 /** Where a pod goes, or why it goes nowhere. */
 export type Choice =
@@ -17,6 +19,8 @@ export type Choice =
       readonly message: string;
       /** The ClusterEvents after which another attempt may end otherwise. */
       readonly helpedBy: number;
+      /** What would make room. */
+      readonly preemption?: Preemption;
     };
 
 /** From this many nodes on, not all are looked at. */
@@ -33,7 +37,6 @@ export function feasibleNodesWanted(nodeCount: number, percent: number): number 
 export class NodeChooser {
   /** Nodes that filters have looked at since the start: what bounds a turn's work. */
   nodesExamined = 0;
-  private readonly profile: Profile;
   private readonly random: Random;
   private readonly sampledPercent: number;
   /** Where the next pod's sample begins, so that all nodes get their turn. */
@@ -46,57 +49,81 @@ export class NodeChooser {
   private raw = new Float64Array(SAMPLE_NODES_MIN);
 
   /** `sampledPercent` as in feasibleNodesWanted. */
-  constructor(profile: Profile, random: Random, sampledPercent: number) {
-    this.profile = profile;
+  constructor(random: Random, sampledPercent: number) {
     this.random = random;
     this.sampledPercent = sampledPercent;
   }
 
-  choose(pod: PodInfo, cluster: ClusterView): Choice {
+  choose(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Choice {
     const { nodes } = cluster;
     if (nodes.length === 0) {
       return { node: null, code: 'unschedulable', message: NO_NODES_MESSAGE, helpedBy: ClusterEvent.nodeAdded };
     }
-    const failure = this.filter(pod, cluster);
+    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    const failure = this.filter(run, cluster);
     if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
-    if (this.feasible.length === 0) return this.noFit(pod, cluster);
-    return { node: this.feasible.length === 1 ? this.feasible[0]! : this.best(pod, cluster) };
+    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster);
+    return { node: this.feasible.length === 1 ? this.feasible[0]! : this.best(pod, profile, cluster) };
   }
 
-  /** Fills `feasible`, `refusing` and `refusals`. Answers a Status only when a plugin could not decide. */
-  private filter(pod: PodInfo, cluster: ClusterView): Status | null {
+  /** Fills `feasible`, `refusing` and `refusals`. Answers a Status only when a plug-in could not decide. */
+  private filter(run: FilterRun, cluster: ClusterView): Status | null {
     const { nodes } = cluster;
     this.feasible.length = 0;
     this.refusing.length = 0;
     this.refusals.length = 0;
-    const filters: NodeFilter[] = [];
-    for (const plugin of this.profile.filters) {
-      const prepared = plugin.prepareFilter(pod, cluster);
-      if (prepared === null) continue;
-      if (typeof prepared !== 'function') return this.refuseAll(prepared, nodes);
-      filters.push(prepared);
-    }
+    if (run.refused !== null) return this.refuseAll(run.refused, nodes);
+    if (run.only !== undefined) return this.filterOnly(run, run.only, cluster);
     const wanted = feasibleNodesWanted(nodes.length, this.sampledPercent);
     const start = this.startAt % nodes.length;
     let examined = 0;
     while (examined < nodes.length && this.feasible.length < wanted) {
       const at = start + examined++;
-      const node = nodes[at < nodes.length ? at : at - nodes.length]!;
-      const status = firstRefusal(filters, node);
-      if (status === null) {
-        this.feasible.push(node);
-        continue;
-      }
-      if (status.code === 'error') return status;
-      this.refusing.push(node);
-      this.refusals.push(status);
+      const failure = this.examine(run, nodes[at < nodes.length ? at : at - nodes.length]!);
+      if (failure !== null) return failure;
     }
     this.nodesExamined += examined;
     this.startAt = (start + examined) % nodes.length;
     return null;
   }
 
-  /** A plugin refuses the pod wherever it might go. */
+  /** Looks at the named nodes alone: the others are known to be refused. */
+  private filterOnly(
+    run: FilterRun,
+    { names, others }: NonNullable<FilterRun['only']>,
+    { nodes, node: byName }: ClusterView,
+  ): Status | null {
+    const named = new Set<NodeInfo>();
+    for (const name of names) {
+      const node = byName(name);
+      if (node?.present) named.add(node);
+    }
+    for (const node of nodes) {
+      if (named.has(node)) continue;
+      this.refusing.push(node);
+      this.refusals.push(others);
+    }
+    for (const node of named) {
+      const failure = this.examine(run, node);
+      if (failure !== null) return failure;
+    }
+    this.nodesExamined += named.size;
+    return null;
+  }
+
+  private examine(run: FilterRun, node: NodeInfo): Status | null {
+    const status = run.check(node);
+    if (status === null) {
+      this.feasible.push(node);
+      return null;
+    }
+    if (status.code === 'error') return status;
+    this.refusing.push(node);
+    this.refusals.push(status);
+    return null;
+  }
+
+  /** A plug-in refuses the pod wherever it might go. */
   private refuseAll(status: Status, nodes: readonly NodeInfo[]): Status | null {
     if (status.code === 'error') return status;
     for (const node of nodes) {
@@ -106,21 +133,28 @@ export class NodeChooser {
     return null;
   }
 
-  private noFit(pod: PodInfo, cluster: ClusterView): Choice {
+  private noFit(pod: PodInfo, run: FilterRun, profile: Profile, cluster: ClusterView): Choice {
     let helpedBy = 0;
     for (const status of this.refusals) helpedBy |= status.helpedBy;
-    if (this.profile.postFilters.length > 0) {
-      const rejections = this.refusing.map((node, at) => ({ node, status: this.refusals[at]! }));
-      for (const plugin of this.profile.postFilters) helpedBy |= plugin.postFilter(pod, rejections, cluster);
-    }
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
-    return { node: null, code: 'unschedulable', message, helpedBy };
+    const preemption = this.makeRoom(pod, run, profile, cluster);
+    return { node: null, code: 'unschedulable', message, helpedBy, ...(preemption === null ? {} : { preemption }) };
+  }
+
+  private makeRoom(pod: PodInfo, trial: FilterRun, { postFilters }: Profile, cluster: ClusterView): Preemption | null {
+    if (postFilters.length === 0) return null;
+    const rejections = this.refusing.map((node, at) => ({ node, status: this.refusals[at]! }));
+    for (const plugin of postFilters) {
+      const preemption = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random });
+      if (preemption !== null) return preemption;
+    }
+    return null;
   }
 
   /** The feasible node with the highest total; one of them by lot where several have it. */
-  private best(pod: PodInfo, cluster: ClusterView): NodeInfo {
+  private best(pod: PodInfo, profile: Profile, cluster: ClusterView): NodeInfo {
     const count = this.feasible.length;
-    this.score(pod, cluster);
+    this.score(pod, profile, cluster);
     let highest = Number.NEGATIVE_INFINITY;
     let ties = 0;
     for (let at = 0; at < count; at++) {
@@ -138,7 +172,7 @@ export class NodeChooser {
   }
 
   /** Fills `totals` for the feasible nodes. */
-  private score(pod: PodInfo, cluster: ClusterView): void {
+  private score(pod: PodInfo, { scores }: Profile, cluster: ClusterView): void {
     const { feasible } = this;
     if (this.totals.length < feasible.length) {
       this.totals = new Float64Array(2 * feasible.length);
@@ -146,26 +180,24 @@ export class NodeChooser {
     }
     const { totals, raw } = this;
     totals.fill(0, 0, feasible.length);
-    for (const { plugin, weight } of this.profile.scores) {
-      const scorer = plugin.prepareScore(pod, cluster);
+    for (const { plugin, weight } of scores) {
+      const scorer = plugin.prepareScore(pod, cluster, feasible);
       if (scorer === null) continue;
       for (let at = 0; at < feasible.length; at++) raw[at] = scorer.score(feasible[at]!);
-      normalize(raw, feasible.length, scorer.normalize);
+      normalizeScores(raw, feasible, scorer.normalize);
       for (let at = 0; at < feasible.length; at++) totals[at]! += weight * raw[at]!;
     }
   }
 }
 
-function firstRefusal(filters: readonly NodeFilter[], node: NodeInfo): Status | null {
-  for (let at = 0; at < filters.length; at++) {
-    const status = filters[at]!(node);
-    if (status !== null) return status;
-  }
-  return null;
-}
-
-function normalize(scores: Float64Array, count: number, how: NodeScorer['normalize']): void {
+/** Raw scores of these nodes become 0 to SCORE_MAX, in place. */
+export function normalizeScores(scores: Float64Array, nodes: readonly NodeInfo[], how: NodeScorer['normalize']): void {
   if (how === 'none') return;
+  const count = nodes.length;
+  if (typeof how === 'function') {
+    how(scores, count, nodes);
+    return;
+  }
   let highest = 0;
   for (let at = 0; at < count; at++) highest = Math.max(highest, scores[at]!);
   for (let at = 0; at < count; at++) {

@@ -22,15 +22,20 @@ export const ClusterEvent = {
   nodeTaints: 8,
   /** A pod left its node, finished there, or was not bound after all. */
   podRemoved: 16,
+  /** A pod was bound, or has other labels than before. */
+  podAdded: 32,
+  nodeRemoved: 64,
   /** Every event: for what no plugin can say more about. */
-  any: 31,
+  any: 127,
 } as const;
+
+const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 export class NodeInfo {
   readonly name: string;
   /** The node object exists. Pods are placed on present nodes only. */
   present = false;
-  labels: ReadonlyMap<string, string> = new Map();
+  labels: ReadonlyMap<string, string> = NO_LABELS;
   /** NoSchedule and NoExecute: keep pods away. */
   hardTaints: readonly Taint[] = [];
   /** PreferNoSchedule: a node for when no better is left. */
@@ -38,7 +43,8 @@ export class NodeInfo {
   unschedulable = false;
   allocatable: ResourceAmounts = readAmounts(undefined);
 
-  podCount = 0;
+  /** Those counted in, by key. */
+  readonly pods = new Map<string, PodInfo>();
   requestedMilliCpu = 0;
   requestedMemoryBytes = 0;
   requestedEphemeralStorageBytes = 0;
@@ -50,6 +56,10 @@ export class NodeInfo {
 
   constructor(name: string) {
     this.name = name;
+  }
+
+  get podCount(): number {
+    return this.pods.size;
   }
 
   /** Takes over a core/v1 Node. Answers which ClusterEvents that means; 0 when pods are no better off. */
@@ -78,8 +88,27 @@ export class NodeInfo {
     return events;
   }
 
-  /** Counts a pod in. */
+  /** The node object exists no more; the pods stay counted. */
+  leave(): void {
+    this.present = false;
+    this.labels = NO_LABELS;
+    this.hardTaints = [];
+    this.softTaints = [];
+    this.unschedulable = false;
+  }
+
+  /** A node of the same kind and with the same pods, to try changes on. */
+  copy(): NodeInfo {
+    const copy = new NodeInfo(this.name);
+    const { present, labels, hardTaints, softTaints, unschedulable, allocatable } = this;
+    Object.assign(copy, { present, labels, hardTaints, softTaints, unschedulable, allocatable });
+    for (const pod of this.pods.values()) copy.addPod(pod);
+    return copy;
+  }
+
+  /** Counts a pod in that is not. */
   addPod(pod: PodInfo): void {
+    this.pods.set(pod.key, pod);
     this.count(pod, 1);
     for (const claim of pod.hostPorts) {
       this.hostPorts ??= new HostPortClaims();
@@ -89,13 +118,13 @@ export class NodeInfo {
 
   /** Counts a pod out that was counted in. */
   removePod(pod: PodInfo): void {
+    this.pods.delete(pod.key);
     this.count(pod, -1);
     for (const claim of pod.hostPorts) this.hostPorts?.remove(claim);
   }
 
   private count(pod: PodInfo, sign: 1 | -1): void {
     const { request } = pod;
-    this.podCount += sign;
     this.requestedMilliCpu += sign * request.milliCpu;
     this.requestedMemoryBytes += sign * request.memoryBytes;
     this.requestedEphemeralStorageBytes += sign * request.ephemeralStorageBytes;

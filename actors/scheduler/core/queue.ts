@@ -119,11 +119,16 @@ export class SchedulingQueue {
     this.enter(queued, 'backoff', nowMs);
   }
 
-  /** Moves the unschedulable pods that one of these ClusterEvents could help. */
-  moveOnEvents(events: number, nowMs: number): void {
+  /**
+   * Moves the unschedulable pods that one of these ClusterEvents could help. `wanted` is asked about those that nothing
+   * but another pod could help.
+   */
+  moveOnEvents(events: number, nowMs: number, wanted: (pod: PodInfo) => boolean): void {
     if (events === 0) return;
     for (const queued of this.unschedulable.values()) {
-      if ((queued.helpedBy & events) !== 0) this.makeReady(queued, nowMs);
+      const helping = queued.helpedBy & events;
+      if (helping === 0 || (helping === ClusterEvent.podAdded && !wanted(queued.pod))) continue;
+      this.makeReady(queued, nowMs);
     }
   }
 

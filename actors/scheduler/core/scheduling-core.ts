@@ -8,8 +8,9 @@ import type { JsonObject } from '../pods/object-reading.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
 import { type Choice, NodeChooser } from './node-choice.ts';
-import type { NodeInfo } from './node-info.ts';
+import { ClusterEvent, type NodeInfo } from './node-info.ts';
 import type { ZoneOf } from './node-order.ts';
+import { Nominations } from './nominations.ts';
 import { QUEUE_DEFAULTS, type QueuedPod, type QueueName, type QueueOptions, SchedulingQueue } from './queue.ts';
 
 export interface CoreOptions {
@@ -26,6 +27,8 @@ export interface CoreOptions {
 }
 
 const ASSUMED_MAX_MS = 30_000;
+/** Pods that are looked at one by one for whether another pod waits for them; more may help anyone. */
+const ADDED_MAX = 64;
 
 /** What was decided about one pod. */
 export type Decision =
@@ -54,6 +57,9 @@ export class SchedulingCore {
   private readonly assumedMaxMs: number;
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
+  private readonly nominations = new Nominations();
+  /** The pods placed since then, up to one more than ADDED_MAX. */
+  private readonly added: PodInfo[] = [];
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
   /** While a new list is read: what it held so far. */
@@ -64,7 +70,7 @@ export class SchedulingCore {
     this.assumedMaxMs = options.assumedMaxMs ?? ASSUMED_MAX_MS;
     this.cluster = new ClusterState(options.zoneOf);
     this.queue = new SchedulingQueue(options.queue ?? QUEUE_DEFAULTS);
-    this.chooser = new NodeChooser(options.profile, options.random, options.percentageOfNodesToScore ?? 0);
+    this.chooser = new NodeChooser(options.random, options.percentageOfNodesToScore ?? 0);
   }
 
   /** Nodes looked at since the start: the measure of work for bounding a turn. */
@@ -104,7 +110,7 @@ export class SchedulingCore {
 
   /** A node exists no more. */
   removeNode(name: string): void {
-    this.cluster.removeNode(name);
+    this.events |= this.cluster.removeNode(name);
   }
 
   /** Begins a complete list of pods and nodes, given by `setPod` and `setNode`. Queue and assumptions stay. */
@@ -121,15 +127,16 @@ export class SchedulingCore {
       if (!listed.pods.has(key)) this.dropPod(key);
     }
     for (const name of this.cluster.presentNodeNames()) {
-      if (!listed.nodes.has(name)) this.cluster.removeNode(name);
+      if (!listed.nodes.has(name)) this.removeNode(name);
     }
   }
 
   /** Does what is due: expires assumptions, ends backoffs, moves the pods that the events since could help. */
   advance(nowMs: number): void {
     for (const placed of this.cluster.expired(nowMs)) this.giveUp(placed, nowMs);
-    this.queue.moveOnEvents(this.events, nowMs);
+    this.queue.moveOnEvents(this.events, nowMs, (pod) => this.wantsOneOf(pod, this.added));
     this.events = 0;
+    this.added.length = 0;
     this.queue.flush(nowMs);
   }
 
@@ -146,9 +153,10 @@ export class SchedulingCore {
     const queued = this.queue.pop();
     if (queued === undefined) return undefined;
     const { pod } = queued;
-    const choice = this.chooser.choose(pod, this.cluster);
+    const choice = this.chooser.choose(pod, this.options.profile, this.cluster, this.nominations);
     if (choice.node === null) return this.putBack(queued, choice, nowMs);
     this.cluster.assume(queued, choice.node, nowMs + this.assumedMaxMs);
+    this.noteAdded(pod, ClusterEvent.podAdded);
     const status = this.reserveAndPermit(pod, choice.node);
     if (status === null) return { kind: 'bind', queued, pod, node: choice.node.name };
     this.cluster.removePod(pod.key);
@@ -180,7 +188,23 @@ export class SchedulingCore {
     this.queue.remove(pod.key);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
-    this.events |= this.cluster.setBound(pod);
+    this.noteAdded(pod, this.cluster.setBound(pod));
+  }
+
+  private noteAdded(pod: PodInfo, events: number): void {
+    this.events |= events;
+    if ((events & ClusterEvent.podAdded) !== 0 && this.added.length <= ADDED_MAX) this.added.push(pod);
+  }
+
+  /** True when one of the pods is what this one waits for, or may be. */
+  private wantsOneOf(pod: PodInfo, added: readonly PodInfo[]): boolean {
+    if (added.length > ADDED_MAX) return true;
+    const { topology } = this.cluster;
+    return added.some(
+      (other) =>
+        (other.namespace === pod.namespace && pod.spread.some(({ selector }) => selector.matches(other.labels))) ||
+        pod.affinity.required.some((term) => topology.speaksOf(term, other)),
+    );
   }
 
   private setUnboundPod(pod: PodInfo, nowMs: number): void {
@@ -226,7 +250,10 @@ export class SchedulingCore {
     const { reserves, permits } = this.options.profile;
     let status: Status | null = null;
     for (const plugin of reserves) status ??= plugin.reserve(pod, node);
-    for (const plugin of permits) status ??= plugin.permit(pod, node);
+    for (const plugin of permits) {
+      const permit = status ?? plugin.permit(pod, node);
+      if (permit !== null && 'code' in permit) status = permit;
+    }
     if (status !== null) this.unreserve(pod, node);
     return status;
   }

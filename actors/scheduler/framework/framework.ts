@@ -1,22 +1,26 @@
-// The extension points of scheduling, one small interface each, and the Status that plugins answer with. A plugin is one
-// file under plugins/ and implements one or more of them; profile.ts lists which run, in which order. All are pure and
-// synchronous. Binding is not among them: that is the port's (cluster-port.ts).
+// The extension points of scheduling, one small interface each, and the Status that plug-ins answer with. A plug-in is one
+// file under plugins/ and implements one or more of them; a profile lists which run where, in which order. What looks at
+// nodes is pure and synchronous; only PreBind and Bind reach outside, through the port they are given.
+import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
+import type { Random } from '../../../runtime/environment.ts';
 import type { NodeInfo } from '../core/node-info.ts';
+import type { QueuedPod } from '../core/queue.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { TopologyIndex } from '../topology/topology-index.ts';
 
-/** What a plugin's refusal means, for this attempt and for the queue afterwards. */
+/** What a plug-in's refusal means, for this attempt and for the queue afterwards. */
 export type StatusCode =
   /**
    * The pod does not fit now, and evicting other pods could help. The next node is tried; when none is left, post-filter
-   * plugins may act, and the pod waits as unschedulable for a ClusterEvent that one of the refusing plugins names.
+   * plug-ins may act, and the pod waits as unschedulable for a ClusterEvent that one of the refusing plug-ins names.
    */
   | 'unschedulable'
-  /** As `unschedulable`, but evicting pods from this node can't help: post-filter plugins leave the node out. */
+  /** As `unschedulable`, but evicting pods from this node can't help: post-filter plug-ins leave the node out. */
   | 'unresolvable'
-  /** The plugin could not decide. The attempt ends, whatever other nodes say, and the pod is tried after its backoff. */
+  /** The plug-in could not decide. The attempt ends, whatever other nodes say, and the pod is tried after its backoff. */
   | 'error';
 
-/** A refusal. There is no success status: a plugin that has nothing against it answers null, which costs nothing. */
+/** A refusal. There is no success status: a plug-in that has nothing against it answers null, which costs nothing. */
 export interface Status {
   readonly code: StatusCode;
   /** Each is counted once per node in the message that the user sees. Constant where possible, or told apart by node. */
@@ -25,27 +29,59 @@ export interface Status {
   readonly helpedBy: number;
 }
 
-/** What plugins may know of the cluster besides the node in question. */
+/**
+ * What plug-ins may know of the cluster besides the node in question. It does not change within one decision: deciding is
+ * synchronous, so the live state is the snapshot, and nothing is copied.
+ */
 export interface ClusterView {
   readonly nodes: readonly NodeInfo[];
   readonly hasSoftTaints: boolean;
+  readonly hasHardTaints: boolean;
+  readonly hasCordonedNodes: boolean;
+  readonly topology: TopologyIndex;
+  /** A node by its name; it may be one that pods are bound to and that does not exist (`present` false). */
+  readonly node: (name: string) => NodeInfo | undefined;
+  /** What the services and controllers that own a pod select, together; undefined when none does. */
+  readonly selectorOfOwners: (pod: PodInfo) => LabelSelector | undefined;
 }
 
-interface Plugin {
+export interface Plugin {
   /** As in the profile and in logs. */
   readonly name: string;
+}
+
+export interface QueueSortPlugin extends Plugin {
+  /** True when `a` is to be tried before `b`; false where the order does not matter to the plug-in. */
+  before(a: QueuedPod, b: QueuedPod): boolean;
 }
 
 /** Answers for one pod whether a node will do: null when it will. Called once per node, so it allocates nothing. */
 export type NodeFilter = (node: NodeInfo) => Status | null;
 
+/** What a filter plug-in has found out about a pod. */
+export interface PreparedFilter {
+  readonly check: NodeFilter;
+  /** The only nodes that can do, and what to say of all others. */
+  readonly only?: { readonly names: readonly string[]; readonly others: Status };
+  /**
+   * From here on answers as if the pod were placed on the node (1) or not (-1), for what the plug-in counts beyond the
+   * node itself. The changes between two resets are about one node.
+   */
+  readonly change?: (pod: PodInfo, node: NodeInfo, sign: 1 | -1) => void;
+  /** Undoes every `change`. */
+  readonly reset?: () => void;
+}
+
 export interface FilterPlugin extends Plugin {
   /**
-   * Pre-filter and filter in one: looks at the pod once and answers the check for its nodes. Null: nothing about this
-   * pod can make the plugin refuse, so it is skipped. A Status refuses the pod on all nodes.
+   * PreFilter: looks at the pod once and answers the check for its nodes, which is Filter. Null: nothing about this pod
+   * can make the plug-in refuse, so it is skipped. A Status refuses the pod on all nodes.
    */
-  prepareFilter(pod: PodInfo, cluster: ClusterView): NodeFilter | Status | null;
+  prepareFilter(pod: PodInfo, cluster: ClusterView): NodeFilter | PreparedFilter | Status | null;
 }
+
+/** Changes raw scores into 0 to SCORE_MAX, in place; `nodes` are the first `count` scores' nodes. */
+export type Normalize = (scores: Float64Array, count: number, nodes: readonly NodeInfo[]) => void;
 
 /** Scores nodes for one pod. Higher is better. */
 export interface NodeScorer {
@@ -55,14 +91,14 @@ export interface NodeScorer {
    * How raw scores become 0 to SCORE_MAX over the feasible nodes: `none` takes them as they are, `highest` scales the
    * highest to SCORE_MAX, `lowest` does so and turns them around.
    */
-  readonly normalize: 'none' | 'highest' | 'lowest';
+  readonly normalize: 'none' | 'highest' | 'lowest' | Normalize;
 }
 
 export const SCORE_MAX = 100;
 
 export interface ScorePlugin extends Plugin {
-  /** Pre-score: looks at the pod once. Null when every node would score the same. */
-  prepareScore(pod: PodInfo, cluster: ClusterView): NodeScorer | null;
+  /** PreScore: looks at the pod and its feasible nodes once. Null when every node would score the same. */
+  prepareScore(pod: PodInfo, cluster: ClusterView, feasible: readonly NodeInfo[]): NodeScorer | null;
 }
 
 /** Why each node was refused, in the order tried. */
@@ -71,24 +107,54 @@ export interface Rejection {
   readonly status: Status;
 }
 
+/** The filters as they were prepared for the pod in question, to ask what would be if pods were elsewhere. */
+export interface FilterTrial {
+  /** All filters on the node as it stands in `node`, which may be a copy of the real one with pods added or taken. */
+  check(node: NodeInfo): Status | null;
+  /** Tells the filters that count beyond nodes of a pod added to (1) or taken from (-1) `node`. */
+  change(pod: PodInfo, node: NodeInfo, sign: 1 | -1): void;
+  reset(): void;
+}
+
+/** What post-filter plug-ins are given. */
+export interface PostFilterCycle {
+  readonly pod: PodInfo;
+  readonly rejections: readonly Rejection[];
+  readonly cluster: ClusterView;
+  readonly trial: FilterTrial;
+  readonly random: Random;
+}
+
+/** Makes room for a pod: what is to be done, by the driver. */
+export interface Preemption {
+  /** Where the pod is to go once there is room. */
+  readonly node: string;
+  readonly victims: readonly PodInfo[];
+}
+
 export interface PostFilterPlugin extends Plugin {
-  /** Called when no node fits (for preemption). Answers the ClusterEvents that its action brings about, 0 for none. */
-  postFilter(pod: PodInfo, rejections: readonly Rejection[], cluster: ClusterView): number;
+  /** Called when no node fits. Null when it can do nothing. */
+  postFilter(cycle: PostFilterCycle): Preemption | null;
 }
 
 export interface ReservePlugin extends Plugin {
-  /** The pod goes to this node: take what it needs there. A Status undoes what earlier plugins reserved. */
+  /** The pod goes to this node: take what it needs there. A Status undoes what earlier plug-ins reserved. */
   reserve(pod: PodInfo, node: NodeInfo): Status | null;
   /** The pod does not go there after all. Also called for a reservation that was refused; must not fail. */
   unreserve(pod: PodInfo, node: NodeInfo): void;
 }
 
-export interface PermitPlugin extends Plugin {
-  /** The last word before the binding. A Status undoes the reservation. */
-  permit(pod: PodInfo, node: NodeInfo): Status | null;
+/** The pod waits until `allow` or `reject` is called for it, or the time is up, which rejects it. */
+export interface PermitWait {
+  readonly waitMs: number;
 }
 
-/** Which plugins run at each extension point, in order. */
+export interface PermitPlugin extends Plugin {
+  /** The last word before the binding. A Status undoes the reservation. */
+  permit(pod: PodInfo, node: NodeInfo): Status | PermitWait | null;
+}
+
+/** Which plug-ins run at each extension point, in order. */
 export interface Profile {
   readonly filters: readonly FilterPlugin[];
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[];
@@ -97,7 +163,7 @@ export interface Profile {
   readonly permits: readonly PermitPlugin[];
 }
 
-/** A refusal that plugins keep as a constant. */
+/** A refusal that plug-ins keep as a constant. */
 export function refusal(code: StatusCode, helpedBy: number, ...reasons: string[]): Status {
   return Object.freeze({ code, helpedBy, reasons: Object.freeze(reasons) });
 }

@@ -1,9 +1,11 @@
 // NodeAffinity: a pod goes to nodes that carry its nodeSelector's labels and match one of its required terms, and
 // rather to those that match more of its preferred terms by weight.
 
-import { ClusterEvent } from '../core/node-info.ts';
+import { ClusterEvent, type NodeInfo } from '../core/node-info.ts';
 import { type FilterPlugin, refusal, type ScorePlugin } from '../framework/framework.ts';
-import { anyTermCheck, termCheck } from './node-selector-terms.ts';
+import type { NodeTerm } from '../pods/pod-info.ts';
+import { nodeEligibility } from './node-eligibility.ts';
+import { termCheck } from './node-selector-terms.ts';
 
 const NO_MATCH = refusal(
   'unresolvable',
@@ -14,17 +16,12 @@ const NO_MATCH = refusal(
 export const nodeAffinity: FilterPlugin & ScorePlugin = {
   name: 'NodeAffinity',
 
-  prepareFilter(pod) {
-    const { nodeSelector, requiredNodeTerms } = pod.constraints;
-    if (nodeSelector.size === 0 && requiredNodeTerms === undefined) return null;
-    const selected = [...nodeSelector];
-    const matches = requiredNodeTerms === undefined ? () => true : anyTermCheck(requiredNodeTerms);
-    return (node) => {
-      for (const [key, value] of selected) {
-        if (node.labels.get(key) !== value) return NO_MATCH;
-      }
-      return matches(node) ? null : NO_MATCH;
-    };
+  prepareFilter({ constraints }) {
+    const allowed = nodeEligibility(constraints);
+    if (allowed === null) return null;
+    const check = (node: NodeInfo) => (allowed(node) ? null : NO_MATCH);
+    const names = namedNodes(constraints.requiredNodeTerms);
+    return names === undefined ? check : { check, only: { names, others: NO_MATCH } };
   },
 
   prepareScore(pod) {
@@ -44,3 +41,17 @@ export const nodeAffinity: FilterPlugin & ScorePlugin = {
     };
   },
 };
+
+/** The nodes that the terms name, when each of them names one, as those of daemon pods do. */
+function namedNodes(terms: readonly NodeTerm[] | undefined): readonly string[] | undefined {
+  if (terms === undefined || terms.length === 0) return undefined;
+  const names: string[] = [];
+  for (const { matchFields } of terms) {
+    const named = matchFields.find(({ key, operator, values }) => {
+      return key === 'metadata.name' && operator === 'In' && values.length === 1;
+    });
+    if (named === undefined) return undefined;
+    names.push(named.values[0]!);
+  }
+  return names;
+}

@@ -14,7 +14,9 @@ export function nodeUnschedulable(dialect: Dialect): FilterPlugin {
   const taint: Taint = { key: dialect.spell('node.@label/unschedulable'), value: '', effect: 'NoSchedule' };
   return {
     name: 'NodeUnschedulable',
-    prepareFilter: (pod) =>
-      tolerates(pod.constraints.tolerations, taint) ? null : (node) => (node.unschedulable ? CORDONED : null),
+    prepareFilter: (pod, { hasCordonedNodes }) =>
+      !hasCordonedNodes || tolerates(pod.constraints.tolerations, taint)
+        ? null
+        : (node) => (node.unschedulable ? CORDONED : null),
   };
 }

@@ -21,7 +21,8 @@ function refusalFor(taint: Taint): Status {
 export const taintToleration: FilterPlugin & ScorePlugin = {
   name: 'TaintToleration',
 
-  prepareFilter(pod) {
+  prepareFilter(pod, { hasHardTaints }) {
+    if (!hasHardTaints) return null;
     const { tolerations } = pod.constraints;
     return (node) => {
       for (const taint of node.hardTaints) {

@@ -1,7 +1,17 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
+
+import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import { countOf } from '../../../values/quantity.ts';
 import { asList, asNumber, asObject, asText, asTextMap, type JsonObject } from './object-reading.ts';
+import {
+  NO_AFFINITY,
+  NO_SPREAD,
+  type PodAffinity,
+  readAffinity,
+  readSpread,
+  type SpreadConstraint,
+} from './pod-terms.ts';
 import { AmountSum, type ResourceAmounts } from './resource-amounts.ts';
 import { unknownDemands } from './unknown-demands.ts';
 
@@ -51,6 +61,9 @@ export interface PodInfo {
   readonly uid: string;
   /** The resourceVersion of the object this was read from. */
   readonly resourceVersion: string;
+  readonly labels: Labels;
+  /** Equal for pods of a namespace that no selector of labels tells apart. */
+  readonly groupKey: string;
   readonly schedulerName: string;
   readonly priority: number;
   /** Empty while unbound. */
@@ -65,6 +78,9 @@ export interface PodInfo {
   readonly scoredMemoryBytes: number;
   readonly hostPorts: readonly HostPort[];
   readonly constraints: PodConstraints;
+  /** Kept for pods that have a node as well: it binds those that come after. */
+  readonly affinity: PodAffinity;
+  readonly spread: readonly SpreadConstraint[];
   /** What the pod demands that no plug-in knows; empty for pods that have a node. */
   readonly unknownDemands: readonly string[];
   /** `status.conditions` as stored, for changing one of them. */
@@ -99,6 +115,8 @@ export function readPod(object: JsonObject): PodInfo {
   const nodeName = asText(spec.nodeName);
   const phase = asText(status.phase);
   const unbound = nodeName === '';
+  const labels = asObject(metadata.labels) as Labels;
+  const deleting = asText(metadata.deletionTimestamp) !== '';
   const containers = asList(spec.containers).map(asObject);
   const initContainers = asList(spec.initContainers).map(asObject);
   const overhead = asObject(spec.overhead);
@@ -108,33 +126,48 @@ export function readPod(object: JsonObject): PodInfo {
     name,
     uid: asText(metadata.uid),
     resourceVersion: asText(metadata.resourceVersion),
+    labels,
+    groupKey: groupKeyOf(labels, deleting),
     schedulerName: asText(spec.schedulerName),
     priority: asNumber(spec.priority),
     nodeName,
     finished: phase === 'Succeeded' || phase === 'Failed',
-    deleting: asText(metadata.deletionTimestamp) !== '',
+    deleting,
     request: requestOf(containers, initContainers, overhead),
     scoredMilliCpu: scoredRequest(containers, initContainers, overhead, 'cpu', 1000, SCORED_MILLI_CPU_DEFAULT),
     scoredMemoryBytes: scoredRequest(containers, initContainers, overhead, 'memory', 1, SCORED_MEMORY_BYTES_DEFAULT),
     hostPorts: hostPortsOf(containers),
     constraints: unbound ? constraintsOf(spec) : NO_CONSTRAINTS,
+    affinity: spec.affinity === undefined ? NO_AFFINITY : readAffinity(spec.affinity, namespace),
+    spread: unbound ? readSpread(spec.topologySpreadConstraints) : NO_SPREAD,
     unknownDemands: unbound ? unknownDemands(spec) : NO_DEMANDS,
     conditions: unbound ? asList(status.conditions) : NO_CONDITIONS,
   };
 }
 
+function groupKeyOf(labels: Labels, deleting: boolean): string {
+  const keys = Object.keys(labels);
+  if (keys.length > 1) keys.sort();
+  let text = deleting ? '-' : '+';
+  for (const key of keys) text += `${key}\n${labels[key]}\n`;
+  return text;
+}
+
 /**
- * True when an update changes nothing that decides where the pod can go, so that trying again would fail again. Labels
- * and annotations decide nothing for the plugins there are.
+ * True when an update changes nothing that decides where the pod can go, so that trying again would fail again.
+ * Annotations decide nothing for the plugins there are.
  */
 export function sameDemands(a: PodInfo, b: PodInfo): boolean {
-  return demands(a) === demands(b);
+  return a.groupKey === b.groupKey && demands(a) === demands(b);
 }
 
 function demands(pod: PodInfo): string {
   const { nodeSelector, requiredNodeTerms, tolerations } = pod.constraints;
   const scalars = [...pod.request.scalars];
-  return JSON.stringify([[...nodeSelector], requiredNodeTerms, tolerations, pod.hostPorts, pod.request, scalars]);
+  const { required, requiredAnti } = pod.affinity;
+  const terms = [required, requiredAnti].map((list) => list.map(({ id }) => id));
+  const { hostPorts, request } = pod;
+  return JSON.stringify([[...nodeSelector], requiredNodeTerms, tolerations, hostPorts, request, scalars, terms]);
 }
 
 function requestsIn(container: JsonObject): JsonObject {

@@ -2,7 +2,6 @@
 // notices. Pure; each entry goes with the plug-in that comes to know it.
 import { asList, asObject, type JsonObject } from './object-reading.ts';
 
-const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 /** Volumes that tie a pod to nodes, or of which a node carries only so many. */
 const NODE_BOUND_VOLUMES = [
   'persistentVolumeClaim',
@@ -16,16 +15,6 @@ const NODE_BOUND_VOLUMES = [
 ] as const;
 
 const CHECKS: readonly (readonly [demand: string, demanded: (spec: JsonObject) => boolean])[] = [
-  ['required pod affinity', ({ affinity }) => asList(asObject(asObject(affinity).podAffinity)[REQUIRED]).length > 0],
-  [
-    'required pod anti-affinity',
-    ({ affinity }) => asList(asObject(asObject(affinity).podAntiAffinity)[REQUIRED]).length > 0,
-  ],
-  [
-    'topology spread constraints',
-    ({ topologySpreadConstraints }) =>
-      asList(topologySpreadConstraints).some((each) => asObject(each).whenUnsatisfiable === 'DoNotSchedule'),
-  ],
   [
     'volumes that belong to nodes',
     ({ volumes }) =>

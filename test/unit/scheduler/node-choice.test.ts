@@ -1,22 +1,32 @@
 import test from 'ava';
-import { feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
+import { type Choice, feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
 import { ClusterEvent, type NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
-import type {
-  ClusterView,
-  FilterPlugin,
-  Profile,
-  ScorePlugin,
-  Status,
-} from '../../../actors/scheduler/framework/framework.ts';
+import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
+import type { FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework/framework.ts';
 import { refusal } from '../../../actors/scheduler/framework/framework.ts';
 import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
-import { dialect, nodeInfo, podInfo, seededRandom, zoneOf } from './objects.ts';
+import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
+import { dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
 
 const EMPTY_PROFILE: Profile = { filters: [], scores: [], postFilters: [], reserves: [], permits: [] };
 
-function clusterOf(nodes: readonly NodeInfo[]): ClusterView {
-  return { nodes, hasSoftTaints: nodes.some((node) => node.softTaints.length > 0) };
+class Chooser {
+  private readonly profile: Profile;
+  private readonly chooser: NodeChooser;
+
+  constructor(profile: Profile, seed: number) {
+    this.profile = profile;
+    this.chooser = new NodeChooser(seededRandom(seed), 0);
+  }
+
+  get nodesExamined(): number {
+    return this.chooser.nodesExamined;
+  }
+
+  choose(pod: PodInfo, nodes: readonly NodeInfo[]): Choice {
+    return this.chooser.choose(pod, this.profile, viewOf(nodes), new Nominations());
+  }
 }
 
 function nodesNamed(count: number): NodeInfo[] {
@@ -59,8 +69,8 @@ test('a sample begins where the last one ended, so that every node gets its turn
     seen.push(node);
     return null;
   });
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [watch] }, seededRandom(1), 0);
-  for (let round = 0; round < 5; round++) chooser.choose(podInfo('p'), clusterOf(nodes));
+  const chooser = new Chooser({ ...EMPTY_PROFILE, filters: [watch] }, 1);
+  for (let round = 0; round < 5; round++) chooser.choose(podInfo('p'), nodes);
   t.is(seen.length, 600);
   t.deepEqual(
     seen.map(({ name }) => name),
@@ -72,8 +82,8 @@ test('a sample begins where the last one ended, so that every node gets its turn
 test('the sample goes on past nodes that do not fit', (t) => {
   const nodes = nodesNamed(200);
   const last = filterBy((node) => (node.name === 'n199' ? null : refusal('unschedulable', 0, 'no')));
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [last] }, seededRandom(1), 0);
-  t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, 'n199');
+  const chooser = new Chooser({ ...EMPTY_PROFILE, filters: [last] }, 1);
+  t.is(chooser.choose(podInfo('p'), nodes).node?.name, 'n199');
 });
 
 test('the node with the highest weighted score is chosen', (t) => {
@@ -82,8 +92,8 @@ test('the node with the highest weighted score is chosen', (t) => {
     { plugin: scoreBy((node) => (node.name === 'n1' ? 60 : 0)), weight: 1 },
     { plugin: scoreBy((node) => (node.name === 'n2' ? 40 : 0)), weight: 2 },
   ];
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(1), 0);
-  t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, 'n2');
+  const chooser = new Chooser({ ...EMPTY_PROFILE, scores }, 1);
+  t.is(chooser.choose(podInfo('p'), nodes).node?.name, 'n2');
 });
 
 const NORMALIZED: readonly (readonly ['none' | 'highest' | 'lowest', string])[] = [
@@ -100,18 +110,18 @@ for (const [how, expected] of NORMALIZED) {
       { plugin: scoreBy((node) => raw[nodes.indexOf(node)]!, how), weight: 1 },
       { plugin: scoreBy((node) => (node.name === 'n0' ? 40 : 0)), weight: 1 },
     ];
-    const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(1), 0);
-    t.is(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name, expected);
+    const chooser = new Chooser({ ...EMPTY_PROFILE, scores }, 1);
+    t.is(chooser.choose(podInfo('p'), nodes).node?.name, expected);
   });
 }
 
 test('among equally good nodes every one is drawn, and no other', (t) => {
   const nodes = nodesNamed(5);
   const scores = [{ plugin: scoreBy((node) => (node.name === 'n3' ? 1 : 2)), weight: 1 }];
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, scores }, seededRandom(5), 0);
+  const chooser = new Chooser({ ...EMPTY_PROFILE, scores }, 5);
   const drawn = new Set<string>();
   for (let round = 0; round < 200; round++) {
-    drawn.add(chooser.choose(podInfo('p'), clusterOf(nodes)).node?.name ?? 'none');
+    drawn.add(chooser.choose(podInfo('p'), nodes).node?.name ?? 'none');
   }
   t.deepEqual([...drawn].sort(), ['n0', 'n1', 'n2', 'n4']);
 });
@@ -119,8 +129,8 @@ test('among equally good nodes every one is drawn, and no other', (t) => {
 test('when nothing fits, the reasons are counted over the nodes and listed in order', (t) => {
   const taints = [{ key: 'role', value: 'db', effect: 'NoSchedule' }];
   const nodes = [nodeInfo('a', { allocatable: { cpu: '1' } }), nodeInfo('b', { taints }), nodeInfo('c', { taints })];
-  const chooser = new NodeChooser(defaultProfile(dialect), seededRandom(1), 0);
-  t.deepEqual(chooser.choose(podInfo('p', { requests: { cpu: '2' } }), clusterOf(nodes)), {
+  const chooser = new Chooser(defaultProfile(dialect), 1);
+  t.deepEqual(chooser.choose(podInfo('p', { requests: { cpu: '2' } }), nodes), {
     node: null,
     code: 'unschedulable',
     message:
@@ -130,8 +140,8 @@ test('when nothing fits, the reasons are counted over the nodes and listed in or
 });
 
 test('without nodes there is nothing to count', (t) => {
-  const chooser = new NodeChooser(defaultProfile(dialect), seededRandom(1), 0);
-  t.deepEqual(chooser.choose(podInfo('p'), clusterOf([])), {
+  const chooser = new Chooser(defaultProfile(dialect), 1);
+  t.deepEqual(chooser.choose(podInfo('p'), []), {
     node: null,
     code: 'unschedulable',
     message: 'no nodes available to schedule pods',
@@ -144,19 +154,19 @@ test('a plugin that refuses the pod as such is counted for every node', (t) => {
     name: 'Test',
     prepareFilter: () => refusal('unresolvable', ClusterEvent.nodeLabels, 'a volume is missing'),
   };
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [plugin] }, seededRandom(1), 0);
-  const choice = chooser.choose(podInfo('p'), clusterOf(nodesNamed(4)));
+  const chooser = new Chooser({ ...EMPTY_PROFILE, filters: [plugin] }, 1);
+  const choice = chooser.choose(podInfo('p'), nodesNamed(4));
   t.is(choice.node === null && choice.message, '0/4 nodes are available: 4 a volume is missing.');
 });
 
 test('a plugin that cannot decide ends the attempt, even where other nodes fit', (t) => {
   const broken = filterBy((node) => (node.name === 'n1' ? refusal('error', 0, 'no answer') : null));
-  const chooser = new NodeChooser({ ...EMPTY_PROFILE, filters: [broken] }, seededRandom(1), 0);
-  const choice = chooser.choose(podInfo('p'), clusterOf(nodesNamed(3)));
+  const chooser = new Chooser({ ...EMPTY_PROFILE, filters: [broken] }, 1);
+  const choice = chooser.choose(podInfo('p'), nodesNamed(3));
   t.like(choice, { node: null, code: 'error', message: 'no answer' });
 });
 
-test('post-filter plugins see every refusal, and the events they cause may help the pod', (t) => {
+test('post-filter plugins see every refusal, and what they would do is part of the choice', (t) => {
   const seen: string[] = [];
   const profile: Profile = {
     ...EMPTY_PROFILE,
@@ -164,16 +174,16 @@ test('post-filter plugins see every refusal, and the events they cause may help 
     postFilters: [
       {
         name: 'Test',
-        postFilter(pod, rejections) {
+        postFilter({ pod, rejections }) {
           seen.push(...rejections.map(({ node, status }) => `${pod.name} ${node.name} ${status.reasons.join()}`));
-          return ClusterEvent.podRemoved;
+          return { node: 'n1', victims: [] };
         },
       },
     ],
   };
-  const choice = new NodeChooser(profile, seededRandom(1), 0).choose(podInfo('p'), clusterOf(nodesNamed(2)));
+  const choice = new Chooser(profile, 1).choose(podInfo('p'), nodesNamed(2));
   t.deepEqual(seen, ['p n0 full', 'p n1 full']);
-  t.is(choice.node === null && choice.helpedBy, ClusterEvent.nodeAdded | ClusterEvent.podRemoved);
+  t.deepEqual(choice.node === null && choice.preemption, { node: 'n1', victims: [] });
 });
 
 test('nodes are tried zone by zone in turn', (t) => {

@@ -1,8 +1,10 @@
 // Pods, nodes and randomness for the scheduler's tests: valid by default, changed where a test says so.
 
+import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
 import { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
 import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import type { ClusterView } from '../../../actors/scheduler/framework/framework.ts';
 import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
 import type { JsonObject } from '../../../actors/scheduler/pods/object-reading.ts';
 import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
@@ -84,4 +86,18 @@ export function newCore(options: Partial<CoreOptions> = {}): SchedulingCore {
     zoneOf,
     ...options,
   });
+}
+
+/** A cluster of nodes made one by one; nothing is known of their pods but what is counted in. */
+export function viewOf(nodes: readonly NodeInfo[]): ClusterView {
+  const { topology, selectorOfOwners } = new ClusterState(zoneOf);
+  return {
+    nodes,
+    hasSoftTaints: nodes.some(({ softTaints }) => softTaints.length > 0),
+    hasHardTaints: nodes.some(({ hardTaints }) => hardTaints.length > 0),
+    hasCordonedNodes: nodes.some(({ unschedulable }) => unschedulable),
+    topology,
+    node: (name) => nodes.find((each) => each.name === name),
+    selectorOfOwners,
+  };
 }

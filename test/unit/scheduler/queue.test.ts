@@ -54,7 +54,7 @@ test('an event moves an unschedulable pod through its backoff', (t) => {
   const queue = new SchedulingQueue();
   queue.set(podInfo('a'), 0);
   fail(queue, 100);
-  queue.moveOnEvents(ClusterEvent.nodeAdded, 600);
+  queue.moveOnEvents(ClusterEvent.nodeAdded, 600, () => true);
   t.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0 });
   queue.flush(1_099);
   t.is(queue.counts().active, 0);
@@ -66,7 +66,7 @@ test('an event after the backoff makes an unschedulable pod active at once', (t)
   const queue = new SchedulingQueue();
   queue.set(podInfo('a'), 0);
   fail(queue, 0);
-  queue.moveOnEvents(ClusterEvent.podRemoved, 1_000);
+  queue.moveOnEvents(ClusterEvent.podRemoved, 1_000, () => true);
   t.is(queue.counts().active, 1);
 });
 
@@ -74,9 +74,9 @@ test('an event that cannot help a pod leaves it where it is', (t) => {
   const queue = new SchedulingQueue();
   queue.set(podInfo('a'), 0);
   fail(queue, 0, ClusterEvent.nodeAdded | ClusterEvent.nodeLabels);
-  queue.moveOnEvents(ClusterEvent.podRemoved | ClusterEvent.nodeTaints, 5_000);
+  queue.moveOnEvents(ClusterEvent.podRemoved | ClusterEvent.nodeTaints, 5_000, () => true);
   t.is(queue.counts().unschedulable, 1);
-  queue.moveOnEvents(ClusterEvent.nodeLabels, 5_000);
+  queue.moveOnEvents(ClusterEvent.nodeLabels, 5_000, () => true);
   t.is(queue.counts().active, 1);
 });
 

@@ -362,11 +362,7 @@ test('the kind makes a decider whose settings can be overridden', (t) => {
   t.is(schedulerKind.settings?.bindingBatchMax, 256);
 });
 
-const required = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone', labelSelector: {} }] };
 const UNKNOWN_DEMANDS: readonly (readonly [demand: string, spec: JsonObject])[] = [
-  ['required pod affinity', { affinity: { podAffinity: required } }],
-  ['required pod anti-affinity', { affinity: { podAntiAffinity: required } }],
-  ['topology spread constraints', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }],
   ['volumes that belong to nodes', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }],
   ['a runtime class', { runtimeClassName: 'sandboxed' }],
 ];

@@ -336,3 +336,19 @@ test('a binding that fails undoes the reservation, and one that is confirmed doe
   core.settleBinding(b!.pod, { bound: false, reason: 'failed', message: '' }, 1);
   t.is(given, 1);
 });
+
+test('a pod that wants to be near others is tried again when such a pod is placed, and not for any other', (t) => {
+  const core = newCore();
+  core.setNode('n', node('n', { labels: { zone: 'a' } }));
+  const term = { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'web' } } };
+  const spec = { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } } };
+  core.setPod(pod('near', { spec }), 0);
+  t.is(decideAll(core, 0)[0]?.kind, 'unschedulable');
+  core.setPod(boundPod('other', 'n', { metadata: { labels: { app: 'db' } } }), 2_000);
+  t.deepEqual(decideAll(core, 2_000), []);
+  core.setPod(pod('web', { metadata: { labels: { app: 'web' } } }), 3_000);
+  t.deepEqual(
+    bindsOf([...decideAll(core, 3_000), ...decideAll(core, 3_000)]).map((bind) => bind.pod.name),
+    ['web', 'near'],
+  );
+});

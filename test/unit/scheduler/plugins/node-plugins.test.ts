@@ -1,14 +1,16 @@
 import test from 'ava';
-import type { FilterPlugin, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
-import { balancedAllocation } from '../../../actors/scheduler/plugins/balanced-allocation.ts';
-import { leastAllocated } from '../../../actors/scheduler/plugins/least-allocated.ts';
-import { nodeAffinity } from '../../../actors/scheduler/plugins/node-affinity.ts';
-import { nodeName } from '../../../actors/scheduler/plugins/node-name.ts';
-import { nodePorts } from '../../../actors/scheduler/plugins/node-ports.ts';
-import { nodeResourcesFit } from '../../../actors/scheduler/plugins/node-resources-fit.ts';
-import { nodeUnschedulable } from '../../../actors/scheduler/plugins/node-unschedulable.ts';
-import { taintToleration } from '../../../actors/scheduler/plugins/taint-toleration.ts';
-import { dialect, type NodeParts, nodeInfo, type PodParts, podInfo } from './objects.ts';
+import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
+import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
+import type { FilterPlugin, ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
+import { balancedAllocation } from '../../../../actors/scheduler/plugins/balanced-allocation.ts';
+import { leastAllocated } from '../../../../actors/scheduler/plugins/least-allocated.ts';
+import { nodeAffinity } from '../../../../actors/scheduler/plugins/node-affinity.ts';
+import { nodeName } from '../../../../actors/scheduler/plugins/node-name.ts';
+import { nodePorts } from '../../../../actors/scheduler/plugins/node-ports.ts';
+import { nodeResourcesFit } from '../../../../actors/scheduler/plugins/node-resources-fit.ts';
+import { nodeUnschedulable } from '../../../../actors/scheduler/plugins/node-unschedulable.ts';
+import { taintToleration } from '../../../../actors/scheduler/plugins/taint-toleration.ts';
+import { dialect, type NodeParts, nodeInfo, type PodParts, podInfo, viewOf } from '../objects.ts';
 
 interface FilterCase {
   readonly title: string;
@@ -24,10 +26,8 @@ interface FilterCase {
 function refusalOf(plugin: FilterPlugin, { pod = {}, node = {}, others = [] }: FilterCase): readonly string[] {
   const pods = others.map((parts, at) => podInfo(`other-${at}`, parts));
   const target = nodeInfo('n1', node, pods);
-  const prepared = plugin.prepareFilter(podInfo('p', pod), { nodes: [target], hasSoftTaints: false });
-  if (prepared === null) return [];
-  const status = typeof prepared === 'function' ? prepared(target) : prepared;
-  return status === null ? [] : status.reasons;
+  const run = new FilterRun(podInfo('p', pod), viewOf([target]), [plugin], new Nominations());
+  return (run.refused ?? run.check(target))?.reasons ?? [];
 }
 
 function filterCases(plugin: FilterPlugin, cases: readonly FilterCase[]): void {
@@ -353,13 +353,11 @@ test('a host port stays taken until the last of the pods that claim it has gone'
   const claim = ports({ hostPort: 80 });
   const [first, second] = [podInfo('a', claim), podInfo('b', claim)];
   const target = nodeInfo('n1', {}, [first, second]);
-  const filter = nodePorts.prepareFilter(podInfo('p', claim), { nodes: [target], hasSoftTaints: false });
-  if (typeof filter !== 'function') return t.fail('the plugin skipped the pod');
+  const filter = new FilterRun(podInfo('p', claim), viewOf([target]), [nodePorts], new Nominations());
   target.removePod(first);
-  t.not(filter(target), null);
+  t.not(filter.check(target), null);
   target.removePod(second);
-  t.is(filter(target), null);
-  return;
+  t.is(filter.check(target), null);
 });
 
 interface ScoreCase {
@@ -367,20 +365,19 @@ interface ScoreCase {
   readonly pod?: PodParts;
   readonly node?: NodeParts;
   readonly others?: readonly PodParts[];
-  readonly hasSoftTaints?: boolean;
   /** null: the plugin skips the pod. */
   readonly score: number | null;
 }
 
 function scoreCases(plugin: ScorePlugin, cases: readonly ScoreCase[]): void {
-  for (const { title, pod = {}, node = {}, others = [], hasSoftTaints = false, score } of cases) {
+  for (const { title, pod = {}, node = {}, others = [], score } of cases) {
     test(`${plugin.name}: ${title}`, (t) => {
       const target = nodeInfo(
         'n1',
         node,
         others.map((parts, at) => podInfo(`other-${at}`, parts)),
       );
-      const scorer = plugin.prepareScore(podInfo('p', pod), { nodes: [target], hasSoftTaints });
+      const scorer = plugin.prepareScore(podInfo('p', pod), viewOf([target]), [target]);
       t.is(scorer === null ? null : scorer.score(target), score);
     });
   }
@@ -462,15 +459,13 @@ scoreCases(taintToleration, [
     title: 'soft taints that are not tolerated are counted',
     pod: tolerating({ key: 'a', operator: 'Exists' }),
     node: { taints: ['a', 'b', 'c'].map((key) => ({ key, effect: 'PreferNoSchedule' })) },
-    hasSoftTaints: true,
     score: 2,
   },
-  { title: 'hard taints are not counted', node: tainted('NoExecute'), hasSoftTaints: true, score: 0 },
+  { title: 'hard taints are not counted', node: tainted('NoExecute'), score: null },
   {
     title: 'a toleration for a hard effect tolerates no soft taint',
     pod: tolerating({ key: 'dedicated', operator: 'Exists', effect: 'NoSchedule' }),
     node: tainted('PreferNoSchedule'),
-    hasSoftTaints: true,
     score: 1,
   },
 ]);

@@ -1,0 +1,80 @@
+// The filters of a profile, prepared for one pod: which node will do, also with pods added to it or taken from it. Pure;
+// lives as long as the decision about the pod.
+import type {
+  ClusterView,
+  FilterPlugin,
+  FilterTrial,
+  NodeFilter,
+  PreparedFilter,
+  Status,
+} from '../framework/framework.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import type { NodeInfo } from './node-info.ts';
+import type { Nominations } from './nominations.ts';
+
+export class FilterRun implements FilterTrial {
+  /** A plug-in refuses the pod on all nodes. */
+  readonly refused: Status | null = null;
+  /** The only nodes that can do, when a plug-in knows them. */
+  readonly only: PreparedFilter['only'];
+  private readonly pod: PodInfo;
+  private readonly nominations: Nominations;
+  private readonly checks: NodeFilter[] = [];
+  private readonly counting: PreparedFilter[] = [];
+
+  constructor(pod: PodInfo, cluster: ClusterView, plugins: readonly FilterPlugin[], nominations: Nominations) {
+    this.pod = pod;
+    this.nominations = nominations;
+    for (const plugin of plugins) {
+      const prepared = plugin.prepareFilter(pod, cluster);
+      if (prepared === null) continue;
+      if (typeof prepared === 'function') this.checks.push(prepared);
+      else if ('code' in prepared) {
+        this.refused = prepared;
+        return;
+      } else {
+        this.checks.push(prepared.check);
+        if (prepared.change !== undefined) this.counting.push(prepared);
+        if (
+          prepared.only !== undefined &&
+          (this.only?.names.length ?? Number.POSITIVE_INFINITY) > prepared.only.names.length
+        )
+          this.only = prepared.only;
+      }
+    }
+  }
+
+  /** Null when the node will do, with the pods that were promised room there as well as without them. */
+  check(node: NodeInfo): Status | null {
+    const promised = this.nominations.size === 0 ? [] : this.nominations.before(this.pod, node.name);
+    return promised.length === 0 ? this.ask(node) : (this.askBeside(node, promised) ?? this.ask(node));
+  }
+
+  change(pod: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+    for (const each of this.counting) each.change?.(pod, node, sign);
+  }
+
+  reset(): void {
+    for (const each of this.counting) each.reset?.();
+  }
+
+  private askBeside(node: NodeInfo, promised: readonly PodInfo[]): Status | null {
+    const fuller = node.copy();
+    for (const pod of promised) {
+      fuller.addPod(pod);
+      this.change(pod, node, 1);
+    }
+    const status = this.ask(fuller);
+    for (const pod of promised) this.change(pod, node, -1);
+    return status;
+  }
+
+  private ask(node: NodeInfo): Status | null {
+    const { checks } = this;
+    for (let at = 0; at < checks.length; at++) {
+      const status = checks[at]!(node);
+      if (status !== null) return status;
+    }
+    return null;
+  }
+}

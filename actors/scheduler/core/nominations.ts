@@ -1,0 +1,50 @@
+// Pods that were promised room on a node, where others are leaving to make it. Until they are placed, pods of lower
+// priority must not take that room. Pure.
+import type { PodInfo } from '../pods/pod-info.ts';
+
+const NONE: readonly PodInfo[] = Object.freeze([]);
+
+export class Nominations {
+  private readonly byNode = new Map<string, Map<string, PodInfo>>();
+  private readonly nodeOf = new Map<string, string>();
+
+  get size(): number {
+    return this.nodeOf.size;
+  }
+
+  /** The node a pod was promised room on. */
+  nodeFor(key: string): string | undefined {
+    return this.nodeOf.get(key);
+  }
+
+  /** Promises, or brings the pod up to date. */
+  set(pod: PodInfo, node: string): void {
+    this.remove(pod.key);
+    const pods = this.byNode.get(node) ?? new Map<string, PodInfo>();
+    pods.set(pod.key, pod);
+    this.byNode.set(node, pods);
+    this.nodeOf.set(pod.key, node);
+  }
+
+  remove(key: string): void {
+    const node = this.nodeOf.get(key);
+    if (node === undefined) return;
+    this.nodeOf.delete(key);
+    const pods = this.byNode.get(node);
+    pods?.delete(key);
+    if (pods?.size === 0) this.byNode.delete(node);
+  }
+
+  /** The pods on a node that this one must leave room for: others of its priority or more. */
+  before(pod: PodInfo, node: string): readonly PodInfo[] {
+    const pods = this.byNode.get(node);
+    if (pods === undefined) return NONE;
+    return [...pods.values()].filter(({ key, priority }) => key !== pod.key && priority >= pod.priority);
+  }
+
+  /** The pods on a node of lower priority than this one. */
+  below(pod: PodInfo, node: string): readonly PodInfo[] {
+    const pods = this.byNode.get(node);
+    return pods === undefined ? NONE : [...pods.values()].filter(({ priority }) => priority < pod.priority);
+  }
+}

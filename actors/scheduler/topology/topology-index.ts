@@ -1,0 +1,216 @@
+// Where placed pods are, by what other pods can ask of them: counts by selector and domain, spreads, and the terms that
+// placed pods carry. A count is made when a pod first asks for it and kept up to date from then on, so that the next
+// pods of the same workload ask for nothing but numbers. Bounded: what was not asked for longest is dropped. Pure.
+import type { Labels } from '../../../api/selectors/label-requirement.ts';
+import type { NodeInfo } from '../core/node-info.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import { type AffinityTerm, termMatches } from '../pods/pod-terms.ts';
+import { type CarriedTerm, CarriedTerms } from './carried-terms.ts';
+import { DomainCounts } from './domain-counts.ts';
+import { type GroupCount, type PodGroup, PodGroups } from './pod-groups.ts';
+import { SpreadCounts } from './spread-counts.ts';
+
+/** A question about placed pods. */
+export interface PodSelection {
+  /** Equal for questions that are the same. */
+  readonly id: string;
+  /** No pod of another namespace matches; undefined when that is not known beforehand. */
+  readonly namespaces: readonly string[] | undefined;
+  matches(namespace: string, labels: Labels, deleting: boolean): boolean;
+}
+
+/** Which nodes count: `id` is equal for questions that are the same. */
+export interface NodeSelection {
+  readonly id: string;
+  matches(node: NodeInfo): boolean;
+}
+
+/** What pods carry: terms that keep others away, that draw others near, and that would rather do either. */
+export type TermRole = 'requiredAnti' | 'required' | 'preferred';
+
+const ROLES: readonly TermRole[] = ['requiredAnti', 'required', 'preferred'];
+
+interface KeptCount extends GroupCount {
+  readonly selection: PodSelection;
+  readonly groups: Set<PodGroup>;
+  readonly domains: DomainCounts | undefined;
+  readonly spread: SpreadCounts | undefined;
+}
+
+/** Numbers kept over all counts together, about: one a node and count. */
+const KEPT_NUMBERS_MAX = 1 << 20;
+const KEPT_COUNTS_MIN = 16;
+const KEPT_COUNTS_MAX = 512;
+
+interface Found {
+  readonly version: number;
+  readonly terms: readonly CarriedTerm[];
+}
+
+export class TopologyIndex {
+  private readonly groups = new PodGroups();
+  private readonly nodes: () => readonly NodeInfo[];
+  private readonly labelsOfNamespace: (name: string) => Labels | undefined;
+  /** The least lately asked first. */
+  private readonly kept = new Map<string, KeptCount>();
+  private readonly carried: Readonly<Record<TermRole, CarriedTerms>> = {
+    requiredAnti: new CarriedTerms(),
+    required: new CarriedTerms(),
+    preferred: new CarriedTerms(),
+  };
+  /** Which carried terms speak of a group's pods. */
+  private found = new WeakMap<PodGroup, Partial<Record<TermRole, Found>>>();
+
+  constructor(nodes: () => readonly NodeInfo[], labelsOfNamespace: (name: string) => Labels | undefined) {
+    this.nodes = nodes;
+    this.labelsOfNamespace = labelsOfNamespace;
+  }
+
+  /** A pod is on the node now. */
+  place(pod: PodInfo, node: NodeInfo): void {
+    const group = this.groups.ensure(pod, (made) => this.joinCounts(made));
+    group.nodes.set(node, (group.nodes.get(node) ?? 0) + 1);
+    for (const count of group.counts) count.change(node, 1);
+    this.carry(pod, node, 1);
+  }
+
+  /** A pod that was placed is no more. */
+  take(pod: PodInfo, node: NodeInfo): void {
+    const group = this.groups.get(pod);
+    if (group === undefined) return;
+    const left = (group.nodes.get(node) ?? 0) - 1;
+    if (left > 0) group.nodes.set(node, left);
+    else group.nodes.delete(node);
+    for (const count of group.counts) count.change(node, -1);
+    this.carry(pod, node, -1);
+    if (group.nodes.size > 0) return;
+    for (const count of group.counts) (count as KeptCount).groups.delete(group);
+    this.groups.drop(pod);
+  }
+
+  /** A node came, went, or has other labels. */
+  nodeChanged(node: NodeInfo): void {
+    for (const role of ROLES) this.carried[role].relabeled(node);
+    for (const { domains, spread, groups } of this.kept.values()) {
+      domains?.relabeled(node);
+      spread?.nodeChanged(node, podsOf(groups, node));
+    }
+  }
+
+  /** A namespace's labels are others now: what terms say of it may be, too. */
+  namespaceChanged(): void {
+    for (const [id, { selection }] of this.kept) if (selection.namespaces === undefined) this.drop(id);
+    this.found = new WeakMap();
+  }
+
+  /** Pods of the selection by the values of a label of their nodes. */
+  domainCounts(selection: PodSelection, topologyKey: string): DomainCounts {
+    const id = `${topologyKey}\n${selection.id}`;
+    return this.keep(id, selection, () => ({ domains: new DomainCounts(topologyKey) })).domains!;
+  }
+
+  /** How pods of the selection are spread over the nodes of another; these must have a label of that key. */
+  spreadCounts(selection: PodSelection, topologyKey: string, nodes: NodeSelection): SpreadCounts {
+    const id = `${topologyKey}\n${selection.id}\n${nodes.id}`;
+    const make = () => ({ spread: new SpreadCounts(topologyKey, (node) => node.present && nodes.matches(node)) });
+    return this.keep(id, selection, make).spread!;
+  }
+
+  /** The terms of one role that placed pods carry and that speak of this pod. */
+  termsAbout(pod: PodInfo, role: TermRole): readonly CarriedTerm[] {
+    const terms = this.carried[role];
+    if (terms.size === 0) return [];
+    const group = this.groups.get(pod);
+    const before = group === undefined ? undefined : this.found.get(group);
+    const known = before?.[role];
+    if (known?.version === terms.version) return known.terms;
+    const about: CarriedTerm[] = [];
+    for (const carried of terms.values()) if (this.speaksOf(carried.term, pod)) about.push(carried);
+    if (group !== undefined) this.found.set(group, { ...before, [role]: { version: terms.version, terms: about } });
+    return about;
+  }
+
+  speaksOf(term: AffinityTerm, pod: PodInfo): boolean {
+    return this.termMatches(term, pod.namespace, pod.labels);
+  }
+
+  /** Whether a term speaks of pods with these labels in this namespace. */
+  termMatches(term: AffinityTerm, namespace: string, labels: Labels): boolean {
+    return termMatches(term, namespace, labels, this.labelsOfNamespace);
+  }
+
+  private carry(pod: PodInfo, node: NodeInfo, sign: 1 | -1): void {
+    const { required, requiredAnti, preferred } = pod.affinity;
+    for (const term of requiredAnti) this.carried.requiredAnti.change(term, 1, node, sign);
+    for (const term of required) this.carried.required.change(term, 1, node, sign);
+    for (const { weight, term } of preferred) this.carried.preferred.change(term, weight, node, sign);
+  }
+
+  private joinCounts(group: PodGroup): void {
+    for (const count of this.kept.values()) {
+      if (!count.selection.matches(group.namespace, group.labels, group.deleting)) continue;
+      group.counts.add(count);
+      count.groups.add(group);
+    }
+  }
+
+  private keep(
+    id: string,
+    selection: PodSelection,
+    make: () => { readonly domains?: DomainCounts; readonly spread?: SpreadCounts },
+  ): KeptCount {
+    const known = this.kept.get(id);
+    if (known !== undefined) {
+      this.kept.delete(id);
+      this.kept.set(id, known);
+      return known;
+    }
+    const { domains, spread } = make();
+    const counter = (domains ?? spread)!;
+    const count: KeptCount = {
+      selection,
+      domains,
+      spread,
+      groups: new Set(),
+      change: (node, delta) => counter.change(node, delta),
+    };
+    this.fill(count);
+    this.kept.set(id, count);
+    this.dropLeastAsked();
+    return count;
+  }
+
+  private fill(count: KeptCount): void {
+    const { selection, spread, groups, domains } = count;
+    for (const group of this.groups.in(selection.namespaces)) {
+      if (!selection.matches(group.namespace, group.labels, group.deleting)) continue;
+      groups.add(group);
+      group.counts.add(count);
+      if (domains !== undefined) for (const [node, pods] of group.nodes) domains.change(node, pods);
+    }
+    if (spread === undefined) return;
+    for (const node of this.nodes()) spread.nodeChanged(node, podsOf(groups, node));
+  }
+
+  private dropLeastAsked(): void {
+    const room = Math.floor(KEPT_NUMBERS_MAX / Math.max(1, this.nodes().length));
+    const most = Math.max(KEPT_COUNTS_MIN, Math.min(KEPT_COUNTS_MAX, room));
+    for (const id of this.kept.keys()) {
+      if (this.kept.size <= most) return;
+      this.drop(id);
+    }
+  }
+
+  private drop(id: string): void {
+    const count = this.kept.get(id);
+    if (count === undefined) return;
+    for (const group of count.groups) group.counts.delete(count);
+    this.kept.delete(id);
+  }
+}
+
+function podsOf(groups: ReadonlySet<PodGroup>, node: NodeInfo): number {
+  let pods = 0;
+  for (const group of groups) pods += group.nodes.get(node) ?? 0;
+  return pods;
+}

@@ -1,0 +1,287 @@
+import test from 'ava';
+import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
+import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
+import { interPodAffinity } from '../../../../actors/scheduler/plugins/inter-pod-affinity.ts';
+import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
+import { boundPod, node, type PodParts } from '../objects.ts';
+import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
+
+const plugin = interPodAffinity({ hardPodAffinityWeight: 1 });
+const NEAR = "node(s) didn't match pod affinity rules";
+const AWAY = "node(s) didn't match pod anti-affinity rules";
+const OTHERS = "node(s) didn't satisfy existing pods anti-affinity rules";
+const HOST = 'host';
+
+const term = (app: string, topologyKey = 'zone', more: object = {}) => ({
+  topologyKey,
+  labelSelector: { matchLabels: { app } },
+  ...more,
+});
+type Term = ReturnType<typeof term>;
+
+function affinity(kind: 'podAffinity' | 'podAntiAffinity', terms: readonly Term[], labels: object = {}): PodParts {
+  const spec = { affinity: { [kind]: { requiredDuringSchedulingIgnoredDuringExecution: terms } } };
+  return { spec, metadata: { labels } };
+}
+const near = (terms: readonly Term[], labels: object = {}) => affinity('podAffinity', terms, labels);
+const away = (terms: readonly Term[], labels: object = {}) => affinity('podAntiAffinity', terms, labels);
+
+function preferring(weighted: readonly (readonly [weight: number, term: Term])[], labels: object = {}): PodParts {
+  const of = (wanted: boolean) =>
+    weighted
+      .filter(([weight]) => weight > 0 === wanted)
+      .map(([weight, podAffinityTerm]) => ({ weight: Math.abs(weight), podAffinityTerm }));
+  const spec = {
+    affinity: {
+      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: of(true) },
+      podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: of(false) },
+    },
+  };
+  return { spec, metadata: { labels } };
+}
+
+const app = (name: string, namespace = 'default'): PodParts => ({
+  namespace,
+  metadata: { namespace, labels: { app: name } },
+});
+const a1 = { labels: { zone: 'a', host: 'a1' } };
+const a2 = { labels: { zone: 'a', host: 'a2' } };
+const b1 = { labels: { zone: 'b', host: 'b1' } };
+const nodes = { a1, a2, b1 };
+
+clusterFilterCases(plugin, [
+  { title: 'a pod without terms goes anywhere', nodes, placed: { 'a1/web': app('web') }, refused: {} },
+  {
+    title: 'required affinity takes the whole domain of a matching pod',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: near([term('web')]),
+    refused: { b1: NEAR },
+  },
+  {
+    title: 'required affinity by host takes that host alone',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: near([term('web', HOST)]),
+    refused: { a2: NEAR, b1: NEAR },
+  },
+  {
+    title: 'pods of another namespace are not near',
+    nodes,
+    placed: { 'a1/web': app('web', 'other') },
+    pod: near([term('web')]),
+    refused: { a1: NEAR, a2: NEAR, b1: NEAR },
+  },
+  {
+    title: 'a term that names their namespace finds them',
+    nodes,
+    placed: { 'a1/web': app('web', 'other') },
+    pod: near([term('web', 'zone', { namespaces: ['other'] })]),
+    refused: { b1: NEAR },
+  },
+  {
+    title: 'all terms must be met by the same pod',
+    nodes,
+    placed: { 'a1/web': app('web'), 'a1/db': app('db') },
+    pod: near([term('web'), term('db')]),
+    refused: { a1: NEAR, a2: NEAR, b1: NEAR },
+  },
+  {
+    title: 'one pod that meets two terms serves each by its own key',
+    nodes,
+    placed: { 'a1/web': { metadata: { labels: { app: 'web', tier: 'front' } } } },
+    pod: near([term('web', HOST), { topologyKey: 'zone', labelSelector: { matchLabels: { tier: 'front' } } } as never]),
+    refused: { a2: NEAR, b1: NEAR },
+  },
+  {
+    title: 'the first of a series that wants to be near its like goes anywhere',
+    nodes,
+    pod: near([term('web')], { app: 'web' }),
+    refused: {},
+  },
+  {
+    title: 'the first of a series still needs the label of the key',
+    nodes: { ...nodes, bare: {} },
+    pod: near([term('web')], { app: 'web' }),
+    refused: { bare: NEAR },
+  },
+  {
+    title: 'the second of the series goes where the first is',
+    nodes,
+    placed: { 'b1/web': app('web') },
+    pod: near([term('web')], { app: 'web' }),
+    refused: { a1: NEAR, a2: NEAR },
+  },
+  {
+    title: 'a pod on a node without the label is near to nobody',
+    nodes: { ...nodes, bare: {} },
+    placed: { 'bare/web': app('web') },
+    pod: near([term('web')]),
+    refused: { a1: NEAR, a2: NEAR, b1: NEAR, bare: NEAR },
+  },
+  {
+    title: 'required anti-affinity refuses the whole domain',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: away([term('web')]),
+    refused: { a1: AWAY, a2: AWAY },
+  },
+  {
+    title: 'each anti-affinity term refuses for itself',
+    nodes,
+    placed: { 'a1/web': app('web'), 'b1/db': app('db') },
+    pod: away([term('web', HOST), term('db', HOST)]),
+    refused: { a1: AWAY, b1: AWAY },
+  },
+  {
+    title: 'a node without the label of an anti-affinity term will do',
+    nodes: { a1, bare: {} },
+    placed: { 'a1/web': app('web'), 'bare/web': app('web') },
+    pod: away([term('web')]),
+    refused: { a1: AWAY },
+  },
+  {
+    title: 'the anti-affinity of a placed pod holds for those that come',
+    nodes,
+    placed: { 'a1/db': away([term('web')], { app: 'db' }) },
+    pod: app('web'),
+    refused: { a1: OTHERS, a2: OTHERS },
+  },
+  {
+    title: 'the anti-affinity of a placed pod leaves others alone',
+    nodes,
+    placed: { 'a1/db': away([term('web')], { app: 'db' }) },
+    pod: app('cache'),
+    refused: {},
+  },
+  {
+    title: 'the anti-affinity of a placed pod speaks of its own namespace',
+    nodes,
+    placed: { 'a1/db': away([term('web')], { app: 'db' }) },
+    pod: app('web', 'other'),
+    refused: {},
+  },
+  {
+    title: 'what the pod itself wants is said before what others want',
+    nodes: { a1, b1 },
+    placed: { 'a1/db': away([term('web')], { app: 'db' }), 'b1/db': away([term('web')], { app: 'db' }) },
+    pod: away([term('db')], { app: 'web' }),
+    refused: { a1: AWAY, b1: AWAY },
+  },
+  {
+    title: 'expressions select as match labels do',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: away([
+      { topologyKey: HOST, labelSelector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } } as never,
+    ]),
+    refused: { a1: AWAY },
+  },
+  {
+    title: 'a term without a selector means no pod',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: away([{ topologyKey: HOST } as never]),
+    refused: {},
+  },
+  {
+    title: 'a term with an empty selector means every pod of the namespace',
+    nodes,
+    placed: { 'a1/web': app('web'), 'b1/x': app('x', 'other') },
+    pod: away([{ topologyKey: HOST, labelSelector: {} } as never]),
+    refused: { a1: AWAY },
+  },
+]);
+
+clusterScoreCases(plugin, [
+  { title: 'without preferences anywhere the pod is skipped', nodes, placed: { 'a1/web': app('web') }, scores: null },
+  {
+    title: 'a preference is worth the whole domain',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: preferring([[5, term('web')]]),
+    scores: { a1: 100, a2: 100, b1: 0 },
+  },
+  {
+    title: 'each matching pod counts',
+    nodes,
+    placed: { 'a1/w1': app('web'), 'a1/w2': app('web'), 'b1/w3': app('web') },
+    pod: preferring([[5, term('web')]]),
+    scores: { a1: 100, a2: 100, b1: 50 },
+  },
+  {
+    title: 'a preference against pods lowers their domain',
+    nodes,
+    placed: { 'a1/web': app('web') },
+    pod: preferring([[-5, term('web')]]),
+    scores: { a1: 0, a2: 0, b1: 100 },
+  },
+  {
+    title: 'preferences for and against add up',
+    nodes,
+    placed: { 'a1/web': app('web'), 'a2/db': app('db') },
+    pod: preferring([
+      [4, term('web')],
+      [-4, term('db', HOST)],
+    ]),
+    scores: { a1: 100, a2: 0, b1: 0 },
+  },
+  {
+    title: 'a placed pod that prefers this one draws it near',
+    nodes,
+    placed: { 'b1/db': preferring([[7, term('web')]], { app: 'db' }) },
+    pod: app('web'),
+    scores: { a1: 0, a2: 0, b1: 100 },
+  },
+  {
+    title: 'a placed pod that would rather be without this one keeps it off',
+    nodes,
+    placed: { 'b1/db': preferring([[-7, term('web')]], { app: 'db' }) },
+    pod: app('web'),
+    scores: { a1: 100, a2: 100, b1: 0 },
+  },
+  {
+    title: 'a placed pod that requires this one draws it near with the weight of the profile',
+    nodes,
+    placed: { 'b1/db': near([term('web')], { app: 'db' }), 'a1/x': preferring([[2, term('web', HOST)]], { app: 'x' }) },
+    pod: app('web'),
+    scores: { a1: 100, a2: 0, b1: 50 },
+  },
+]);
+
+test('InterPodAffinity: a trial counts pods that come and go on the node in question', (t) => {
+  const parts = { nodes, placed: { 'a1/web': app('web') }, pod: away([term('web')], { app: 'lone' }) };
+  const cluster = clusterOf(parts);
+  const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+  const target = cluster.node('a1')!;
+  const web = cluster.placed('default/a1-web')!.pod;
+  t.not(run.check(target), null);
+  run.change(web, target, -1);
+  t.is(run.check(target), null, 'the pod that stands in the way is gone');
+  const other = readPod(boundPod('o', 'a1', away([term('lone')], { app: 'other' })));
+  run.change(other, target, 1);
+  t.is(run.check(target)?.reasons.at(-1), OTHERS, 'a pod that comes does not want this one');
+  run.change(other, target, -1);
+  t.is(run.check(target), null);
+  run.reset();
+  t.is(run.check(target)?.reasons.at(-1), AWAY, 'everything is as it was');
+});
+
+test('InterPodAffinity: counts follow pods that go, nodes that change their labels, and nodes that leave', (t) => {
+  const parts = { nodes, placed: { 'a1/web': app('web') }, pod: near([term('web')]) };
+  const cluster = clusterOf(parts);
+  const fits = () => {
+    const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+    return Object.keys(nodes).filter((name) => run.check(cluster.node(name)!) === null);
+  };
+  t.deepEqual(fits(), ['a1', 'a2']);
+  cluster.setNode('a1', node('a1', { labels: { zone: 'b' } }));
+  t.deepEqual(fits(), ['a1', 'b1']);
+  cluster.setBound(readPod(boundPod('b1-web', 'a2', app('web'))));
+  t.deepEqual(fits(), ['a1', 'a2', 'b1']);
+  cluster.removePod('default/a1-web');
+  t.deepEqual(fits(), ['a2']);
+  cluster.removeNode('a2');
+  cluster.setNode('a2', node('a2', a2));
+  t.deepEqual(fits(), ['a2'], 'the pods of a node that comes back count again');
+});

@@ -1,0 +1,196 @@
+import test from 'ava';
+import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
+import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
+import { podTopologySpread } from '../../../../actors/scheduler/plugins/pod-topology-spread.ts';
+import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
+import { boundPod, node, type PodParts } from '../objects.ts';
+import { clusterFilterCases, clusterOf, clusterScoreCases, podOf } from './cluster-cases.ts';
+
+const plugin = podTopologySpread({ defaultConstraints: [], systemDefaults: false, hostnameLabel: 'host' });
+const SKEWED = "node(s) didn't match pod topology spread constraints";
+const NO_LABEL = "node(s) didn't match pod topology spread constraints (missing required label)";
+
+const selector = { matchLabels: { app: 'web' } };
+const must = (maxSkew: number, topologyKey: string, labelSelector: object = selector) => ({
+  maxSkew,
+  topologyKey,
+  labelSelector,
+  whenUnsatisfiable: 'DoNotSchedule',
+});
+const may = (maxSkew: number, topologyKey: string, labelSelector: object = selector) => ({
+  ...must(maxSkew, topologyKey, labelSelector),
+  whenUnsatisfiable: 'ScheduleAnyway',
+});
+const web: PodParts = { metadata: { labels: { app: 'web' } } };
+const spread = (constraints: readonly object[], spec: object = {}): PodParts => ({
+  ...web,
+  spec: { topologySpreadConstraints: constraints, ...spec },
+});
+const nodes = {
+  a1: { labels: { zone: 'a', host: 'a1', disk: 'ssd' } },
+  a2: { labels: { zone: 'a', host: 'a2' } },
+  b1: { labels: { zone: 'b', host: 'b1' } },
+  b2: { labels: { zone: 'b', host: 'b2', disk: 'ssd' } },
+};
+
+clusterFilterCases(plugin, [
+  { title: 'a pod without constraints goes anywhere', nodes, pod: web, refused: {} },
+  { title: 'an empty cluster is even', nodes, pod: spread([must(1, 'zone')]), refused: {} },
+  {
+    title: 'a zone that is ahead is refused',
+    nodes,
+    placed: { 'a1/w': web },
+    pod: spread([must(1, 'zone')]),
+    refused: { a1: SKEWED, a2: SKEWED },
+  },
+  {
+    title: 'a larger skew allows it',
+    nodes,
+    placed: { 'a1/w': web },
+    pod: spread([must(2, 'zone')]),
+    refused: {},
+  },
+  {
+    title: 'a pod that the selector does not match adds nothing itself',
+    nodes,
+    placed: { 'a1/w': web },
+    pod: { spec: { topologySpreadConstraints: [must(1, 'zone')] } },
+    refused: {},
+  },
+  {
+    title: 'pods of another namespace do not count',
+    nodes,
+    placed: { 'a1/w': { ...web, namespace: 'other' } },
+    pod: spread([must(1, 'zone')]),
+    refused: {},
+  },
+  {
+    title: 'pods that are being deleted do not count',
+    nodes,
+    placed: { 'a1/w': { metadata: { labels: { app: 'web' }, deletionTimestamp: '2026-01-01T00:00:00Z' } } },
+    pod: spread([must(1, 'zone')]),
+    refused: {},
+  },
+  {
+    title: 'a node without the label is refused for that',
+    nodes: { ...nodes, bare: {} },
+    pod: spread([must(1, 'zone')]),
+    refused: { bare: NO_LABEL },
+  },
+  {
+    title: 'a node that lacks the label of one constraint does not count for the other',
+    nodes: { a1: nodes.a1, b1: { labels: { zone: 'b' } } },
+    placed: { 'a1/w': web },
+    pod: spread([must(1, 'zone'), must(1, 'host')]),
+    refused: { b1: NO_LABEL },
+  },
+  {
+    title: 'every constraint must hold',
+    nodes,
+    placed: { 'a1/w': web, 'b1/w': web },
+    pod: spread([must(1, 'zone'), must(1, 'host')]),
+    refused: { a1: SKEWED, b1: SKEWED },
+  },
+  {
+    title: 'the least is taken over nodes that the node selector allows',
+    nodes,
+    placed: { 'a1/w': web },
+    pod: spread([must(1, 'host')], { nodeSelector: { zone: 'a' } }),
+    refused: { a1: SKEWED },
+  },
+  {
+    title: 'pods on nodes that the node selector leaves out do not count',
+    nodes,
+    placed: { 'a1/w1': web, 'b1/w': web, 'b1/w3': web },
+    pod: spread([must(1, 'zone')], { nodeSelector: { disk: 'ssd' } }),
+    refused: { a1: SKEWED, a2: SKEWED },
+  },
+  {
+    title: 'preferences refuse nothing',
+    nodes,
+    placed: { 'a1/w': web, 'a1/w2': web },
+    pod: spread([may(1, 'zone')]),
+    refused: {},
+  },
+  {
+    title: 'a constraint without a selector counts nobody',
+    nodes,
+    placed: { 'a1/w': web, 'a1/w2': web },
+    pod: { ...web, spec: { topologySpreadConstraints: [{ ...must(1, 'zone'), labelSelector: undefined }] } },
+    refused: {},
+  },
+]);
+
+clusterScoreCases(plugin, [
+  { title: 'without preferences the pod is skipped', nodes, pod: spread([must(1, 'zone')]), scores: null },
+  {
+    title: 'an empty cluster scores alike',
+    nodes,
+    pod: spread([may(1, 'zone')]),
+    scores: { a1: 100, a2: 100, b1: 100, b2: 100 },
+  },
+  {
+    title: 'the zone with fewer pods scores higher',
+    nodes,
+    placed: { 'a1/w1': web, 'a1/w2': web, 'b1/w': web },
+    pod: spread([may(1, 'zone')]),
+    scores: { a1: 50, a2: 50, b1: 100, b2: 100 },
+  },
+  {
+    title: 'the host with fewer pods scores higher',
+    nodes,
+    placed: { 'a1/w1': web, 'a1/w2': web, 'a2/w': web },
+    pod: spread([may(1, 'host')]),
+    scores: { a1: 0, a2: 66, b1: 100, b2: 100 },
+  },
+  {
+    title: 'nodes without the label score nothing',
+    nodes: { ...nodes, bare: {} },
+    placed: { 'a1/w1': web },
+    pod: spread([may(1, 'zone')]),
+    scores: { a1: 0, a2: 0, b1: 100, b2: 100, bare: 0 },
+  },
+  {
+    title: 'a larger skew is worth less, but the order stays',
+    nodes: { a1: nodes.a1, b1: nodes.b1 },
+    placed: { 'a1/w1': web, 'a1/w2': web },
+    pod: spread([may(3, 'zone')]),
+    scores: { a1: 50, b1: 100 },
+  },
+]);
+
+test('PodTopologySpread: a trial counts pods that come and go on the node in question', (t) => {
+  const parts = { nodes, placed: { 'a1/w': web, 'a2/w': web, 'b1/w': web }, pod: spread([must(1, 'zone')]) };
+  const cluster = clusterOf(parts);
+  const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+  const target = cluster.node('a1')!;
+  const placed = cluster.placed('default/a1-w')!.pod;
+  t.is(run.check(target)?.reasons[0], SKEWED);
+  run.change(placed, target, -1);
+  t.is(run.check(target), null);
+  run.change(placed, target, 1);
+  t.is(run.check(target)?.reasons[0], SKEWED);
+  run.change(placed, target, -1);
+  run.reset();
+  t.is(run.check(target)?.reasons[0], SKEWED);
+  t.is(run.check(cluster.node('b1')!), null);
+});
+
+test('PodTopologySpread: domains come with their first node and go with their last', (t) => {
+  const parts = { nodes, placed: { 'a1/w': web, 'b1/w': web }, pod: spread([must(1, 'zone')]) };
+  const cluster = clusterOf(parts);
+  const refused = () => {
+    const run = new FilterRun(podOf(parts), cluster, [plugin], new Nominations());
+    return ['a1', 'b1', 'c1'].filter((name) => cluster.node(name)?.present && run.check(cluster.node(name)!) !== null);
+  };
+  t.deepEqual(refused(), []);
+  cluster.setNode('c1', node('c1', { labels: { zone: 'c' } }));
+  t.deepEqual(refused(), ['a1', 'b1'], 'the new zone has none yet');
+  cluster.setBound(readPod(boundPod('c', 'c1', web)));
+  t.deepEqual(refused(), []);
+  cluster.removePod('default/c');
+  cluster.removeNode('c1');
+  t.deepEqual(refused(), []);
+  cluster.setNode('b1', node('b1', { labels: { zone: 'a' } }));
+  t.deepEqual(refused(), ['a1', 'b1'], 'zone b has b2 left, and no pod');
+});
