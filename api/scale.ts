@@ -1,6 +1,8 @@
 // The scale subresource: how many replicas a workload has and should have, as an autoscaling/v1 Scale. For the types
 // that keep the wish in spec.replicas, the count in status.replicas and their pods' labels in spec.selector.
+
 import { isJsonObject, type JsonObject, memberOf } from './json-value.ts';
+import { asObject } from './object-fields.ts';
 import { metadataOf, type ObjectMeta } from './object-meta.ts';
 import type { Labels } from './selectors/label-requirement.ts';
 import { labelSelectorFromMap, labelSelectorFromObject } from './selectors/label-selector.ts';
@@ -63,7 +65,7 @@ export function applyScale(stored: JsonObject, scale: JsonObject, type: NamedTyp
   const replicas = memberOf(scale.spec, 'replicas') ?? 0;
   const error = replicasError(replicas);
   if (error !== undefined) throw new StatusError(invalidFrom('Scale', SCALE_GROUP, name, [error]));
-  const spec = isJsonObject(stored.spec) ? stored.spec : {};
+  const spec = asObject(stored.spec);
   return spec.replicas === replicas ? stored : { ...stored, spec: { ...spec, replicas } };
 }
 

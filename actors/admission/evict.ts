@@ -3,7 +3,8 @@
 
 import { storedKind } from '../../api/conversion/stored-form.ts';
 import { requirePreconditions } from '../../api/deletion.ts';
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import { asObject } from '../../api/object-fields.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { disrupted, isGuarded, selectsPod } from '../../api/pods/disruption.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -53,7 +54,7 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
 
 /** The options of the deletion; a dry run that the query asks for must not be denied by the body. */
 function optionsOf(write: WriteContext, body: JsonObject, dryRunAsked: boolean): DeleteOptions {
-  const options = toDeleteOptions(write.schema, isJsonObject(body.deleteOptions) ? body.deleteOptions : {}, {});
+  const options = toDeleteOptions(write.schema, asObject(body.deleteOptions), {});
   requireDeleteOptions(options, write.dialect.metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;
   if ((options.dryRun?.length ?? 0) > 0)

@@ -2,7 +2,8 @@
 // bound to; the auth actor signs it. Nothing is stored, so that a dry run differs in nothing.
 
 import { applyDefaults } from '../../api/codec/defaults.ts';
-import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import { asObject } from '../../api/object-fields.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
@@ -111,5 +112,5 @@ async function boundObject(
 }
 
 function accountOf({ spec }: JsonObject): unknown {
-  return isJsonObject(spec) ? spec.serviceAccountName : undefined;
+  return asObject(spec).serviceAccountName;
 }

@@ -1,7 +1,8 @@
 // The content of the config map from which extension servers learn whom this server's word stands for: its client
 // authority and its request-header settings. Merged with what is there, for other servers may use other authorities.
+
+import { asText, asTexts } from '../../api/object-fields.ts';
 import type { ApiObject } from './controller.ts';
-import { asText, asTexts } from './object-fields.ts';
 import type { AuthenticationInfo } from './options.ts';
 
 /** The config map's keys that we have something to say about, with our part merged into what is `present`. */

@@ -1,5 +1,7 @@
 // The objects the API server makes for itself at start, and how each is set right when it differs: namespaces, system
 // priority classes, its own service with endpoints, and what extension servers must know to trust it. Pure.
+
+import { asList, asObject, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import { firstUsableAddress, parseIp } from '../../values/ip.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
@@ -7,7 +9,6 @@ import { authenticationData } from './authentication-info.ts';
 import type { ApiObject } from './controller.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
-import { asList, asObject, metadataOf } from './object-fields.ts';
 import type { ControllersOptions } from './options.ts';
 
 /** A change of an object that is there: its new form, or `replace` when it must be deleted and made again. */
@@ -182,7 +183,7 @@ function desiredEndpoints(dialect: Dialect, options: BootstrapOptions): Desired 
     hook: HOOK_BOOTSTRAP,
     review: 'every10s',
     correct: (stored) => {
-      const metadata = metadataOf(stored);
+      const metadata = partAt(stored, 'metadata');
       const present = addressesOf(stored);
       const wanted = addressesWith(endpointReconcilerType, present, advertiseAddress, apiserverCount);
       const subsets = asList(stored.subsets).map(asObject);
@@ -225,7 +226,7 @@ function desiredEndpointSlice(dialect: Dialect, options: BootstrapOptions): Desi
     review: 'every10s',
     correct: (stored) => {
       if (stored.addressType !== addressType) return 'replace';
-      const metadata = metadataOf(stored);
+      const metadata = partAt(stored, 'metadata');
       const present = addressesIn(stored);
       const wanted = addressesWith(endpointReconcilerType, present, advertiseAddress, apiserverCount);
       const [label = ''] = Object.keys(labels);
@@ -236,7 +237,7 @@ function desiredEndpointSlice(dialect: Dialect, options: BootstrapOptions): Desi
     retire: (stored) => {
       const present = addressesIn(stored);
       const rest = addressesWithout(present, advertiseAddress);
-      return rest.length === present.length ? undefined : sliceOf(metadataOf(stored), rest);
+      return rest.length === present.length ? undefined : sliceOf(partAt(stored, 'metadata'), rest);
     },
   };
 }

@@ -1,7 +1,8 @@
 // Which addresses the control plane's own Endpoints hold, by reconciler type (`--endpoint-reconciler-type`). Pure.
+
+import { asList, asObject, asText } from '../../api/object-fields.ts';
 import { parseIp, specialUse } from '../../values/ip.ts';
 import type { ApiObject } from './controller.ts';
-import { asList, asObject, asText } from './object-fields.ts';
 import type { EndpointReconcilerType } from './options.ts';
 
 /** True when others can reach a server under this address, so that it may stand in Endpoints. */

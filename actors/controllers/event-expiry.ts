@@ -1,11 +1,13 @@
 // Deletes Events that nobody has written for the event TTL (`--event-ttl`; SPEC.md "Events"). Keeps the Events in the
 // order in which they expire, which is the order in which they were last written, since all live equally long.
+
+import { asObject, asTimeMs, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
-import { asObject, coreTarget, keyOf, metadataOf, splitKey, timeOf } from './object-fields.ts';
+import { coreTarget, keyOf, splitKey } from './targets.ts';
 
 /** Events handed to the queue and not answered yet. */
 const LEAVING_MAX = 64;
@@ -140,10 +142,10 @@ export class EventExpiry implements Controller {
 
 function lastWrittenMs(event: ApiObject): number | undefined {
   const times = [
-    timeOf(metadataOf(event).creationTimestamp),
-    timeOf(event.lastTimestamp),
-    timeOf(event.eventTime),
-    timeOf(asObject(event.series).lastObservedTime),
+    asTimeMs(partAt(event, 'metadata').creationTimestamp),
+    asTimeMs(event.lastTimestamp),
+    asTimeMs(event.eventTime),
+    asTimeMs(asObject(event.series).lastObservedTime),
   ].filter((time) => time !== undefined);
   return times.length === 0 ? undefined : Math.max(...times);
 }

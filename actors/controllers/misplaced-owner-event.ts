@@ -1,8 +1,8 @@
 // The event that tells users of an owner reference that cannot be honoured. Pure.
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Write } from './controller.ts';
-import { coreTarget } from './object-fields.ts';
 import type { GraphNode, OwnerReference } from './ownership-graph.ts';
+import { coreTarget } from './targets.ts';
 
 const COMPONENT = 'garbage-collector-controller';
 const NAME_LENGTH_MAX = 253;

@@ -1,7 +1,8 @@
 // The conditions of a namespace whose deletion takes longer: what was found in the way, as the five condition types that
 // clients know. Pure.
+
+import { asList, asObject } from '../../api/object-fields.ts';
 import type { ApiObject } from './controller.ts';
-import { asList, asObject } from './object-fields.ts';
 
 /** What the last sweep of a namespace found. */
 export interface Obstacles {

@@ -1,10 +1,12 @@
 // What every active namespace is given: the service account `default`, and the config map with the certificate of the
 // cluster's authority. Makes them again when they are deleted, and sets the config map right when it is changed.
+
+import { asObject } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
-import { asObject, coreTarget, isTerminating } from './object-fields.ts';
+import { coreTarget, isTerminating } from './targets.ts';
 
 const NAMESPACES = 'core/namespaces';
 const SERVICE_ACCOUNTS = 'core/serviceaccounts';

@@ -1,6 +1,8 @@
 // Empties a namespace that is being deleted, then gives up the finalizer that held it (SPEC.md "Terminology": what is in
 // a namespace goes with it). Follows the feed until nothing is left. Does not decide that a namespace is deleted, and
 // relies on admission to let nothing new in.
+
+import { asList, asObject, asText, asTexts, partAt } from '../../api/object-fields.ts';
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
@@ -18,8 +20,8 @@ import {
 import { controllerManagerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import { NamespaceContents } from './namespace-contents.ts';
-import { asList, asObject, asText, asTexts, coreTarget, isTerminating, metadataOf } from './object-fields.ts';
 import type { NamespacedType } from './options.ts';
+import { coreTarget, isTerminating } from './targets.ts';
 
 const NAMESPACES = 'core/namespaces';
 /** A namespace that is gone by then gets no conditions: they would cost a write and tell nobody anything. */
@@ -107,7 +109,7 @@ export class NamespaceLifecycle implements Controller {
       return;
     }
     for (const item of asList(outcome.body?.items)) {
-      const metadata = metadataOf(asObject(item));
+      const metadata = partAt(asObject(item), 'metadata');
       this.#noteFinalizers(key, doomed, type.storageKey, asText(metadata.name), metadata);
     }
   }
@@ -137,7 +139,7 @@ export class NamespaceLifecycle implements Controller {
       if (this.#contents.isEmpty(event.namespace)) this.#due.add(event.namespace);
       return;
     }
-    const metadata = metadataOf(event.object());
+    const metadata = partAt(event.object(), 'metadata');
     this.#noteFinalizers(event.namespace, doomed, event.storageKey, event.name, metadata);
     if (cameOrWent) {
       doomed.nextSweepAtMs = 0;
@@ -203,7 +205,7 @@ export class NamespaceLifecycle implements Controller {
   // afterwards the namespace is no longer ours to look at.
   #planEnd(namespace: string, doomed: Doomed): Plan {
     const others = finalizersOf(doomed.object).filter((finalizer) => finalizer !== this.#finalizer);
-    const staysOn = others.length > 0 || asList(metadataOf(doomed.object).finalizers).length > 0;
+    const staysOn = others.length > 0 || asList(partAt(doomed.object, 'metadata').finalizers).length > 0;
     const hasConditions = asList(asObject(doomed.object.status).conditions).length > 0;
     if (staysOn && hasConditions) {
       const status = this.#statusWrite(namespace, doomed.object, NO_OBSTACLES);

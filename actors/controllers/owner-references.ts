@@ -1,12 +1,12 @@
 // What an object's metadata says of its owners and of its own deletion, read from whatever a client made of it. Pure.
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from '../../api/deletion.ts';
+import { asList, asObject, asText, asTexts, partAt } from '../../api/object-fields.ts';
 import type { ApiObject } from './controller.ts';
-import { asList, asObject, asText, asTexts, metadataOf } from './object-fields.ts';
 import { type DeletionState, type OwnerReference, type Ownership, UNOWNED } from './ownership-graph.ts';
 
 /** The ownership of a parsed object. */
 export function ownershipOf(object: ApiObject, revision: number): Ownership {
-  const metadata = metadataOf(object);
+  const metadata = partAt(object, 'metadata');
   const references = asList(metadata.ownerReferences).flatMap((item) => referenceOf(asObject(item)));
   const finalizers = asTexts(metadata.finalizers);
   const deletion = asText(metadata.deletionTimestamp) === '' ? 'none' : deletionState(finalizers);

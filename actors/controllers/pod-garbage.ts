@@ -1,11 +1,13 @@
 // Removes pods that nobody else will: those bound to a node that is gone, and terminating ones on a node where no node
 // agent ever reported. Without it such a pod would be Terminating for ever.
+
+import { asList, asObject, asText, asTimeMs, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
-import { asList, asObject, asText, coreTarget, keyOf, metadataOf, splitKey, timeOf } from './object-fields.ts';
+import { coreTarget, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
 const NODES = 'core/nodes';
@@ -173,18 +175,18 @@ export class PodGarbage implements Controller {
 
 // The API server writes into deletionTimestamp when the grace will have passed, not when deletion was asked for.
 function readPod(object: ApiObject): Pod {
-  const metadata = metadataOf(object);
+  const metadata = partAt(object, 'metadata');
   const graceSeconds = metadata.deletionGracePeriodSeconds;
   const isGraceful = typeof graceSeconds === 'number' && graceSeconds > 0;
   return {
     uid: asText(metadata.uid),
     node: asText(asObject(object.spec).nodeName),
-    deleteAtMs: isGraceful ? timeOf(metadata.deletionTimestamp) : undefined,
+    deleteAtMs: isGraceful ? asTimeMs(metadata.deletionTimestamp) : undefined,
   };
 }
 
 function hasHeartbeat(node: ApiObject): boolean {
   return asList(asObject(node.status).conditions)
     .map(asObject)
-    .some((condition) => condition.type === 'Ready' && timeOf(condition.lastHeartbeatTime) !== undefined);
+    .some((condition) => condition.type === 'Ready' && asTimeMs(condition.lastHeartbeatTime) !== undefined);
 }

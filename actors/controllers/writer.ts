@@ -1,9 +1,10 @@
 // Performs the controllers' writes: asks admission on a controller's behalf, with a bound on what all controllers
 // together have in flight. Decides nothing about retries; the queue does.
+
+import { asObject, asText } from '../../api/object-fields.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { AdmissionProtocol, WriteReply } from '../admission/protocol.ts';
 import type { Identity, Write, WriteOutcome } from './controller.ts';
-import { asObject, asText } from './object-fields.ts';
 
 const EMPTY_PAYLOAD = new Uint8Array(0);
 

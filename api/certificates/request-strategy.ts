@@ -1,6 +1,8 @@
 // What the server itself does to certificate signing requests: who asks is written down on create, and each way of updating
 // changes its own part only. Pure; the rules of what may be said are in validation/kinds/certificates.ts.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+import type { JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 
 /** The identity of whoever creates a request. */
 export interface Requester {
@@ -19,7 +21,7 @@ interface Condition {
 
 /** The request with its creator's identity in place of whatever the body says of it. */
 export function withRequester(object: JsonObject, { name, uid, groups, extra }: Requester): JsonObject {
-  const { username: _, uid: __, groups: ___, extra: ____, ...spec } = isJsonObject(object.spec) ? object.spec : {};
+  const { username: _, uid: __, groups: ___, extra: ____, ...spec } = asObject(object.spec);
   return {
     ...object,
     spec: {
@@ -44,8 +46,8 @@ export function updatedRequest(
   const { spec: _, ...rest } = next;
   const kept = stored.spec === undefined ? rest : { ...rest, spec: stored.spec };
   if (subresource === '') return kept;
-  const before = isJsonObject(stored.status) ? stored.status : {};
-  const after = isJsonObject(next.status) ? next.status : {};
+  const before = asObject(stored.status);
+  const after = asObject(next.status);
   const conditionsBefore = conditionsOf(before);
   const given = conditionsOf(after).map((condition) => {
     // Who signs passes on the decision as it was made.

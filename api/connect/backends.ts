@@ -1,6 +1,8 @@
 // Where the objects that can be connected to are: a node's agent, a pod's port, one of a service's endpoints. Pure; the
 // random choice among endpoints is handed in.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+import type { JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
 import { badRequest, serviceUnavailable, unnamedError } from '../status/failures.ts';
 import { StatusError } from '../status/status.ts';
@@ -37,7 +39,7 @@ export function agentOf(
   { addressTypes, port, permitsLoopback }: AgentReach,
   hostnameLabel: string,
 ): Backend {
-  const status = (isJsonObject(node.status) ? node.status : {}) as {
+  const status = asObject(node.status) as {
     readonly addresses?: readonly NodeAddress[];
     readonly daemonEndpoints?: Readonly<Record<string, { readonly Port?: number } | undefined>>;
   };

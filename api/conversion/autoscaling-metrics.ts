@@ -1,15 +1,13 @@
 // The metrics of autoscalers: v2beta1 names the target in the source itself, v2beta2 (the hub) in objects of its own. Pure
 // reshaping of one metric or one metric's status; which of them a version can hold at all is autoscaling.ts.
+
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 
 type Reshape = (source: JsonObject) => JsonObject;
 type Pair = readonly [up: Reshape, down: Reshape];
 
 const ZERO = '0';
-
-function part(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
 
 function identifier(name: unknown, selector: unknown): JsonObject {
   return { name, selector };
@@ -26,7 +24,7 @@ const resource: Pair = [
     return { ...rest, target: { type, averageValue, averageUtilization } };
   },
   ({ target, ...rest }) => {
-    const { averageUtilization, averageValue } = part(target);
+    const { averageUtilization, averageValue } = asObject(target);
     return { ...rest, targetAverageUtilization: averageUtilization, targetAverageValue: averageValue };
   },
 ];
@@ -37,8 +35,8 @@ const pods: Pair = [
     target: { type: 'AverageValue', averageValue },
   }),
   ({ metric, target }) => {
-    const { name, selector } = part(metric);
-    return { metricName: name, selector, targetAverageValue: part(target).averageValue ?? ZERO };
+    const { name, selector } = asObject(metric);
+    return { metricName: name, selector, targetAverageValue: asObject(target).averageValue ?? ZERO };
   },
 ];
 
@@ -50,8 +48,8 @@ const object: Pair = [
     metric: identifier(metricName, selector),
   }),
   ({ describedObject, target, metric }) => {
-    const { name, selector } = part(metric);
-    const { value = ZERO, averageValue } = part(target);
+    const { name, selector } = asObject(metric);
+    const { value = ZERO, averageValue } = asObject(target);
     return { target: describedObject, metricName: name, selector, targetValue: value, averageValue };
   },
 ];
@@ -62,8 +60,8 @@ const external: Pair = [
     target: targetOf(targetValue, targetAverageValue),
   }),
   ({ metric, target }) => {
-    const { name, selector } = part(metric);
-    const { value, averageValue } = part(target);
+    const { name, selector } = asObject(metric);
+    const { value, averageValue } = asObject(target);
     return { metricName: name, metricSelector: selector, targetValue: value, targetAverageValue: averageValue };
   },
 ];
@@ -74,7 +72,7 @@ const resourceStatus: Pair = [
     current: { averageValue, averageUtilization },
   }),
   ({ current, ...rest }) => {
-    const { averageUtilization, averageValue = ZERO } = part(current);
+    const { averageUtilization, averageValue = ZERO } = asObject(current);
     return { ...rest, currentAverageUtilization: averageUtilization, currentAverageValue: averageValue };
   },
 ];
@@ -85,8 +83,8 @@ const podsStatus: Pair = [
     current: { averageValue },
   }),
   ({ metric, current }) => {
-    const { name, selector } = part(metric);
-    return { metricName: name, selector, currentAverageValue: part(current).averageValue ?? ZERO };
+    const { name, selector } = asObject(metric);
+    return { metricName: name, selector, currentAverageValue: asObject(current).averageValue ?? ZERO };
   },
 ];
 
@@ -97,8 +95,8 @@ const objectStatus: Pair = [
     describedObject: target,
   }),
   ({ metric, current, describedObject }) => {
-    const { name, selector } = part(metric);
-    const { value = ZERO, averageValue } = part(current);
+    const { name, selector } = asObject(metric);
+    const { value = ZERO, averageValue } = asObject(current);
     return { target: describedObject, metricName: name, selector, currentValue: value, averageValue };
   },
 ];
@@ -109,8 +107,8 @@ const externalStatus: Pair = [
     current: { value, averageValue },
   }),
   ({ metric, current }) => {
-    const { name, selector } = part(metric);
-    const { value = ZERO, averageValue } = part(current);
+    const { name, selector } = asObject(metric);
+    const { value = ZERO, averageValue } = asObject(current);
     return { metricName: name, metricSelector: selector, currentValue: value, currentAverageValue: averageValue };
   },
 ];

@@ -1,10 +1,12 @@
 // Autoscalers: v1 knows one metric, the share of CPU. What v1 and v2beta1 cannot say goes along in annotations, under the
 // names and in the forms that clients of v1 know; what even those cannot say, in one of our own, which counts as long as
 // the rest still is what it was written with. The hub, v2beta2, has none of them.
+
 import { decode } from '../codec/decode.ts';
 import { DecodeError } from '../codec/decode-error.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 import { behaviorText, readBehavior } from './autoscaling-behavior.ts';
 import { metricDown, metricStatusDown, metricStatusUp, metricUp } from './autoscaling-metrics.ts';
 import { jsonCopy } from './json-copy.ts';
@@ -33,8 +35,8 @@ interface Parts {
 }
 
 function partsOf(object: JsonObject, { dialect }: StepContext): Parts {
-  const { annotations, ...metadata } = part(object.metadata);
-  const others: Record<string, unknown> = { ...part(annotations) };
+  const { annotations, ...metadata } = asObject(object.metadata);
+  const others: Record<string, unknown> = { ...asObject(annotations) };
   const carried = new Map<string, string>();
   for (const name of CARRIED) {
     const key = dialect.spell(name);
@@ -42,20 +44,21 @@ function partsOf(object: JsonObject, { dialect }: StepContext): Parts {
     delete others[key];
   }
   const kept = Object.keys(others).length === 0 ? metadata : { ...metadata, annotations: others };
-  return { object: { ...object, metadata: kept }, carried, spec: part(object.spec), status: part(object.status) };
+  return {
+    object: { ...object, metadata: kept },
+    carried,
+    spec: asObject(object.spec),
+    status: asObject(object.status),
+  };
 }
 
 function withCarried(object: JsonObject, carried: Readonly<Record<string, string | undefined>>, context: StepContext) {
-  const annotations: Record<string, unknown> = { ...part(part(object.metadata).annotations) };
+  const annotations: Record<string, unknown> = { ...asObject(asObject(object.metadata).annotations) };
   for (const [name, text] of Object.entries(carried)) {
     if (text !== undefined) annotations[context.dialect.spell(name)] = text;
   }
   if (Object.keys(annotations).length === 0) return object;
-  return { ...object, metadata: { ...part(object.metadata), annotations } };
-}
-
-function part(value: unknown): JsonObject {
-  return isJsonObject(value) ? value : {};
+  return { ...object, metadata: { ...asObject(object.metadata), annotations } };
 }
 
 function listOf(value: unknown): List {
@@ -127,8 +130,8 @@ function exactOr(
   if (text === undefined) return readBack;
   try {
     const given: unknown = JSON.parse(text);
-    const metrics = decodedList(part(given).metrics, `autoscaling/v2beta2.${SPEC_TYPE}`, context);
-    const current = decodedList(part(given).current, `autoscaling/v2beta2.${STATUS_TYPE}`, context);
+    const metrics = decodedList(asObject(given).metrics, `autoscaling/v2beta2.${SPEC_TYPE}`, context);
+    const current = decodedList(asObject(given).current, `autoscaling/v2beta2.${STATUS_TYPE}`, context);
     if (metrics === undefined || current === undefined) return readBack;
     return isShown({ metrics, current }) ? { metrics, current } : readBack;
   } catch (error) {
@@ -172,12 +175,12 @@ interface Shown {
 }
 
 function isCpuShare(metric: JsonObject, source: 'target' | 'current'): boolean {
-  const resource = part(metric.resource);
+  const resource = asObject(metric.resource);
   return metric.type === 'Resource' && resource.name === 'cpu' && percentOf(metric, source) !== undefined;
 }
 
 function percentOf(metric: JsonObject | undefined, source: 'target' | 'current'): number | undefined {
-  return part(part(metric?.resource)[source]).averageUtilization as number | undefined;
+  return asObject(asObject(metric?.resource)[source]).averageUtilization as number | undefined;
 }
 
 function shownInV1(exact: Metrics, context: StepContext): Shown {

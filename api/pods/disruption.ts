@@ -1,6 +1,8 @@
 // What evicting a pod asks of the disruption budget that guards it (SPEC.md "Errors"; PodDisruptionBudget status). Pure:
 // says whether a pod is guarded, by which budget, and what the budget's status is once a disruption has been taken from it.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+import type { JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
 import { labelSelectorFromObject } from '../selectors/label-selector.ts';
 import { disruptionBudgetExceeded, forbidden } from '../status/failures.ts';
@@ -32,18 +34,18 @@ const UNGUARDED_PHASES: ReadonlySet<unknown> = new Set(['Succeeded', 'Failed', '
 /** False for pods whose loss disrupts nothing: they have ended, have not begun, or are on their way out. */
 export function isGuarded(pod: JsonObject): boolean {
   if (metadataOf(pod).deletionTimestamp) return false;
-  return !UNGUARDED_PHASES.has(isJsonObject(pod.status) ? pod.status.phase : undefined);
+  return !UNGUARDED_PHASES.has(asObject(pod.status).phase);
 }
 
 function isReady(pod: JsonObject): boolean {
-  const conditions = isJsonObject(pod.status) ? pod.status.conditions : undefined;
+  const conditions = asObject(pod.status).conditions;
   if (!Array.isArray(conditions)) return false;
   return (conditions as readonly Condition[]).some(({ type, status }) => type === 'Ready' && status === 'True');
 }
 
 /** True when a budget of the pod's namespace speaks of it. One that selects everything, or nothing, guards no pod. */
 export function selectsPod(budget: JsonObject, pod: JsonObject): boolean {
-  const selector = isJsonObject(budget.spec) ? budget.spec.selector : undefined;
+  const selector = asObject(budget.spec).selector;
   try {
     const compiled = labelSelectorFromObject(selector);
     return compiled.requirements.length > 0 && compiled.matches(metadataOf(pod).labels);
@@ -59,7 +61,7 @@ export function selectsPod(budget: JsonObject, pod: JsonObject): boolean {
  * 403 when its status cannot be used.
  */
 export function disrupted(budget: JsonObject, pod: JsonObject, nowIso: string): JsonObject | undefined {
-  const status = (isJsonObject(budget.status) ? budget.status : {}) as BudgetStatus;
+  const status = asObject(budget.status) as BudgetStatus;
   const { name = '', generation = 0 } = metadataOf(budget);
   const { currentHealthy = 0, desiredHealthy = 0, disruptionsAllowed = 0, disruptedPods = {} } = status;
   if (!isReady(pod) && desiredHealthy > 0 && currentHealthy >= desiredHealthy) return undefined;

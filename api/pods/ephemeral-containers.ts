@@ -1,6 +1,8 @@
 // The ephemeralcontainers subresource of pods: the containers that are added to a running pod, as a core/v1
 // EphemeralContainers of their own. Nothing else changes them.
-import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+import type { JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 import { metadataOf } from '../object-meta.ts';
 
 /** The metadata of the pod that the view shows. */
@@ -10,7 +12,7 @@ const SHOWN = ['name', 'namespace', 'uid', 'resourceVersion', 'creationTimestamp
 export function ephemeralContainersOf(pod: JsonObject): JsonObject {
   const before: Readonly<Record<string, unknown>> = { ...metadataOf(pod) };
   const metadata = Object.fromEntries(SHOWN.filter((name) => name in before).map((name) => [name, before[name]]));
-  const list = isJsonObject(pod.spec) ? pod.spec.ephemeralContainers : undefined;
+  const list = asObject(pod.spec).ephemeralContainers;
   return {
     kind: 'EphemeralContainers',
     apiVersion: 'v1',
@@ -24,7 +26,7 @@ export function withEphemeralContainers(pod: JsonObject, view: JsonObject): Json
   const { uid, resourceVersion } = metadataOf(view);
   const before = metadataOf(pod);
   const metadata = { ...before, uid: uid || before.uid, resourceVersion: resourceVersion ?? '' };
-  const { ephemeralContainers: _, ...spec } = isJsonObject(pod.spec) ? pod.spec : {};
+  const { ephemeralContainers: _, ...spec } = asObject(pod.spec);
   const list = Array.isArray(view.ephemeralContainers) ? (view.ephemeralContainers as readonly unknown[]) : [];
   return { ...pod, metadata, spec: list.length === 0 ? spec : { ...spec, ephemeralContainers: list } };
 }

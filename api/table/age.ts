@@ -1,4 +1,5 @@
 // Durations as people read them: two units at most, coarser the longer they are, cut and never rounded.
+import { asTimeMs } from '../object-fields.ts';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -43,20 +44,13 @@ export function durationText(durationMs: number): string {
 
 /** The time from an RFC 3339 timestamp to `nowMs`; `<unknown>` where there is no timestamp. */
 export function ageText(timestamp: unknown, nowMs: number): string {
-  const thenMs = timeOf(timestamp);
+  const thenMs = asTimeMs(timestamp);
   return thenMs === undefined ? '<unknown>' : durationText(nowMs - thenMs);
 }
 
 /** The time from one timestamp to the other; empty when one is missing. */
 export function spanText(from: unknown, to: unknown): string {
-  const fromMs = timeOf(from);
-  const toMs = timeOf(to);
+  const fromMs = asTimeMs(from);
+  const toMs = asTimeMs(to);
   return fromMs === undefined || toMs === undefined ? '' : durationText(toMs - fromMs);
-}
-
-/** Milliseconds since 1970 of an RFC 3339 text; undefined when it is not set or none. */
-export function timeOf(timestamp: unknown): number | undefined {
-  if (typeof timestamp !== 'string' || timestamp === '') return undefined;
-  const timeMs = Date.parse(timestamp);
-  return Number.isNaN(timeMs) ? undefined : timeMs;
 }

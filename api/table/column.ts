@@ -1,8 +1,8 @@
 // What a Table's columns are made of: their definitions as clients see them, and the functions that fill a row. Says
 // nothing of any kind; those are the columns-*.ts files.
 import type { JsonObject } from '../json-value.ts';
+import { partAt, textAt } from '../object-fields.ts';
 import { ageText } from './age.ts';
-import { partAt, textAt } from './fields.ts';
 
 export type Cell = string | number | boolean;
 

@@ -1,9 +1,9 @@
 // The columns of jobs and cron jobs, and of what keeps workloads at size: autoscalers and disruption budgets.
 import type { JsonObject } from '../json-value.ts';
-import { ageText, spanText, timeOf } from './age.ts';
+import { asTimeMs, listAt, numberAt, partAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
+import { ageText, spanText } from './age.ts';
 import { AGE, column, type KindTables, kindTable, NAME, type RowContext, wideColumn } from './column.ts';
 import { containerColumns, specTemplate } from './containers.ts';
-import { listAt, numberAt, partAt, scalarTextAt, setNumberAt, textAt } from './fields.ts';
 import { metricTargetsText } from './metric-targets.ts';
 import { selectorText } from './selector-text.ts';
 
@@ -20,8 +20,8 @@ function completionsText(job: JsonObject): string {
 
 function jobDuration(job: JsonObject, { nowMs }: RowContext): string {
   const { startTime, completionTime } = status(job);
-  if (timeOf(startTime) === undefined) return '';
-  return timeOf(completionTime) === undefined ? ageText(startTime, nowMs) : spanText(startTime, completionTime);
+  if (asTimeMs(startTime) === undefined) return '';
+  return asTimeMs(completionTime) === undefined ? ageText(startTime, nowMs) : spanText(startTime, completionTime);
 }
 
 function suspendText(cronJob: JsonObject): string {
@@ -61,7 +61,7 @@ export const BATCH_TABLES: KindTables = {
     ),
     column('Last Schedule', 'string', 'The time since a job was last due.', (object, { nowMs }) => {
       const { lastScheduleTime } = status(object);
-      return timeOf(lastScheduleTime) === undefined ? '<none>' : ageText(lastScheduleTime, nowMs);
+      return asTimeMs(lastScheduleTime) === undefined ? '<none>' : ageText(lastScheduleTime, nowMs);
     }),
     AGE,
     ...containerColumns((object) => partAt(jobSpec(object), 'template')),

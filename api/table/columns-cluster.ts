@@ -1,6 +1,7 @@
 // The columns of namespaces, nodes and events, and of the small objects that others refer to.
 import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json-value.ts';
+import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt } from '../object-fields.ts';
 import { AGE, type Column, column, type KindTable, type KindTables, kindTable, NAME, wideColumn } from './column.ts';
 import { conditionIn, isTrue } from './conditions.ts';
 import {
@@ -12,7 +13,6 @@ import {
   messageText,
   sourceText,
 } from './event-cells.ts';
-import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt } from './fields.ts';
 import { nodeAddress, nodeRoles, nodeStatus } from './node-cells.ts';
 
 const spec = (object: JsonObject): JsonObject => partAt(object, 'spec');

@@ -1,5 +1,6 @@
 // The columns of what governs the API itself: access, admission, flow control, extension services, certificates.
 import type { JsonObject } from '../json-value.ts';
+import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../object-fields.ts';
 import {
   AGE,
   type Column,
@@ -12,7 +13,6 @@ import {
   wideColumn,
 } from './column.ts';
 import { conditionOf } from './conditions.ts';
-import { booleanAt, listAt, numberAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from './fields.ts';
 import { firstFew } from './first-few.ts';
 
 const spec = (object: JsonObject): JsonObject => partAt(object, 'spec');

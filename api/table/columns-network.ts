@@ -1,8 +1,8 @@
 // The columns of services and of what traffic passes through on its way to pods.
 import type { JsonObject } from '../json-value.ts';
+import { listAt, partAt, partsAt, textAt } from '../object-fields.ts';
 import { AGE, column, type KindTable, type KindTables, kindTable, NAME, wideColumn } from './column.ts';
 import { endpointsText, sliceAddressesText, slicePortsText } from './endpoint-cells.ts';
-import { listAt, partAt, partsAt, textAt } from './fields.ts';
 import { loadBalancerAddresses } from './load-balancer.ts';
 import { labelsText, selectorText } from './selector-text.ts';
 import { clusterIpText, externalIpText, servicePortsText } from './service-cells.ts';

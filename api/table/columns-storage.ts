@@ -1,6 +1,7 @@
 // The columns of volumes, claims on them, and the drivers and classes they come from.
 import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json-value.ts';
+import { booleanAt, listAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from '../object-fields.ts';
 import { accessModesText } from './access-modes.ts';
 import {
   AGE,
@@ -13,7 +14,6 @@ import {
   objectName,
   wideColumn,
 } from './column.ts';
-import { booleanAt, listAt, partAt, partsAt, scalarTextAt, textAt, textsAt } from './fields.ts';
 
 const spec = (object: JsonObject): JsonObject => partAt(object, 'spec');
 const status = (object: JsonObject): JsonObject => partAt(object, 'status');

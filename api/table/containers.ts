@@ -1,7 +1,7 @@
 // The containers of a pod template, for the wide columns of everything that makes pods.
 import type { JsonObject } from '../json-value.ts';
+import { partAt, partsAt, textAt } from '../object-fields.ts';
 import { type Column, wideColumn } from './column.ts';
-import { partAt, partsAt, textAt } from './fields.ts';
 
 /** Finds the pod template in an object. */
 export type TemplateOf = (object: JsonObject) => JsonObject;

@@ -1,6 +1,6 @@
 // What is shown of endpoints and endpoint slices: the first few addresses and ports, and how many more there are.
 import type { JsonObject } from '../json-value.ts';
-import { numberAt, partsAt, setNumberAt, textAt, textsAt } from './fields.ts';
+import { numberAt, partsAt, setNumberAt, textAt, textsAt } from '../object-fields.ts';
 import { firstFew } from './first-few.ts';
 
 const SHOWN_MAX = 3;

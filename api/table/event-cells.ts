@@ -1,21 +1,21 @@
 // What is shown of an event: when it happened and how often, what it is about, who saw it. Reads both groups' versions of
 // the kind, which name the same things differently.
 import type { JsonObject } from '../json-value.ts';
-import { ageText, timeOf } from './age.ts';
+import { asTimeMs, numberAt, partAt, textAt } from '../object-fields.ts';
+import { ageText } from './age.ts';
 import type { RowContext } from './column.ts';
-import { numberAt, partAt, textAt } from './fields.ts';
 
 /** The time since the event was first seen. */
 export function firstSeen(event: JsonObject, { nowMs }: RowContext): string {
   const first = event.firstTimestamp ?? event.deprecatedFirstTimestamp;
-  return ageText(timeOf(first) === undefined ? event.eventTime : first, nowMs);
+  return ageText(asTimeMs(first) === undefined ? event.eventTime : first, nowMs);
 }
 
 /** The time since it was last seen: of a series its latest sighting, else the only one there was. */
 export function lastSeen(event: JsonObject, context: RowContext): string {
   if (isSeries(event)) return ageText(partAt(event, 'series').lastObservedTime, context.nowMs);
   const last = event.lastTimestamp ?? event.deprecatedLastTimestamp;
-  return timeOf(last) === undefined ? firstSeen(event, context) : ageText(last, context.nowMs);
+  return asTimeMs(last) === undefined ? firstSeen(event, context) : ageText(last, context.nowMs);
 }
 
 /** How often it was seen, at least once. */

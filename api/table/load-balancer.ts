@@ -1,6 +1,6 @@
 // Where a load balancer can be reached, for services and ingresses.
 import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, textAt } from './fields.ts';
+import { partAt, partsAt, textAt } from '../object-fields.ts';
 
 /** The addresses in `status.loadBalancer`, host names where there is no IP; unique and sorted. */
 export function loadBalancerAddresses(object: JsonObject): string[] {

@@ -1,7 +1,7 @@
 // The targets of a horizontal autoscaler: for each metric what is measured and what is aimed at. Reads all the shapes the
 // versions of that kind have had.
 import type { JsonObject } from '../json-value.ts';
-import { partAt, partsAt, scalarTextAt, setNumberAt, textAt } from './fields.ts';
+import { partAt, partsAt, scalarTextAt, setNumberAt, textAt } from '../object-fields.ts';
 import { firstFew } from './first-few.ts';
 
 const UNKNOWN = '<unknown>';

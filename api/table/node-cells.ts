@@ -1,7 +1,7 @@
 // What is shown of a node: whether it takes pods, its roles, its addresses.
 import type { JsonObject } from '../json-value.ts';
+import { booleanAt, partAt, partsAt, textAt } from '../object-fields.ts';
 import { conditionOf, isTrue } from './conditions.ts';
-import { booleanAt, partAt, partsAt, textAt } from './fields.ts';
 
 /** `Ready`, `NotReady` or `Unknown`, then `,SchedulingDisabled` for one that was cordoned. */
 export function nodeStatus(node: JsonObject): string {

@@ -1,7 +1,7 @@
 // How far a pod has come, in one word, with its ready containers and restarts: one walk over its container statuses.
 import type { JsonObject } from '../json-value.ts';
+import { listAt, numberAt, partAt, partsAt, textAt } from '../object-fields.ts';
 import { conditionIn, conditionOf, isTrue } from './conditions.ts';
-import { listAt, numberAt, partAt, partsAt, textAt } from './fields.ts';
 
 export interface PodSummary {
   /** `Running`, `Init:1/2`, `CrashLoopBackOff`, `Terminating`, … */

@@ -1,7 +1,9 @@
 // Holds a value to a schema of a custom resource definition: defaults must be what the schema admits, and have nothing
 // that pruning would take away. Patterns are not run: they are the author's, and may take for ever on the author's text.
+
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 
 export interface ValueProblem {
   /** Below the value: `.a[0]`. */
@@ -104,7 +106,7 @@ function objectProblem(
   for (const name of Array.isArray(schema.required) ? (schema.required as readonly string[]) : []) {
     if (!Object.hasOwn(object, name)) return { path: `${path}.${name}`, value: null, detail: 'is required' };
   }
-  const properties = isJsonObject(schema.properties) ? schema.properties : {};
+  const properties = asObject(schema.properties);
   const rest = isJsonObject(schema.additionalProperties) ? schema.additionalProperties : undefined;
   const keepsUnknown = schema[`${prefix}preserve-unknown-fields`] === true || schema.additionalProperties === true;
   for (const [name, member] of Object.entries(object)) {

@@ -1,8 +1,10 @@
 // The rules of the schemas that custom resource definitions carry: what of JSON Schema they may use, and the structural
 // rules that let objects be pruned and defaulted (every value has one type, said outside of allOf and its like). Works on
 // a schema as it stands in the definition, without compiling it.
+
 import type { JsonObject } from '../json-value.ts';
 import { isJsonObject } from '../json-value.ts';
+import { asObject } from '../object-fields.ts';
 import type { Report } from './report.ts';
 import { schemaValueProblem } from './schema-value.ts';
 
@@ -166,7 +168,7 @@ function checkInside(node: SchemaNode, outside: SchemaNode | undefined, walk: Wa
   }
   const { properties, items } = node;
   if (isJsonObject(properties)) {
-    const outer = isJsonObject(outside?.properties) ? outside.properties : {};
+    const outer = asObject(outside?.properties);
     for (const [name, child] of Object.entries(properties)) {
       if (!isJsonObject(child)) continue;
       at.enter('properties');
@@ -279,7 +281,7 @@ function checkMapKeys(keys: readonly string[], items: SchemaNode, member: string
     at.invalid('items.type', items.type ?? '', 'must be object if the parent array has the list type map');
     return;
   }
-  const properties = isJsonObject(items.properties) ? items.properties : {};
+  const properties = asObject(items.properties);
   const needed = new Set(Array.isArray(items.required) ? items.required : []);
   for (const [index, key] of keys.entries()) {
     const property = Object.hasOwn(properties, key) ? properties[key] : undefined;

@@ -2,7 +2,7 @@
 // Pure. Right under any order of events: pods on unseen nodes, nodes removed before their pods, bindings confirmed
 // before they are answered.
 
-import type { JsonObject } from '../pods/object-reading.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { sameAmounts } from '../pods/resource-amounts.ts';
 import { TopologyIndex } from '../topology/topology-index.ts';

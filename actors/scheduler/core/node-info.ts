@@ -1,7 +1,8 @@
 // One node: what it offers, what its pods have taken, and what keeps pods away. Also stands for a node that pods are
 // bound to but that has not been seen (`present` false). Changed only by cluster-state.ts.
 
-import { asList, asObject, asText, asTextMap, type JsonObject } from '../pods/object-reading.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { asList, asObject, asText, asTextMap } from '../../../api/object-fields.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type ResourceAmounts, readAmounts, sameAmounts } from '../pods/resource-amounts.ts';
 import { HostPortClaims } from './host-ports.ts';

@@ -1,10 +1,11 @@
 // The scheduler's pure core: what is known of the cluster, which pods need a node, and the decision for the next of
 // them. No I/O, no clock, no timers; both adapters (the actor, and later the HTTP one) feed it the same calls.
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
+
+import type { JsonObject } from '../../../api/json-value.ts';
 import type { Random } from '../../../runtime/environment.ts';
 import type { BindingOutcome } from '../../admission/protocol.ts';
 import type { Profile, Status } from '../framework/framework.ts';
-import type { JsonObject } from '../pods/object-reading.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
 import { type Choice, NodeChooser } from './node-choice.ts';

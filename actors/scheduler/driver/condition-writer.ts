@@ -1,8 +1,10 @@
 // Keeps the PodScheduled condition of pods that fit nowhere. Writes only when the condition would say something else,
 // from the newest state of the pod, and only while it waits in the queue. Best effort, as the events.
+
+import type { JsonObject } from '../../../api/json-value.ts';
+import { asObject, asText } from '../../../api/object-fields.ts';
 import { timestampOf } from '../../../api/object-meta.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
-import { asObject, asText, type JsonObject } from '../pods/object-reading.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';

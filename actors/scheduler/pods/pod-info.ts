@@ -1,9 +1,10 @@
 // A pod as the scheduler sees it: read once from the stored object, then never parsed again. Pure; holds no placement
 // state (cluster-state.ts) and no queue state (queue.ts).
 
+import type { JsonObject } from '../../../api/json-value.ts';
+import { asList, asNumber, asObject, asText, asTextMap, asTexts } from '../../../api/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
 import { countOf } from '../../../values/quantity.ts';
-import { asList, asNumber, asObject, asText, asTextMap, type JsonObject } from './object-reading.ts';
 import {
   NO_AFFINITY,
   NO_SPREAD,
@@ -261,6 +262,6 @@ function requirementOf(value: unknown): NodeRequirement {
   return {
     key: asText(requirement.key),
     operator: asText(requirement.operator),
-    values: asList(requirement.values).map(asText),
+    values: asTexts(requirement.values),
   };
 }

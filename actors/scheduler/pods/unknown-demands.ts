@@ -1,6 +1,7 @@
 // What a pod demands of its node that no plug-in checks. Such a pod waits: binding it would break a promise that nobody
 // notices. Pure; each entry goes with the plug-in that comes to know it.
-import { asList, asObject, type JsonObject } from './object-reading.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { asList, asObject } from '../../../api/object-fields.ts';
 
 /** Volumes that tie a pod to nodes, or of which a node carries only so many. */
 const NODE_BOUND_VOLUMES = [

@@ -1,7 +1,9 @@
 // Rules of services, on create and on update. Which addresses and ports are free is for the allocation to know, not
 // for a rule.
+
 import { parseIp } from '../../../values/ip.ts';
-import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { asObject } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import { eachRepeated } from '../repeats.ts';
@@ -333,6 +335,6 @@ export const serviceUpdates: ChangeTable = {
 };
 
 function classChange(next: unknown, stored: unknown, at: Report): void {
-  const type = isJsonObject(at.root.spec) ? at.root.spec.type : undefined;
+  const type = asObject(at.root.spec).type;
   if (type === 'LoadBalancer' && isSet(stored) && next !== stored) at.invalid('', next, 'may not change once set');
 }

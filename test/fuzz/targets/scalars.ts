@@ -2,8 +2,8 @@
 // taken has one canonical text, which is taken as well and stays as it is.
 
 import { canonicalMicroTime, canonicalTime } from '../../../api/codec/timestamp.ts';
+import { asTimeMs } from '../../../api/object-fields.ts';
 import { parsePointer } from '../../../api/patch/json-pointer.ts';
-import { timeOf } from '../../../api/table/age.ts';
 import { scheduleProblem } from '../../../api/validation/cron-schedule.ts';
 import { nameProblems, qualifiedNameProblems, textProblems } from '../../../api/validation/formats.ts';
 import { formatDuration, parseDuration } from '../../../values/duration.ts';
@@ -121,7 +121,7 @@ function run({ text: { value = '' } }: Input): void {
     }
   }
   scheduleProblem(value);
-  timeOf(value);
+  asTimeMs(value);
   parsePointer(value);
   qualifiedNameProblems(value);
   for (const format of ['dns1123Subdomain', 'dns1123Label', 'dns1035Label', 'pathSegment'] as const) {

@@ -6,8 +6,8 @@ import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
 import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import type { ClusterView } from '../../../actors/scheduler/framework/framework.ts';
 import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
-import type { JsonObject } from '../../../actors/scheduler/pods/object-reading.ts';
 import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
 

@@ -1,8 +1,8 @@
 import test from 'ava';
 import type { BindingOutcome } from '../../../actors/admission/protocol.ts';
-import type { JsonObject } from '../../../actors/scheduler/pods/object-reading.ts';
 import type { SchedulerStatus } from '../../../actors/scheduler/protocol.ts';
 import { createScheduler, type Scheduler, schedulerKind } from '../../../actors/scheduler/scheduler.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { emptySnapshot, FakeCluster, feedEvent } from './fake-context.ts';
