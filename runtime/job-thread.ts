@@ -2,8 +2,8 @@
 import { setPriority } from 'node:os';
 import { collectWhenIdle } from './idle-collection.ts';
 
-/** Beside a busy actor thread on the same core the pool then gets a tenth; a core without work is all its. */
-const NICENESS = 10;
+/** Where a core is shared with busy threads of actors, the pool gets half of what each of them has. */
+const NICENESS = 3;
 
 // Elsewhere the priority is the whole process's.
 if (process.platform === 'linux') setPriority(0, NICENESS);

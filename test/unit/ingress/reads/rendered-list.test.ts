@@ -284,34 +284,38 @@ const RENDERED: readonly (readonly [what: string, sending: Omit<Sending, 'count'
   ['such a Table, indented', { type: FLOW_SCHEMA, others: FLOW_SCHEMAS, rendering: { pretty: true } }],
 ];
 
+const sharedPool = createJobPool();
+test.after.always(() => sharedPool.close());
+
 for (const [what, sending] of RENDERED) {
-  test(`a list that is ${what} is the same bytes whether it is made at once, in slices or in the pool`, async (t) => {
-    const jobs = createJobPool();
-    t.teardown(() => jobs.close());
-    const padding = { note: 'x'.repeat(3000) };
-    const large = (sending.others ?? [{}]).map((other) => ({ ...other, padding }));
-    const cases: readonly (readonly [count: number, others: readonly JsonObject[] | undefined, jobs: JobPool])[] = [
-      [0, sending.others, NO_JOB_POOL],
-      [1, sending.others, NO_JOB_POOL],
-      [64, sending.others, NO_JOB_POOL],
-      [300, sending.others, NO_JOB_POOL],
-      [1, [{ data: 'é'.repeat(400_000) }, {}], NO_JOB_POOL],
-      [200, large, NO_JOB_POOL],
-      [200, large, jobs],
-    ];
-    for (const [count, others, pool] of cases) {
-      const chosen = representationOf(
-        renderingOf(sending.type ?? NAMESPACE, {
-          shape: sending.shape === null ? undefined : { ...SHAPE, ...sending.shape },
-          ...sending.rendering,
-        }),
-      );
-      const expected = wholeText(namespaces(count, others), chosen.renderer);
-      const client = await send({ ...sending, count, ...(others === undefined ? {} : { others }), jobs: pool });
-      t.true(client.ended);
-      t.true(client.text === expected, `${count} items, ${pool === jobs ? 'in the pool' : 'here'}`);
-    }
-  });
+  test.serial(
+    `a list that is ${what} is the same bytes whether it is made at once, in slices or in the pool`,
+    async (t) => {
+      const padding = { note: 'x'.repeat(3000) };
+      const large = (sending.others ?? [{}]).map((other) => ({ ...other, padding }));
+      const cases: readonly (readonly [count: number, others: readonly JsonObject[] | undefined, jobs: JobPool])[] = [
+        [0, sending.others, NO_JOB_POOL],
+        [1, sending.others, NO_JOB_POOL],
+        [64, sending.others, NO_JOB_POOL],
+        [300, sending.others, NO_JOB_POOL],
+        [1, [{ data: 'é'.repeat(400_000) }, {}], NO_JOB_POOL],
+        [200, large, NO_JOB_POOL],
+        [200, large, sharedPool],
+      ];
+      for (const [count, others, pool] of cases) {
+        const chosen = representationOf(
+          renderingOf(sending.type ?? NAMESPACE, {
+            shape: sending.shape === null ? undefined : { ...SHAPE, ...sending.shape },
+            ...sending.rendering,
+          }),
+        );
+        const expected = wholeText(namespaces(count, others), chosen.renderer);
+        const client = await send({ ...sending, count, ...(others === undefined ? {} : { others }), jobs: pool });
+        t.true(client.ended);
+        t.true(client.text === expected, `${count} items, ${pool === sharedPool ? 'in the pool' : 'here'}`);
+      }
+    },
+  );
 }
 
 test('a Table in YAML is sent under the name of YAML', async (t) => {
