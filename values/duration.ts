@@ -30,6 +30,24 @@ export function parseDuration(text: string): bigint | undefined {
   return match[1] === '-' ? -nanos : nanos;
 }
 
+const NUMBER = /^(?:\d+(?:\.\d*)?|\.\d+)/;
+const UNIT = /^[^.\d]*/;
+
+/** Why a text that `parseDuration` does not read is no duration, in the words that clients of Kubernetes know. */
+export function durationProblem(text: string): string {
+  const shown = JSON.stringify(text.slice(0, TEXT_LENGTH_MAX));
+  for (let rest = text.replace(/^[+-]/, ''); rest !== ''; ) {
+    const number = NUMBER.exec(rest)?.[0];
+    if (number === undefined) break;
+    const unit = UNIT.exec(rest.slice(number.length))![0];
+    if (unit === '') return `missing unit in duration ${shown}`;
+    if (!Object.hasOwn(UNIT_NANOS, unit))
+      return `unknown unit ${JSON.stringify(unit.slice(0, TEXT_LENGTH_MAX))} in duration ${shown}`;
+    rest = rest.slice(number.length + unit.length);
+  }
+  return `invalid duration ${shown}`;
+}
+
 /** The canonical text: hours, minutes and seconds from the largest that is not zero; below a second, one small unit. */
 export function formatDuration(nanos: bigint): string {
   if (nanos === 0n) return '0s';

@@ -127,6 +127,44 @@ const CASES: readonly Case[] = [
   row('a body in another namespace than the path', 'POST', CONFIG_MAPS, 400, 'BadRequest', /namespace/, {
     body: configMap({ name: 'a', namespace: 'other' }),
   }),
+  ...(
+    [
+      ['abc', 'time: invalid duration "abc"'],
+      ['10', 'time: missing unit in duration "10"'],
+      ['1x', 'time: unknown unit "x" in duration "1x"'],
+      ['-1s', 'timeout duration can not be negative'],
+    ] as const
+  ).flatMap(([timeout, reason]) =>
+    [CONFIG_MAPS, '/version'].map((path) =>
+      row(
+        `a timeout of ${timeout} at ${path}`,
+        'GET',
+        `${path}?timeout=${timeout}`,
+        400,
+        'BadRequest',
+        new RegExp(`^invalid timeout specified in the request URL - ${reason}$`),
+      ),
+    ),
+  ),
+  row('a bad timeout of a stranger', 'GET', `${CONFIG_MAPS}?timeout=abc`, 400, 'BadRequest', /invalid timeout/, {
+    token: 'nobody',
+  }),
+  row(
+    'a version that is not reached in the time the client has',
+    'GET',
+    `${CONFIG_MAPS}?resourceVersion=999999999&timeout=50ms`,
+    504,
+    'Timeout',
+    /^Timeout: request did not complete within the allotted timeout$/,
+  ),
+  row(
+    'a version that is not reached in the time the server takes',
+    'GET',
+    `${CONFIG_MAPS}?resourceVersion=999999999&timeout=1h`,
+    504,
+    'Timeout',
+    /Too large resource version/,
+  ),
   ...['Impersonate-User', 'impersonate-group', 'IMPERSONATE-UID', 'Impersonate-Extra-scopes'].map((header) =>
     row(
       `a request with ${header}`,

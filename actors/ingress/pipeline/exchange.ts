@@ -44,6 +44,8 @@ export class Exchange implements Arrival {
   readonly longRunning: boolean;
   /** Set by authentication. */
   user: User = NOBODY;
+  /** The client's time for it is over: it has been answered and counted, whatever it still comes to. */
+  isGivenUp = false;
   /** What the audit record says of the request; set by whoever finds it out. */
   auditAnnotations: Readonly<Record<string, string>> | undefined = undefined;
   /** Set by an answer that goes on when its request has been served: a watch. */

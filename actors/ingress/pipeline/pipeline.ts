@@ -16,6 +16,7 @@ import {
 } from '../../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
@@ -28,6 +29,7 @@ import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
 import { Exchange } from './exchange.ts';
 import type { InFlight } from './in-flight.ts';
+import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
@@ -60,7 +62,9 @@ export class Pipeline {
   /** Serves one request; never throws. */
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
     const exchange = this.#parse(request, response);
+    let limit: Timer | undefined;
     try {
+      limit = this.#limited(exchange);
       await this.#authenticate(exchange);
       await this.#parts.inFlight.within(exchange, async () => {
         await this.#authorize(exchange);
@@ -69,9 +73,24 @@ export class Pipeline {
     } catch (error) {
       this.#refuse(exchange, error);
     }
+    limit?.cancel();
     const { ongoing } = exchange;
+    if (exchange.isGivenUp) return;
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
     else ongoing.onEnded = this.#finish;
+  }
+
+  /** Gives the request up when its client's own time for it is over; what it still comes to is not sent. */
+  #limited(exchange: Exchange): Timer | undefined {
+    if (exchange.longRunning) return undefined;
+    const timeoutMs = askedTimeoutMs(exchange.query, this.#parts.requestTimeoutMs);
+    if (timeoutMs === undefined) return undefined;
+    return this.#parts.context.timers.after(timeoutMs, () => {
+      exchange.isGivenUp = true;
+      if (exchange.isAnswered) exchange.response.abort();
+      else this.#sendStatus(exchange, timeout(TOO_LATE));
+      this.#finish(exchange);
+    });
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {
@@ -140,7 +159,7 @@ export class Pipeline {
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
-    if (error instanceof RequestAborted || exchange.response.aborted) return;
+    if (error instanceof RequestAborted || exchange.response.aborted || exchange.isGivenUp) return;
     if (exchange.isAnswered) {
       // The answer has begun: all that is left is to cut it off.
       this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
@@ -185,6 +204,8 @@ export class Pipeline {
 
 /** What the names of the headers begin with that ask for another user's rights (`-User`, `-Group`, `-Uid`, `-Extra-…`). */
 const IMPERSONATION = 'impersonate-';
+
+const TOO_LATE = 'request did not complete within the allotted timeout';
 
 const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
@@ -251,7 +272,7 @@ function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {
     case 'ActorDown':
       return restarting(!SAFE_METHODS.has(method));
     case 'DeadlineExceeded':
-      return timeout('request did not complete within the allotted timeout');
+      return timeout(TOO_LATE);
     case 'StorageFull':
       return insufficientStorage(error.message);
     case 'StorageFailed':

@@ -1,7 +1,13 @@
 // Durations: read strictly, written canonically, in nanoseconds and in milliseconds.
 import test from 'ava';
 import fc from 'fast-check';
-import { formatDuration, formatDurationMs, parseDuration, parseDurationMs } from '../../../values/duration.ts';
+import {
+  durationProblem,
+  formatDuration,
+  formatDurationMs,
+  parseDuration,
+  parseDurationMs,
+} from '../../../values/duration.ts';
 
 const durations: readonly (readonly [text: string, ms: number | undefined])[] = [
   ['0', 0],
@@ -64,4 +70,20 @@ test('every count of nanoseconds is read back from its text', (t) => {
     fc.bigInt({ min: 1n - 2n ** 63n, max: 2n ** 63n - 1n }),
   );
   fc.assert(fc.property(nanos, (count) => t.is(parseDuration(formatDuration(count)), count)));
+});
+
+test('what is wrong with a text that is no duration is said in the words that clients know', (t) => {
+  for (const [text, problem] of [
+    ['', 'invalid duration ""'],
+    ['-', 'invalid duration "-"'],
+    ['abc', 'invalid duration "abc"'],
+    ['.s', 'invalid duration ".s"'],
+    ['10', 'missing unit in duration "10"'],
+    ['1m30', 'missing unit in duration "1m30"'],
+    ['1d', 'unknown unit "d" in duration "1d"'],
+    ['1s1constructor', 'unknown unit "constructor" in duration "1s1constructor"'],
+    ['3000000h', 'invalid duration "3000000h"'],
+  ] as const) {
+    t.is(durationProblem(text), problem);
+  }
 });
