@@ -29,5 +29,6 @@ export interface ServerSettings {
   readonly advertiseAddress: string;
   readonly build: BuildInfo;
   readonly startedWallMs: number;
+  /** Pods that name it are bound here; blank where there is no scheduler. */
   readonly schedulerName: string;
 }

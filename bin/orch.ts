@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
   placement: async () => (await import('./placement.ts')).placement,
+  options: async () => (await import('./options.ts')).options,
   bench: async () => (await import('../bench/command.ts')).bench,
   store: async () => (await import('./store.ts')).store,
 };

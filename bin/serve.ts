@@ -10,13 +10,13 @@ import type { ServerSettings } from '../actors/server-settings.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
-import { parseFeatureGates } from '../config/feature-gates.ts';
 import { helpText } from '../config/help.ts';
-import type { ServerOptions } from '../config/options.ts';
+import { NO_SCHEDULER } from '../config/options/scheduler.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { LogOptions } from '../runtime/log.ts';
-import type { Plan } from '../runtime/plan.ts';
+import { type Plan, planWithout } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
 import { isStoreDamage } from '../storage/store-damage.ts';
@@ -61,13 +61,13 @@ export async function serve(
     process.stdout.write(`${parsed.action === 'help' ? helpText(program) : versionText()}\n`);
     return;
   }
-  const { options, warnings } = parsed;
-  const dialect = DIALECTS[options.apiDialect];
-  for (const warning of [...warnings, ...parseFeatureGates(options.featureGates, dialect).warnings]) {
-    warn(warning);
-  }
+  const { options, warnings, standing } = parsed;
+  for (const warning of warnings) warn(warning);
   registryFor({ dialect: options.apiDialect, options });
-  const plan = planFor(options.placement);
+  const schedulerName = schedulerNameOf(program, options);
+  const placed = planFor(options.placement);
+  // A placement that names the scheduler serves without one too.
+  const plan = schedulerName === undefined ? planWithout(placed, 'scheduler') : placed;
   for (const warning of plan.warnings) warn(warning);
   refuseSharedNodePort(options, plan);
   const directory = openDataDirectory(options.dataDir);
@@ -78,7 +78,7 @@ export async function serve(
     if (closed !== undefined) warn(closed);
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
-    const { settings, kubeconfig, url } = await prepare(program, options, directory);
+    const { settings, kubeconfig, url } = await prepare(options, directory, schedulerName ?? '');
     prepareUws(HEADER_BYTES_MAX);
     supervisor = await startSupervisor({
       plan,
@@ -88,6 +88,8 @@ export async function serve(
     });
     const stopped = stopOnSignal(supervisor, options.shutdownDelayDurationMs, release);
     await supervisor.ready;
+    // A start that fails has more important things to say.
+    if (standing !== undefined) warn(standing);
     // Not sooner: a start that fails leaves the file of the server that was here before as it is.
     const kubeconfigPath = writeKubeconfig(directory, kubeconfig);
     process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
@@ -134,7 +136,7 @@ interface Prepared {
   readonly url: string;
 }
 
-async function prepare(program: 'up' | 'apiserver', options: ServerOptions, directory: string): Promise<Prepared> {
+async function prepare(options: ServerOptions, directory: string, schedulerName: string): Promise<Prepared> {
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
   const pair = await servingPair(options, directory, advertiseAddress);
   const token = await adminToken(directory);
@@ -159,7 +161,7 @@ async function prepare(program: 'up' | 'apiserver', options: ServerOptions, dire
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
-    schedulerName: schedulerNameOf(program, options),
+    schedulerName,
   };
   return { settings, kubeconfig, url };
 }
@@ -200,9 +202,11 @@ function minTlsVersion({ tlsMinVersion }: ServerOptions): { minVersion: 'TLSv1.2
   return { minVersion: 'TLSv1.2' };
 }
 
-function schedulerNameOf(program: 'up' | 'apiserver', options: ServerOptions): string {
-  const { schedulerName } = options as { schedulerName?: string };
-  return program === 'up' && schedulerName !== undefined && schedulerName !== '' ? schedulerName : 'default-scheduler';
+/** Undefined where this process schedules nothing: `apiserver`, and `up` when told so. */
+function schedulerNameOf(program: 'up' | 'apiserver', options: ServerOptions): string | undefined {
+  if (program === 'apiserver') return undefined;
+  const { schedulerName } = options as UpOptions;
+  return schedulerName === NO_SCHEDULER ? undefined : schedulerName;
 }
 
 /** A server bound to every address advertises the first of its own that others can reach. */

@@ -22,6 +22,11 @@ export const COMMANDS: readonly Command[] = [
     description: 'Run the same load under several placements and print a table.',
     inForce: true,
   },
+  {
+    usage: 'options [--effects]',
+    description: 'Print every option, feature gate and admission plugin, and what it does.',
+    inForce: true,
+  },
   { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
   { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
   {

@@ -2,6 +2,7 @@
 // decided where the feature is, and the warnings are printed by whoever asked.
 import { DIALECTS, type Dialect } from './dialect.ts';
 import { FEATURE_GATE_TABLE, type FeatureGateRow } from './options/feature-gate-table.ts';
+import type { Effect } from './options/option.ts';
 import { parseBoolean } from './options/value-types.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -11,7 +12,7 @@ export type FeatureGateName = (typeof FEATURE_GATE_TABLE)[number]['name'];
 export interface FeatureGates {
   /** Whether the feature is on. */
   enabled(name: FeatureGateName): boolean;
-  /** One line for each gate set although its feature is stable or on its way out. */
+  /** One line for each gate set although its feature is stable or on its way out, or although nothing depends on it. */
   readonly warnings: readonly string[];
 }
 
@@ -21,6 +22,7 @@ const STAGE_GATES: ReadonlyMap<string, string> = new Map([
   ['AllBeta', 'Beta'],
 ]);
 
+const NOTHING_DEPENDS = 'nothing in this release depends on it';
 const ROWS: readonly FeatureGateRow[] = FEATURE_GATE_TABLE;
 const TEXT_LENGTH_MAX = 65_536;
 
@@ -43,7 +45,7 @@ function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateR
     if (value === undefined) {
       throw new UsageError(`feature gate ${name} must be true or false, not ${JSON.stringify(valueText)}`);
     }
-    if (row.locked === true && value !== row.default) {
+    if (isLocked(row) && value !== row.default) {
       throw new UsageError(`feature gate ${name} cannot be set to ${value}: it is locked to ${row.default}`);
     }
     settings.set(row, value);
@@ -51,13 +53,31 @@ function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateR
   return settings;
 }
 
+/** A stable gate that nothing depends on cannot be switched off either: the feature would stay (SPEC.md, "Errors"). */
+function isLocked({ locked, stage, effect }: FeatureGateRow): boolean {
+  return locked === true || (stage === 'GA' && effect === undefined);
+}
+
+/** What a gate does in this release. */
+export function gateEffect(row: FeatureGateRow): Effect {
+  if (isLocked(row)) return ['refused', `it is locked to ${row.default}`];
+  return row.effect === undefined ? ['not in force', NOTHING_DEPENDS] : ['in force', row.effect];
+}
+
+function warningOf(row: FeatureGateRow, setting: string): string | undefined {
+  const { stage, effect } = row;
+  if (stage === 'GA' || stage === 'Deprecated') {
+    const why = stage === 'GA' ? 'its feature is stable' : 'it is deprecated';
+    const inert = effect === undefined ? `; ${NOTHING_DEPENDS}` : '';
+    return `feature gate ${setting} will be refused in a later release: ${why}${inert}`;
+  }
+  return effect === undefined ? `feature gate ${setting} is not in force: ${NOTHING_DEPENDS}` : undefined;
+}
+
 function warningsOf(settings: ReadonlyMap<FeatureGateRow, boolean>, dialect: Dialect): readonly string[] {
   return [...settings]
-    .filter(([{ stage }]) => stage === 'GA' || stage === 'Deprecated')
-    .map(([{ name, stage }, value]) => {
-      const why = stage === 'GA' ? 'its feature is stable' : 'it is deprecated';
-      return `feature gate ${spellGate(name, dialect)}=${value} will be refused in a later release: ${why}`;
-    });
+    .map(([row, value]) => warningOf(row, `${spellGate(row.name, dialect)}=${value}`))
+    .filter((warning) => warning !== undefined);
 }
 
 /**

@@ -2,7 +2,7 @@
 // tables alone.
 import { COMMANDS } from './commands.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
-import { optionDetails, optionState, optionSyntax } from './option-text.ts';
+import { optionDetails, optionSyntax } from './option-text.ts';
 import { defaultText, type Option, type Program } from './options/option.ts';
 import { GROUP_TITLES, programOptions } from './options.ts';
 
@@ -39,13 +39,13 @@ function columns(left: string, right: string, textColumn: number): readonly stri
 
 function optionLines(option: Option, program: Program, dialect: Dialect): readonly string[] {
   const standard = defaultText(option, program);
-  const state = optionState(option);
+  const [state, why] = option.effect ?? ['in force', ''];
   const text = [
     option.description,
     ...(standard === '' || option.type === 'action' ? [] : [`Default ${standard}.`]),
     ...optionDetails(option),
     ...(option.deprecated === undefined ? [] : [`Deprecated: ${option.deprecated}.`]),
-    ...(state === undefined ? [] : [`(${state})`.replaceAll(' ', HARD_BLANK)]),
+    ...(state === 'in force' ? [] : [`(${state}:`.replaceAll(' ', HARD_BLANK), `${why})`]),
   ].join(' ');
   return columns(optionSyntax(option), dialect.spell(text), TEXT_COLUMN);
 }

@@ -1,7 +1,7 @@
 // What the help text and the documentation both say about an option, each fact once: how it is written, its bounds and
 // values, and whether it works in this release.
 import { formatDurationMs } from '../values/duration.ts';
-import { INT32_MAX, type Option } from './options/option.ts';
+import { defaultText, INT32_MAX, type Option, type Program } from './options/option.ts';
 import { VALUE_TYPES } from './options/value-types.ts';
 
 /** `-v, --v int`, `--request-timeout duration`, `--profiling`. */
@@ -22,7 +22,7 @@ function boundsText({ type, bounds, unit }: Option): string | undefined {
 export function optionDetails(option: Option): readonly string[] {
   const { values, valuesInForce, repeatable } = option;
   const listed = values?.filter((value) => value !== '').join(', ');
-  const working = valuesInForce === undefined || listed === undefined ? undefined : valuesInForce.join(', ');
+  const working = listed === undefined ? undefined : valuesInForce?.join(', ');
   return [
     boundsText(option),
     listed === undefined ? undefined : `${repeatable ? 'Any of' : 'One of'} ${listed}.`,
@@ -31,8 +31,9 @@ export function optionDetails(option: Option): readonly string[] {
   ].filter((sentence) => sentence !== undefined);
 }
 
-/** What happens to the option in this release; undefined when it simply works. */
-export function optionState({ inForce, refuseUntilInForce }: Option): string | undefined {
-  if (inForce) return undefined;
-  return refuseUntilInForce ? 'refused: not available yet' : 'no effect yet';
+/** The default, as a table shows it: one text, or one for each program. */
+export function defaultByProgram(option: Option): readonly (readonly [programs: readonly Program[], text: string])[] {
+  if (option.type === 'action') return [];
+  const texts = new Set(option.programs.map((program) => defaultText(option, program)));
+  return [...texts].map((text) => [option.programs.filter((program) => defaultText(option, program) === text), text]);
 }

@@ -29,6 +29,7 @@ import {
   leaderElectionOptions,
   schedulerOptions,
   schedulingOptions,
+  upSchedulerOptions,
 } from './options/scheduler.ts';
 import { schedulerPortOptions, secureServingOptions, serverPortOptions } from './options/secure-serving.ts';
 import { genericOptions, limitOptions, orchOptions, serviceOptions } from './options/server.ts';
@@ -75,6 +76,8 @@ const SCHEDULER_GROUPS = [
   deprecatedSchedulerOptions,
 ] as const;
 
+const UP_GROUPS = [upSchedulerOptions] as const;
+
 /** The headings of help and documentation, in order. */
 export const GROUP_TITLES: readonly string[] = [
   'Orch',
@@ -101,7 +104,12 @@ export const GROUP_TITLES: readonly string[] = [
 ];
 
 /** Every option of every program. A name can occur twice, for different programs. */
-export const OPTIONS: readonly Option[] = optionsOf([...SERVER_GROUPS, ...SHARED_GROUPS, ...SCHEDULER_GROUPS]);
+export const OPTIONS: readonly Option[] = optionsOf([
+  ...SERVER_GROUPS,
+  ...SHARED_GROUPS,
+  ...UP_GROUPS,
+  ...SCHEDULER_GROUPS,
+]);
 
 type SharedOptions = OptionsOf<(typeof SHARED_GROUPS)[number]>;
 
@@ -109,7 +117,7 @@ type SharedOptions = OptionsOf<(typeof SHARED_GROUPS)[number]>;
 export type ServerOptions = OptionsOf<(typeof SERVER_GROUPS)[number]> & SharedOptions;
 
 /** The options of `up`: the API server's, and how its scheduler chooses. */
-export type UpOptions = ServerOptions & OptionsOf<typeof schedulingOptions>;
+export type UpOptions = ServerOptions & OptionsOf<(typeof UP_GROUPS)[number]> & OptionsOf<typeof schedulingOptions>;
 
 /** The options of `scheduler`. SPEC.md, "Scheduler options". */
 export type SchedulerOptions = OptionsOf<(typeof SCHEDULER_GROUPS)[number]> & SharedOptions;

@@ -4,6 +4,7 @@
 import { formatDurationMs } from '../values/duration.ts';
 import { crossCheck } from './cross-checks.ts';
 import { DIALECTS, type Dialect } from './dialect.ts';
+import { elementsOf, optionWarnings, refuseWhatIsNotInForce, standingWarning } from './effects.ts';
 import { parseFeatureGates } from './feature-gates.ts';
 import { defaultText, type Option, type Program } from './options/option.ts';
 import { parseBoolean, VALUE_TYPES } from './options/value-types.ts';
@@ -21,6 +22,8 @@ export type ParsedArguments<P extends Program = Program> =
       readonly options: OptionsByProgram[P];
       /** One line each, to be logged before the start. */
       readonly warnings: readonly string[];
+      /** What is on by default and does nothing, or less than it says, in one line. */
+      readonly standing: string | undefined;
       /** The names, without dashes, of the options that argv sets. */
       readonly given: ReadonlySet<string>;
     };
@@ -130,13 +133,6 @@ function rowProblem(option: Option, value: unknown, dialect: Dialect): string | 
   return malformed === undefined ? undefined : `${shown(malformed)} is not of the form ${form!.says}`;
 }
 
-/** The texts in a value that names or forms are about: the text, the elements, or the keys. */
-function elementsOf(value: unknown): readonly string[] {
-  if (typeof value === 'string') return [value];
-  if (value instanceof Map) return [...value.keys()];
-  return Array.isArray(value) ? value.filter((element) => typeof element === 'string') : [];
-}
-
 function readValue(option: Option, texts: readonly string[], dialect: Dialect): unknown {
   try {
     const value = VALUE_TYPES[option.type].parse(texts);
@@ -148,31 +144,6 @@ function readValue(option: Option, texts: readonly string[], dialect: Dialect): 
     if (!(error instanceof UsageError)) throw error;
     throw new UsageError(`invalid value ${shown(texts.at(-1)!)} for --${option.name}: ${error.message}`);
   }
-}
-
-const comparable = (value: unknown): unknown => (value instanceof Map ? [...value] : value);
-
-const NOT_AVAILABLE = 'is not available in this release, and ignoring it would do less than you asked for';
-
-function refuseWhatIsNotInForce(option: Option, value: unknown, standard: unknown): void {
-  const { name, valuesInForce } = option;
-  const missing = valuesInForce && elementsOf(value).find((text) => !valuesInForce.includes(text));
-  if (missing !== undefined) {
-    throw new UsageError(`--${name} ${missing} ${NOT_AVAILABLE}; available are ${valuesInForce!.join(', ')}`);
-  }
-  if (option.inForce || !option.refuseUntilInForce) return;
-  if (JSON.stringify(comparable(value)) === JSON.stringify(comparable(standard))) return;
-  throw new UsageError(`--${name} ${NOT_AVAILABLE}; remove it to start`);
-}
-
-function optionWarnings(option: Option, value: unknown): readonly string[] {
-  const { name, deprecated, deprecatedValues = [], inForce } = option;
-  const deprecatedGiven = elementsOf(value).filter((text) => deprecatedValues.includes(text));
-  return [
-    ...(deprecated === undefined ? [] : [`--${name} is deprecated: ${deprecated}`]),
-    ...deprecatedGiven.map((text) => `--${name} ${text} is deprecated`),
-    ...(inForce ? [] : [`--${name} has no effect yet`]),
-  ];
 }
 
 const OPEN_WARNING =
@@ -227,6 +198,8 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   }
   const { values, warnings } = readOptions(program, given);
   const givenNames = new Set([...given.keys()].map(({ name }) => name));
+  const { disableAdmissionPlugins = [] } = values as Partial<ServerOptions>;
+  const standing = program === 'scheduler' ? undefined : standingWarning(program, givenNames, disableAdmissionPlugins);
   if (program !== 'scheduler') {
     const options = values as unknown as ServerOptions;
     const settled = settleAnonymous(options);
@@ -239,5 +212,5 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   const options = Object.freeze(values) as unknown as OptionsByProgram[P];
   const problem = crossCheck(program, options);
   if (problem !== undefined) throw new UsageError(problem);
-  return { action: 'run', options, warnings, given: givenNames };
+  return { action: 'run', options, warnings, standing, given: givenNames };
 }

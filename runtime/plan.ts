@@ -95,6 +95,15 @@ export function planOfOneThread<Options>(kinds: readonly ActorKind<Options>[]): 
   return { name: 'single', threads: [{ name: 'all', group: 'all', actors }], warnings: [] };
 }
 
+/** The plan without actors of a kind, and without threads that would host nobody. */
+export function planWithout(plan: Plan, kind: string): Plan {
+  const threads = plan.threads.map((thread) => ({
+    ...thread,
+    actors: thread.actors.filter((actor) => actor.kind !== kind),
+  }));
+  return { ...plan, threads: threads.filter(({ actors }) => actors.length > 0) };
+}
+
 /** A roster's entry after its actor was made. */
 export interface RunningActor {
   readonly planned: PlannedActor;

@@ -1,5 +1,5 @@
 // Admission: which plugins run, and the settings that reach outside. The plugins' names are in config/admission-plugins.ts.
-import { ADMISSION_PLUGINS, DEFAULT_ADMISSION_PLUGINS } from '../admission-plugins.ts';
+import { ADMISSION_PLUGINS, BUILT_ADMISSION_PLUGINS } from '../admission-plugins.ts';
 import { optionGroup, SERVER } from './option.ts';
 
 const PLUGINS = ADMISSION_PLUGINS.map(({ name }) => name);
@@ -9,20 +9,21 @@ export const admissionOptions = optionGroup('Admission', SERVER, [
     name: 'enable-admission-plugins',
     type: 'list',
     values: PLUGINS,
-    // Those that run anyway, and the one that does nothing.
-    valuesInForce: [...DEFAULT_ADMISSION_PLUGINS, 'AlwaysAdmit'],
+    valuesInForce: BUILT_ADMISSION_PLUGINS,
     description: 'Admission plugins to run beside the default ones; their order does not matter.',
+    effect: ['in force', 'what the plugins below say of themselves'],
   },
   {
     name: 'disable-admission-plugins',
     type: 'list',
     values: PLUGINS,
     description: 'Admission plugins not to run although they do by default.',
+    effect: ['in force', 'what the plugins below say of themselves'],
   },
   {
     name: 'admission-control-config-file',
     type: 'path',
     description: 'Settings of the admission plugins.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'no plugin takes settings'],
   },
 ]);

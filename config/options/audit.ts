@@ -11,13 +11,13 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     name: 'audit-policy-file',
     type: 'path',
     description: 'Policy that says which requests are recorded, and how much of each.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'no audit events are written'],
   },
   {
     name: 'audit-log-path',
     type: 'path',
     description: 'File that audit events are written to; - for standard output, blank for no log.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'no audit events are written'],
   },
   {
     name: 'audit-log-format',
@@ -25,6 +25,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'json',
     values: ['json', 'legacy'],
     description: 'One JSON object a line, or one line of text.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-mode',
@@ -32,6 +33,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'blocking',
     values: MODES,
     description: 'Whether a request waits until its events are in the log; strict fails it when they are not.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-version',
@@ -39,6 +41,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'audit.@group/v1',
     values: VERSIONS,
     description: 'Group and version the log is written in.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-maxage',
@@ -46,6 +49,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'days',
     bounds: COUNT,
     description: 'Age at which an old log file is deleted; 0 for never.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-maxbackup',
@@ -53,6 +57,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'files',
     bounds: COUNT,
     description: 'Old log files kept; 0 for all.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-maxsize',
@@ -60,8 +65,14 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'megabytes',
     bounds: COUNT,
     description: 'Size at which a new log file is begun; 0 for none.',
+    effect: ['not in force', 'no audit events are written'],
   },
-  { name: 'audit-log-compress', type: 'bool', description: 'Compress old log files with gzip.' },
+  {
+    name: 'audit-log-compress',
+    type: 'bool',
+    description: 'Compress old log files with gzip.',
+    effect: ['not in force', 'no audit events are written'],
+  },
   {
     name: 'audit-log-batch-buffer-size',
     type: 'int',
@@ -69,6 +80,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '10000',
     bounds: COUNT,
     description: 'Events held before a batch is written, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-batch-max-size',
@@ -77,19 +89,27 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '1',
     bounds: COUNT,
     description: 'Events in one batch, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-batch-max-wait',
     type: 'duration',
     description: 'Time before a batch that is not full is written, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
   },
-  { name: 'audit-log-batch-throttle-enable', type: 'bool', description: 'Limit the rate of batches, in mode batch.' },
+  {
+    name: 'audit-log-batch-throttle-enable',
+    type: 'bool',
+    description: 'Limit the rate of batches, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
+  },
   {
     name: 'audit-log-batch-throttle-qps',
     type: 'float',
     unit: 'batches per second',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-batch-throttle-burst',
@@ -97,8 +117,14 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'batches',
     bounds: COUNT,
     description: 'Batches that may go at once if the rate was not used up, in mode batch.',
+    effect: ['not in force', 'no audit events are written'],
   },
-  { name: 'audit-log-truncate-enabled', type: 'bool', description: 'Cut events and split batches that are too large.' },
+  {
+    name: 'audit-log-truncate-enabled',
+    type: 'bool',
+    description: 'Cut events and split batches that are too large.',
+    effect: ['not in force', 'no audit events are written'],
+  },
   {
     name: 'audit-log-truncate-max-batch-size',
     type: 'int',
@@ -106,6 +132,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '10485760',
     bounds: COUNT,
     description: 'Size at which a batch is split.',
+    effect: ['not in force', 'no audit events are written'],
   },
   {
     name: 'audit-log-truncate-max-event-size',
@@ -114,6 +141,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '102400',
     bounds: COUNT,
     description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
+    effect: ['not in force', 'no audit events are written'],
   },
 ]);
 
@@ -122,7 +150,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     name: 'audit-webhook-config-file',
     type: 'path',
     description: 'Connection file of the webhook that audit events are sent to; blank for none.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-mode',
@@ -130,6 +158,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: 'batch',
     values: MODES,
     description: 'Whether a request waits until its events are sent; strict fails it when they are not.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-version',
@@ -137,12 +166,14 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: 'audit.@group/v1',
     values: VERSIONS,
     description: 'Group and version the webhook is sent.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-initial-backoff',
     type: 'duration',
     default: '10s',
     description: 'Wait before the first repeat of a failed send.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-buffer-size',
@@ -151,6 +182,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10000',
     bounds: COUNT,
     description: 'Events held before a batch is sent, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-max-size',
@@ -159,18 +191,21 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '400',
     bounds: COUNT,
     description: 'Events in one batch, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-max-wait',
     type: 'duration',
     default: '30s',
     description: 'Time before a batch that is not full is sent, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-throttle-enable',
     type: 'bool',
     default: 'true',
     description: 'Limit the rate of batches, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-throttle-qps',
@@ -179,6 +214,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-batch-throttle-burst',
@@ -187,11 +223,13 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '15',
     bounds: COUNT,
     description: 'Batches that may go at once if the rate was not used up, in mode batch.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-truncate-enabled',
     type: 'bool',
     description: 'Cut events and split batches that are too large.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-truncate-max-batch-size',
@@ -200,6 +238,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10485760',
     bounds: COUNT,
     description: 'Size at which a batch is split.',
+    effect: ['not in force', 'no audit events are sent'],
   },
   {
     name: 'audit-webhook-truncate-max-event-size',
@@ -208,5 +247,6 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '102400',
     bounds: COUNT,
     description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
+    effect: ['not in force', 'no audit events are sent'],
   },
 ]);

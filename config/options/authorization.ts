@@ -12,19 +12,19 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     valuesInForce: ['AlwaysAllow', 'AlwaysDeny', 'SuperusersOnly'],
     description:
       'Authorizers in the order asked, after the superusers; SuperusersOnly opens health and version to the rest.',
-    inForce: true,
+    effect: ['in force', 'who gets 403'],
   },
   {
     name: 'authorization-policy-file',
     type: 'path',
     description: 'Policy of the mode ABAC, one JSON object a line.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'the mode ABAC is not there yet'],
   },
   {
     name: 'authorization-webhook-config-file',
     type: 'path',
     description: 'Connection file of the mode Webhook.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'the mode Webhook is not there yet'],
   },
   {
     name: 'authorization-webhook-version',
@@ -32,6 +32,7 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     default: 'v1beta1',
     values: ['v1beta1', 'v1'],
     description: 'Version of the access reviews exchanged with the webhook.',
+    effect: ['not in force', 'the mode Webhook is not there yet'],
   },
 ]);
 
@@ -42,6 +43,7 @@ export const delegatedAuthorizationOptions = optionGroup('Authorization', ALL_PR
     default: '5m0s',
     defaultFor: { scheduler: '10s' },
     description: 'Time a yes of the webhook is remembered.',
+    effect: ['not in force', 'the mode Webhook is not there yet'],
   },
   {
     name: 'authorization-webhook-cache-unauthorized-ttl',
@@ -49,6 +51,7 @@ export const delegatedAuthorizationOptions = optionGroup('Authorization', ALL_PR
     default: '30s',
     defaultFor: { scheduler: '10s' },
     description: 'Time a no of the webhook is remembered.',
+    effect: ['not in force', 'the mode Webhook is not there yet'],
   },
 ]);
 

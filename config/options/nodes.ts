@@ -7,7 +7,7 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
     type: 'duration',
     default: '5s',
     description: 'Time until a connection to a node agent must stand; 0 for no limit.',
-    inForce: true,
+    effect: ['in force', 'logs, exec and proxies fail after it'],
   },
   {
     name: 'orchlet-preferred-address-types',
@@ -15,25 +15,25 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
     default: 'Hostname,InternalDNS,InternalIP,ExternalDNS,ExternalIP',
     values: ['Hostname', 'InternalDNS', 'InternalIP', 'ExternalDNS', 'ExternalIP'],
     description: 'Which address of a node is tried first.',
-    inForce: true,
+    effect: ['in force', 'where logs, exec and proxies connect to'],
   },
   {
     name: 'orchlet-certificate-authority',
     type: 'path',
     description: "Authorities of the node agents' certificates; without, any certificate is believed.",
-    inForce: true,
+    effect: ['in force', 'which node agents are believed'],
   },
   {
     name: 'orchlet-client-certificate',
     type: 'path',
     description: 'Client certificate shown to node agents.',
-    inForce: true,
+    effect: ['in force', 'whom node agents see'],
   },
   {
     name: 'orchlet-client-key',
     type: 'path',
     description: 'Private key of --orchlet-client-certificate.',
-    inForce: true,
+    effect: ['in force', 'whom node agents see'],
   },
   {
     name: 'orchlet-port',
@@ -41,7 +41,7 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
     default: '10250',
     bounds: [1, 65_535],
     description: 'Port of the node agents that do not report theirs.',
-    inForce: true,
+    effect: ['in force', 'where logs, exec and proxies connect to'],
   },
   {
     name: 'orchlet-permit-loopback',
@@ -49,12 +49,12 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
     default: 'false',
     description:
       'Connect to node agents on loopback addresses too: whoever writes nodes then reaches what listens there.',
-    inForce: true,
+    effect: ['in force', 'whether logs, exec and proxies connect to loopback addresses'],
   },
   {
     name: 'egress-selector-config-file',
     type: 'path',
     description: 'Which way out connections of the server take.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'connections go out directly only'],
   },
 ]);

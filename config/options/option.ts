@@ -21,6 +21,13 @@ export interface ValueForm {
   readonly says: string;
 }
 
+/**
+ * What a setting does in this release. `in force`: what it says. `refused`: a value that asks for more than there is stops the
+ * start. `not in force`: it changes nothing, and a start says so. The text is what can be seen of it, or why there is nothing.
+ */
+export type Effect = readonly [state: EffectState, text: string];
+export type EffectState = 'in force' | 'refused' | 'not in force';
+
 /** One option as its table writes it. Texts may hold the markers of `Dialect.spell`; the name never does. */
 export interface OptionRow {
   /** Without dashes. Fixed in both dialects. */
@@ -36,7 +43,7 @@ export interface OptionRow {
   /** Inclusive; milliseconds for a duration. */
   readonly bounds?: readonly [least: number, most: number];
   readonly values?: readonly string[];
-  /** The `values` that work in this release. Any other is refused: ignoring it would do less than was asked. */
+  /** The values that do what they say in this release; of an option in force, any other is refused. */
   readonly valuesInForce?: readonly string[];
   readonly form?: ValueForm;
   /** What to do instead. */
@@ -47,10 +54,8 @@ export interface OptionRow {
   readonly shorthand?: string;
   /** Other names, without dashes. */
   readonly aliases?: readonly string[];
-  /** True: the program acts on it. Left out: it is accepted with a warning that it has no effect yet. */
-  readonly inForce?: true;
-  /** True: any value but the default stops the start until `inForce`, since ignoring it would do less than was asked. */
-  readonly refuseUntilInForce?: true;
+  /** What can be seen of it. Left out where no program that takes it exists yet. */
+  readonly effect?: Effect;
 }
 
 /** Rows that share a heading and the programs that take them. */

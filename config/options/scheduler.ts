@@ -13,18 +13,30 @@ export const schedulerOptions = optionGroup('Scheduler', SCHEDULER, [
   },
 ]);
 
+/** The value of `--scheduler-name` that starts no scheduler in `up`. */
+export const NO_SCHEDULER = 'off';
+
+export const upSchedulerOptions = optionGroup(
+  'Scheduler',
+  ['up'],
+  [
+    {
+      name: 'scheduler-name',
+      type: 'string',
+      default: 'default-scheduler',
+      form: { pattern: /^\S+$/, says: 'a name of one word' },
+      description: 'Pods whose spec.schedulerName is this are scheduled here; off starts no scheduler.',
+      effect: ['in force', 'which pods are bound'],
+    },
+  ],
+);
+
 export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
   {
     name: 'config',
     type: 'path',
     description: 'Configuration file of the scheduler; most of its deprecated options are then ignored.',
-  },
-  {
-    name: 'scheduler-name',
-    type: 'string',
-    default: 'default-scheduler',
-    description: 'Pods whose spec.schedulerName is this are scheduled here.',
-    deprecated: IN_CONFIG_FILE,
+    effect: ['refused', 'the scheduler has no configuration file'],
   },
   {
     name: 'hard-pod-affinity-symmetric-weight',
@@ -33,10 +45,18 @@ export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
     bounds: [0, 100],
     description: 'Weight of the preference that a required pod affinity implies for the other side.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['not in force', 'the scheduler weighs no affinity between pods'],
   },
 ]);
 
 export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
+  {
+    name: 'scheduler-name',
+    type: 'string',
+    default: 'default-scheduler',
+    description: 'Pods whose spec.schedulerName is this are scheduled here.',
+    deprecated: IN_CONFIG_FILE,
+  },
   {
     name: 'address',
     type: 'ip',

@@ -9,14 +9,14 @@ export const orchOptions = optionGroup('Orch', SERVER, [
     type: 'path',
     default: '.orch',
     description: 'Folder of everything that must survive a restart: the store, and for up its certificates and tokens.',
-    inForce: true,
+    effect: ['in force', 'the folder that the store, certificates and tokens are in'],
   },
   {
     name: 'placement',
     type: 'string',
     default: 'default',
     description: 'Which actors run on which threads: the name of a shipped placement, or a file.',
-    inForce: true,
+    effect: ['in force', 'the threads of the process, as the line `placement` says at the start'],
   },
   {
     name: 'ingress',
@@ -24,7 +24,7 @@ export const orchOptions = optionGroup('Orch', SERVER, [
     default: 'auto',
     values: ['auto', 'uws', 'node'],
     description: 'The listener; auto takes node where client certificates or HTTP/2 are asked for, uws otherwise.',
-    inForce: true,
+    effect: ['in force', 'which listener serves'],
   },
 ]);
 
@@ -33,13 +33,13 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     name: 'advertise-address',
     type: 'ip',
     description: 'Address that members of the cluster reach this server at; blank uses the bind address.',
-    inForce: true,
+    effect: ['in force', "the endpoints of the control plane's own service, and the certificate's names"],
   },
   {
     name: 'external-hostname',
     type: 'string',
     description: 'Host name used when the server writes its own address, as in discovery.',
-    inForce: true,
+    effect: ['in force', "the address in discovery and the certificate's names"],
   },
   {
     name: 'request-timeout',
@@ -47,7 +47,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '1m0s',
     bounds: [1, TIMER_MS_MAX],
     description: 'Time a request may take, unless it is a watch or another long-running one.',
-    inForce: true,
+    effect: ['in force', 'requests end with 504 after it'],
   },
   {
     name: 'min-request-timeout',
@@ -56,7 +56,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '1800',
     bounds: [0, TIMER_MS_MAX / 2000],
     description: 'Least time before a watch is ended; each gets a random time from here to twice as much.',
-    inForce: true,
+    effect: ['in force', 'watches end after it'],
   },
   {
     name: 'livez-grace-period',
@@ -64,7 +64,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time after the start in which /livez trusts that unfinished start hooks will succeed.',
-    inForce: true,
+    effect: ['in force', '/livez ignores start hooks until then'],
   },
   {
     name: 'shutdown-delay-duration',
@@ -72,21 +72,21 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time to go on serving after a request to stop, with /readyz failing at once.',
-    inForce: true,
+    effect: ['in force', '/readyz fails at once, requests are served for so long'],
   },
   {
     name: 'event-ttl',
     type: 'duration',
     default: '1h0m0s',
     description: 'Time for which Event objects are kept.',
-    inForce: true,
+    effect: ['in force', 'older events are deleted'],
   },
   {
     name: 'enable-garbage-collector',
     type: 'bool',
     default: 'true',
     description: 'Delete dependents whose owners are gone; must say the same as at the controller manager.',
-    inForce: true,
+    effect: ['in force', 'deletions cascade, and objects whose owners are gone are deleted'],
   },
   {
     name: 'delete-collection-workers',
@@ -94,14 +94,14 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '1',
     bounds: [1, 64],
     description: 'Deletions that one request to delete a collection runs at a time.',
-    inForce: true,
+    effect: ['in force', 'how many deletions of one request are in flight'],
   },
   {
     name: 'allow-privileged',
     type: 'bool',
     default: 'false',
     description: 'Let pods run privileged containers.',
-    inForce: true,
+    effect: ['in force', 'privileged containers are valid'],
   },
   {
     name: 'default-not-ready-toleration-seconds',
@@ -110,6 +110,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '300',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: 'Time a pod stays on a node that is not ready, for pods that do not say.',
+    effect: ['not in force', 'the plugin DefaultTolerationSeconds is not there yet'],
   },
   {
     name: 'default-unreachable-toleration-seconds',
@@ -118,6 +119,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '300',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: 'Time a pod stays on a node that cannot be reached, for pods that do not say.',
+    effect: ['not in force', 'the plugin DefaultTolerationSeconds is not there yet'],
   },
   {
     name: 'identity-lease-duration-seconds',
@@ -126,6 +128,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '3600',
     bounds: [1, INT32_MAX],
     description: 'Time a lease on a server identity is held, under the gate APIServerIdentity.',
+    effect: ['not in force', 'servers keep no leases of their identity'],
   },
   {
     name: 'identity-lease-renew-interval-seconds',
@@ -134,23 +137,33 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '10',
     bounds: [1, INT32_MAX],
     description: 'Time between renewals of that lease, under the gate APIServerIdentity.',
+    effect: ['not in force', 'servers keep no leases of their identity'],
   },
   {
     name: 'cloud-provider',
     type: 'string',
     description: 'Cloud the cluster runs in; blank for none.',
+    valuesInForce: ['', 'external'],
+    effect: ['refused', 'no cloud is known here; with external the server has nothing to do'],
   },
-  { name: 'cloud-config', type: 'path', description: 'Settings file of the cloud provider.' },
+  {
+    name: 'cloud-config',
+    type: 'path',
+    description: 'Settings file of the cloud provider.',
+    effect: ['refused', 'no cloud is known here'],
+  },
   {
     name: 'cloud-provider-gce-l7lb-src-cidrs',
     type: 'ipRanges',
     default: '130.211.0.0/22,35.191.0.0/16',
     description: 'Ranges that HTTP load balancing traffic and health checks of that cloud come from.',
+    effect: ['not in force', 'no cloud is known here'],
   },
   {
     name: 'azure-container-registry-config',
     type: 'path',
     description: 'File that describes the container registry of that cloud.',
+    effect: ['not in force', 'the server pulls no images'],
   },
 ]);
 
@@ -160,14 +173,14 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     type: 'ipRanges',
     default: '10.0.0.0/24',
     description: 'Addresses of services: one range, or one of each IP family. Nodes and pods must not use them.',
-    inForce: true,
+    effect: ['in force', 'the addresses that services are given'],
   },
   {
     name: 'service-node-port-range',
     type: 'portRange',
     default: '30000-32767',
     description: 'Ports given to services that open one on every node, ends included.',
-    inForce: true,
+    effect: ['in force', 'the ports that services are given'],
   },
   {
     name: 'orch-service-node-port',
@@ -175,7 +188,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     default: '0',
     bounds: [0, 65535],
     description: "Node port of the control plane's own service; 0 makes it a ClusterIP service.",
-    inForce: true,
+    effect: ['in force', "the type of the control plane's own service"],
   },
   {
     name: 'endpoint-reconciler-type',
@@ -183,7 +196,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     default: 'lease',
     values: ['master-count', 'lease', 'none'],
     description: "How servers agree on the endpoints of the control plane's own service.",
-    inForce: true,
+    effect: ['in force', "the endpoints of the control plane's own service"],
   },
   {
     name: 'apiserver-count',
@@ -191,7 +204,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     default: '1',
     bounds: [1, INT32_MAX],
     description: 'Number of API servers, for the reconciler master-count.',
-    inForce: true,
+    effect: ['in force', 'how many addresses master-count keeps in those endpoints'],
   },
   {
     name: 'master-service-namespace',
@@ -199,12 +212,15 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     default: 'default',
     description: "Namespace of the control plane's own service as pods see it.",
     deprecated: 'the service is always in namespace default',
+    effect: ['not in force', 'the service is always in namespace default'],
   },
   {
     name: 'enable-aggregator-routing',
     type: 'bool',
     default: 'false',
     description: 'Send requests for extension servers to their endpoints instead of their cluster IP.',
+    valuesInForce: ['false'],
+    effect: ['not in force', 'there are no extension servers to send requests to'],
   },
 ]);
 
@@ -216,7 +232,7 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '400',
     bounds: [0, INT32_MAX],
     description: 'Reading requests handled at a time, further ones are rejected; 0 for no limit.',
-    inForce: true,
+    effect: ['in force', 'further reads get 429'],
   },
   {
     name: 'max-mutating-requests-inflight',
@@ -225,13 +241,15 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '200',
     bounds: [0, INT32_MAX],
     description: 'Writing requests handled at a time, further ones are rejected; 0 for no limit.',
-    inForce: true,
+    effect: ['in force', 'further writes get 429'],
   },
   {
     name: 'enable-priority-and-fairness',
     type: 'bool',
     default: 'true',
     description: 'Queue requests by priority and share among clients instead of only counting them.',
+    valuesInForce: ['false'],
+    effect: ['not in force', 'requests are counted against the limits, and not queued'],
   },
   {
     name: 'max-connection-bytes-per-sec',
@@ -240,7 +258,7 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '0',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: "Throttle of one client's long-running connection; 0 for none.",
-    inForce: true,
+    effect: ['in force', 'the pace of watches, logs and proxied answers'],
   },
   {
     name: 'goaway-chance',
@@ -248,5 +266,6 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '0',
     bounds: [0, 0.02],
     description: 'Share of HTTP/2 requests answered with GOAWAY so that clients spread again; 0 for none.',
+    effect: ['not in force', 'no GOAWAY is sent'],
   },
 ]);

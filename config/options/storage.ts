@@ -10,7 +10,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: 'level',
     values: ['level', 'memory'],
     description: 'What holds the data: level keeps it on disk, memory loses it when the process ends.',
-    inForce: true,
+    effect: ['in force', 'whether there is a folder store'],
   },
   {
     name: 'store-history-bytes',
@@ -19,7 +19,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '134217728',
     bounds: [2 ** 20, 2 ** 36],
     description: 'Memory for past changes that a watch can still start from; older ones are dropped first.',
-    inForce: true,
+    effect: ['in force', 'how far back watches can start'],
   },
   {
     name: 'encoding-cache-bytes',
@@ -29,7 +29,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     bounds: [0, 2 ** 36],
     description:
       'Memory of each front thread for objects encoded as Protobuf; those asked for least recently go first.',
-    inForce: true,
+    effect: ['in force', 'memory of front threads, and CPU of Protobuf answers'],
   },
   {
     name: 'storage-backend',
@@ -37,7 +37,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: 'store3',
     values: ['store3', 'etcd3'],
     description: 'Kind of store; both names mean the only one there is.',
-    inForce: true,
+    effect: ['in force', 'names the only store there is'],
   },
   {
     name: 'storage-media-type',
@@ -45,21 +45,21 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: 'application/vnd.@brand.protobuf',
     values: ['application/vnd.@brand.protobuf', 'application/json'],
     description: 'Encoding of objects in the store.',
-    inForce: true,
+    effect: ['in force', 'the form of values in the store'],
   },
   {
     name: 'storage-versions',
     type: 'list',
     form: { pattern: /^(?:[a-z0-9.-]+\/)?v\d+[a-z0-9]*$/, says: 'v1 or group/version' },
     description: 'API versions to store objects in, the most wanted first; others are stored in the preferred one.',
-    inForce: true,
+    effect: ['in force', 'the version of values in the store'],
   },
   {
     name: 'store-prefix',
     type: 'string',
     default: '/registry',
     description: 'Put before every key in the store.',
-    inForce: true,
+    effect: ['in force', 'the keys in the store'],
   },
   {
     name: 'store-compaction-interval',
@@ -67,7 +67,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '5m0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time after which past changes are dropped; 0 keeps what --store-history-bytes allows.',
-    inForce: true,
+    effect: ['in force', 'how long watches can start from a version'],
   },
   {
     name: 'store-healthcheck-timeout',
@@ -75,7 +75,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '2s',
     bounds: [1, TIMER_MS_MAX],
     description: 'Time the store has to answer a health check.',
-    inForce: true,
+    effect: ['in force', 'when the check of the store fails'],
   },
   {
     name: 'store-count-metric-poll-period',
@@ -83,7 +83,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '1m0s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time between counts of the objects of each resource, for the metrics; 0 for never.',
-    inForce: true,
+    effect: ['in force', 'apiserver_storage_objects'],
   },
   {
     name: 'store-db-metric-poll-interval',
@@ -91,7 +91,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '30s',
     bounds: [0, TIMER_MS_MAX],
     description: 'Time between measurements of the store, for the metrics; 0 for never.',
-    inForce: true,
+    effect: ['in force', 'apiserver_storage_db_total_size_in_bytes'],
   },
   {
     name: 'lease-reuse-duration-seconds',
@@ -100,13 +100,14 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '60',
     bounds: [1, 2 ** 31 - 1],
     description: 'Time for which one store lease is shared by objects that expire.',
+    effect: ['not in force', 'events expire by their own age; there are no store leases'],
   },
   {
     name: 'store-servers',
     type: 'list',
     form: { pattern: new RegExp(`^${STORE_ADDRESS}$`), says: 'scheme://address:port' },
     description: 'Addresses of a store outside this process.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'there is no store outside the process'],
   },
   {
     name: 'store-servers-overrides',
@@ -116,7 +117,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
       says: 'group/resource#scheme://address:port;...',
     },
     description: 'Other store addresses for certain resources.',
-    refuseUntilInForce: true,
+    effect: ['refused', 'there is no store outside the process'],
   },
 ]);
 
@@ -125,11 +126,26 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
     name: 'encryption-provider-config',
     type: 'path',
     description: 'File that says which resources are encrypted in the store, and how (EncryptionConfiguration).',
-    inForce: true,
+    effect: ['in force', 'how values are kept in the store'],
   },
-  { name: 'store-cafile', type: 'path', description: 'Authorities of the certificate of a store outside.' },
-  { name: 'store-certfile', type: 'path', description: 'Client certificate shown to a store outside.' },
-  { name: 'store-keyfile', type: 'path', description: 'Private key of --store-certfile.' },
+  {
+    name: 'store-cafile',
+    type: 'path',
+    description: 'Authorities of the certificate of a store outside.',
+    effect: ['refused', 'there is no store outside the process'],
+  },
+  {
+    name: 'store-certfile',
+    type: 'path',
+    description: 'Client certificate shown to a store outside.',
+    effect: ['refused', 'there is no store outside the process'],
+  },
+  {
+    name: 'store-keyfile',
+    type: 'path',
+    description: 'Private key of --store-certfile.',
+    effect: ['refused', 'there is no store outside the process'],
+  },
 ]);
 
 export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
@@ -138,7 +154,8 @@ export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
     type: 'bool',
     default: 'true',
     description: 'Changes nothing: lists and watches are always answered from memory, as recent as the store itself.',
-    inForce: true,
+    valuesInForce: ['true'],
+    effect: ['not in force', 'reads always come from memory, as recent as the store'],
   },
   {
     name: 'default-watch-cache-size',
@@ -148,13 +165,13 @@ export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
     bounds: [0, 2 ** 31 - 1],
     description:
       'Changes nothing: --store-compaction-interval and --store-history-bytes bound what is remembered of all.',
-    inForce: true,
+    effect: ['not in force', '--store-compaction-interval and --store-history-bytes bound what is remembered'],
   },
   {
     name: 'watch-cache-sizes',
     type: 'list',
     form: { pattern: /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,10}$/, says: 'resource[.group]#size' },
     description: 'Changes nothing, like --default-watch-cache-size.',
-    inForce: true,
+    effect: ['not in force', '--store-compaction-interval and --store-history-bytes bound what is remembered'],
   },
 ]);

@@ -66,6 +66,10 @@ for (const placement of ['single', 'default', 'wide']) {
     t.true(plan?.startsWith(`placement ${placement}: `));
     t.regex(ready ?? '', /^ready in \d+ ms$/);
     t.is(rest, '');
+    t.regex(
+      server.stderr,
+      /^warning: on by default and not in force in this release: .*\(see orch options --effects\)$/m,
+    );
     t.is((await server.client.get('/readyz')).text, 'ok');
     t.is(readFileSync(join(server.dataDirectory, PID_FILE), 'utf8'), `${server.pid}\n`);
     t.is(await server.stop('SIGTERM'), 0);
@@ -100,7 +104,7 @@ test('a directory that was open to others, and all that is made in it, is closed
   await server.stop();
   await server.restart();
   t.deepEqual(openEntries(server.dataDirectory), []);
-  t.false(server.stderr.includes('warning:'), server.stderr);
+  t.false(server.stderr.includes('open to other users'), server.stderr);
 });
 
 test('a server goes on when whoever reads what it prints has left', async (t) => {
@@ -275,6 +279,17 @@ test('help and versions go to stdout', async (t) => {
   const { stdout } = await orch('--version');
   t.regex(stdout, /^orch \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)\n$/);
   t.is((await orch('up', '--version')).stdout, stdout);
+});
+
+test('options prints what can be set, and what it does when asked', async (t) => {
+  const { code, stdout, stderr } = await orch('options', '--effects');
+  t.deepEqual([code, stderr], [0, '']);
+  t.regex(stdout, /^ {2}--secure-port +6443 +in force +the port that is listened on$/m);
+  t.regex(stdout, /^ {2}ResourceQuota +on +/m);
+  t.regex((await orch('options', '--api-dialect=kubernetes')).stdout, /^ {2}DynamicKubeletConfig +true$/m);
+  for (const argument of ['--effect', '--api-dialect=klingon', 'x']) {
+    assertRefused(t, await orch('options', argument), /usage: orch options \[--effects\]/);
+  }
 });
 
 test('placement check prints the threads of a plan and their actors', async (t) => {

@@ -5,6 +5,7 @@ import { DIALECTS } from '../../../config/dialect.ts';
 import { type FeatureGateName, parseFeatureGates, spellGate } from '../../../config/feature-gates.ts';
 import { FEATURE_GATE_TABLE, type FeatureGateRow } from '../../../config/options/feature-gate-table.ts';
 import { UsageError } from '../../../config/usage-error.ts';
+import { sourceFiles } from '../source-tree.ts';
 
 interface GateFact {
   readonly name: string;
@@ -22,7 +23,10 @@ const namesOf = (stage: string): readonly FeatureGateName[] =>
 
 test('the gates are those of the contract, with their stages, defaults and locks', (t) => {
   t.deepEqual(
-    rows.map((row) => ({ ...row, name: spellGate(row.name, DIALECTS.orch), locked: row.locked === true })),
+    rows.map((row) => {
+      const { default: standard, stage, locked = false } = row;
+      return { name: spellGate(row.name, DIALECTS.orch), default: standard, stage, locked } as never;
+    }),
     facts.map(({ name, default: standard, stage, locked }) => ({ name, default: standard, stage, locked }) as never),
   );
 });
@@ -73,6 +77,9 @@ const refused: readonly (readonly [text: string, message: RegExp])[] = [
   ['SuspendJob=yes', /must be true or false, not "yes"/],
   ['SuspendJob=true=true', /must be true or false/],
   ['NodeLease=false', /cannot be set to false: it is locked to true/],
+  // Stable, and nothing depends on it: the feature would stay on.
+  ['DryRun=false', /feature gate DryRun cannot be set to false: it is locked to true/],
+  ['AdvancedAuditing=false', /cannot be set to false/],
   ['LegacyNodeRoleBehavior=true', /cannot be set to true: it is locked to false/],
   ['x'.repeat(100_000), /too long/],
 ];
@@ -83,8 +90,33 @@ for (const [text, message] of refused) {
   });
 }
 
-test('setting a stable or deprecated gate warns', (t) => {
-  t.is(parseFeatureGates('NodeLease=true,StreamingProxyRedirects=false,SuspendJob=true').warnings.length, 2);
+test('setting a stable or deprecated gate, or one that nothing depends on, warns in one line', (t) => {
+  t.deepEqual(parseFeatureGates('NodeLease=true,VolumeSubpath=false,StreamingProxyRedirects=false').warnings, [
+    'feature gate NodeLease=true will be refused in a later release: its feature is stable; nothing in this release depends on it',
+    'feature gate VolumeSubpath=false will be refused in a later release: its feature is stable',
+    'feature gate StreamingProxyRedirects=false will be refused in a later release: it is deprecated; nothing in this release depends on it',
+  ]);
+  t.deepEqual(parseFeatureGates('CPUManager=true,SuspendJob=true,WinDSR=false').warnings, [
+    'feature gate CPUManager=true is not in force: nothing in this release depends on it',
+    'feature gate WinDSR=false is not in force: nothing in this release depends on it',
+  ]);
+});
+
+/** How code asks whether a gate is open, or names the one a row of a table hangs on. */
+const QUESTION = /(?:\b(?:gate|gated|enabled|features|featureGate|gates)\b[(:]\s*|featureGate: )'([A-Z@][\w@]+)'/g;
+
+test('a gate has an effect exactly when code asks about it', (t) => {
+  const sources = ['api', 'actors', 'rendering', 'transport', 'runtime', 'storage', 'bin'].flatMap(sourceFiles);
+  const asked = new Set(sources.flatMap(({ code }) => [...code.matchAll(QUESTION)].map(([, name]) => name!)));
+  t.true(asked.size > 20);
+  const stageGates = ['AllAlpha', 'AllBeta'];
+  t.deepEqual(
+    rows
+      .filter(({ effect }) => effect !== undefined)
+      .map(({ name }) => name)
+      .filter((name) => !stageGates.includes(name)),
+    rows.map(({ name }) => name).filter((name) => asked.has(name)),
+  );
 });
 
 test('a gate that names the node agent is spelled by the dialect', (t) => {

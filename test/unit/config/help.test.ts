@@ -41,8 +41,11 @@ test('help says type, default, unit, bounds, values and what does not work yet',
   t.regex(entry(text, 'request-timeout'), /^--request-timeout duration .*Default 1m0s\. From 1ms to 576h0m0s\.$/);
   t.regex(entry(text, 'min-request-timeout'), /int .*Default 1800\..* seconds\.$/);
   t.regex(entry(text, 'endpoint-reconciler-type'), /One of master-count, lease, none\.$/);
-  t.regex(entry(text, 'lease-reuse-duration-seconds'), /\(no effect yet\)$/);
-  t.regex(entry(text, 'client-ca-file'), /\(refused: not available yet\)$/);
+  t.regex(
+    entry(text, 'lease-reuse-duration-seconds'),
+    /\(not in force: events expire by their own age; there are no store leases\)$/,
+  );
+  t.regex(entry(text, 'client-ca-file'), /\(refused: client certificates are not asked for\)$/);
   t.regex(
     entry(text, 'authorization-mode'),
     /In this release only AlwaysAllow, AlwaysDeny, SuperusersOnly; others are refused\./,

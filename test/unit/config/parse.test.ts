@@ -1,6 +1,11 @@
 // Goal: argv is read as Go's flags read it, into typed values, and whatever cannot be used is one clear line. Method:
 // tables of command lines.
 import test from 'ava';
+import {
+  ADMISSION_PLUGINS,
+  type AdmissionPluginRow,
+  DEFAULT_ADMISSION_PLUGINS,
+} from '../../../config/admission-plugins.ts';
 import type { Program } from '../../../config/options/option.ts';
 import type { UpOptions } from '../../../config/options.ts';
 import { type ParsedArguments, parseArguments, UsageError } from '../../../config/parse.ts';
@@ -114,7 +119,11 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
   ['up', '--authorization-mode AlwaysDeny,AlwaysDeny', /names AlwaysDeny twice$/],
   ['up', '--enable-admission-plugins Priorty', /"Priorty" is not one of/],
-  ['up', '--enable-admission-plugins Priority --disable-admission-plugins Priority', /both name Priority$/],
+  [
+    'up',
+    '--enable-admission-plugins NamespaceLifecycle --disable-admission-plugins NamespaceLifecycle',
+    /both name NamespaceLifecycle$/,
+  ],
   ['up', '--service-node-port-range 2000-1000', /not a range of ports/],
   ['up', '--service-node-port-range 0-10', /not a range of ports/],
   ['up', '--service-node-port-range 65535+1', /not a range of ports/],
@@ -169,6 +178,10 @@ const refusedUntilBuilt: readonly string[] = [
   '--authorization-policy-file=p',
   '--authentication-token-webhook-config-file=w',
   '--enable-admission-plugins=PodSecurityPolicy',
+  '--enable-bootstrap-token-auth',
+  '--tls-min-version=VersionTLS10',
+  '--cloud-provider=aws',
+  '--store-cafile=ca.pem',
   '--tls-sni-cert-key=a,b:*.example.org',
   '--tls-cipher-suites=TLS_AES_128_GCM_SHA256',
   '--requestheader-client-ca-file=a',
@@ -183,18 +196,62 @@ for (const argument of refusedUntilBuilt) {
   });
 }
 
-test('an option that has no effect yet is accepted with a warning that names it', (t) => {
-  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--profiling']).warnings, [
-    '--lease-reuse-duration-seconds has no effect yet',
-    '--profiling has no effect yet',
+test('up takes no configuration of its scheduler', (t) => {
+  t.throws(() => parseArguments('up', ['--config=scheduler.yaml']), { message: /is not available in this release/ });
+});
+
+test('an option that changes nothing is accepted with a line that names it and says why', (t) => {
+  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--profiling', '--watch-cache=false']).warnings, [
+    '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases',
+    '--profiling is not in force: no profiles are served',
+    '--watch-cache is not in force: reads always come from memory, as recent as the store',
   ]);
 });
 
+test('a value that says what happens anyway is no reason for a line', (t) => {
+  const argv = ['--profiling=false', '--watch-cache', '--logtostderr', '--cloud-provider=external'];
+  t.deepEqual(run('up', argv).warnings, []);
+});
+
 test('a protective option at its default value starts with a warning', (t) => {
-  t.deepEqual(run('up', ['--oidc-signing-algs=RS256']).warnings, ['--oidc-signing-algs has no effect yet']);
-  t.deepEqual(run('up', ['--enable-admission-plugins=LimitRanger']).warnings, [
-    '--enable-admission-plugins has no effect yet',
+  t.deepEqual(run('up', ['--oidc-signing-algs=RS256']).warnings, [
+    '--oidc-signing-algs is not in force: no provider is asked about tokens',
   ]);
+});
+
+test('what is on by default and does nothing is named at every start in one line, unless it is switched off', (t) => {
+  const standing = (...argv: string[]): string => {
+    const parsed = run('up', argv);
+    return parsed.standing ?? '';
+  };
+  const all = standing();
+  t.notRegex(all, /\n/);
+  t.regex(all, /--enable-priority-and-fairness/);
+  t.regex(all, /--profiling/);
+  t.notRegex(standing('--profiling=false'), /--profiling/);
+  // It has a line of its own then.
+  t.notRegex(standing('--profiling'), /--profiling/);
+  for (const { name, isDefault, built } of ADMISSION_PLUGINS as readonly AdmissionPluginRow[]) {
+    const isNamed = new RegExp(`\\b${name}\\b`);
+    t.is(isNamed.test(all), isDefault && built !== 'whole', name);
+    t.false(isNamed.test(standing(`--disable-admission-plugins=${name}`)), name);
+  }
+  t.is(
+    standing(
+      `--disable-admission-plugins=${DEFAULT_ADMISSION_PLUGINS}`,
+      '--enable-priority-and-fairness=false',
+      '--profiling=false',
+    ),
+    '',
+  );
+});
+
+test('a plugin can be enabled when it exists in code, and is refused else', (t) => {
+  for (const { name, built } of ADMISSION_PLUGINS as readonly AdmissionPluginRow[]) {
+    const argv = [`--enable-admission-plugins=${name}`];
+    if (built === 'no') t.throws(() => run('up', argv), { message: /is not available in this release/ }, name);
+    else t.deepEqual(run('up', argv).warnings, [], name);
+  }
 });
 
 test('a deprecated option, key or gate warns and says what to do instead', (t) => {

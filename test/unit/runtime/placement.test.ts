@@ -2,7 +2,7 @@ import test from 'ava';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { resolvePlacement } from '../../../runtime/placement.ts';
 import { placementProfiles, readPlacement } from '../../../runtime/placement-file.ts';
-import type { KindFacts } from '../../../runtime/plan.ts';
+import { type KindFacts, planWithout } from '../../../runtime/plan.ts';
 import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 
 const KINDS: readonly KindFacts[] = [
@@ -208,4 +208,21 @@ test('the full form of a plan lists every thread, its actors, their settings, an
       'warning: no thread hosts audit: no audit events are written',
     ].join('\n'),
   );
+});
+
+test('a plan without a kind has neither its actors nor threads that would host nobody', (t) => {
+  const plan = resolve(
+    threads(
+      REST,
+      STORE,
+      '{ "name": "alone", "actors": ["scheduler"] }',
+      '{ "name": "two", "actors": ["controllers"] }',
+    ),
+  );
+  const without = planWithout(plan, 'scheduler');
+  t.deepEqual(
+    without.threads.map(({ name, actors }) => [name, actors.length]),
+    plan.threads.filter(({ name }) => name !== 'alone').map(({ name, actors }) => [name, actors.length]),
+  );
+  t.is(planWithout(without, 'scheduler').threads.length, without.threads.length);
 });

@@ -1,0 +1,58 @@
+// Which programs schedule: `up` does, for the pods of one name; `apiserver` does not, nor does `up` where it is told so.
+import test from 'ava';
+import type { ApiObject } from '../server/https-client.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { eventually, POD_SPEC } from './objects.ts';
+
+const NODE = {
+  metadata: { name: 'node1' },
+  status: { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } },
+};
+
+interface ComponentStatus extends ApiObject {
+  readonly conditions: readonly { readonly status: string }[];
+}
+
+async function schedulerHealth({ client }: ServerProcess): Promise<string | undefined> {
+  const { json } = await client.get('/api/v1/componentstatuses/scheduler');
+  return (json as ComponentStatus).conditions[0]?.status;
+}
+
+for (const [title, settings] of [
+  ['apiserver', { command: 'apiserver', args: [] }],
+  ['up --scheduler-name off', { command: 'up', args: ['--scheduler-name', 'off'] }],
+] as const) {
+  for (const placement of ['single', 'default']) {
+    test(`${title} serves under the placement ${placement}, and starts no scheduler`, async (t) => {
+      const server = await startServer(t, { ...settings, args: [...settings.args, '--placement', placement] });
+      const summary = /^placement .*$/m.exec(server.stdout)?.[0] ?? '';
+      t.regex(summary, /controllers/);
+      t.notRegex(summary, /scheduler/);
+      t.is((await server.client.get('/readyz')).text, 'ok');
+      t.is(await schedulerHealth(server), 'False');
+      t.notRegex((await server.client.get('/metrics')).text, /actor="scheduler"/);
+    });
+  }
+}
+
+test('up schedules the pods of the name it is given, and no others', async (t) => {
+  const server = await startServer(t, { args: ['--scheduler-name', 'mine'] });
+  const { client } = server;
+  t.is(await schedulerHealth(server), 'True');
+  await client.request('POST', '/api/v1/nodes', { body: NODE });
+  const pods = '/api/v1/namespaces/default/pods';
+  for (const [name, schedulerName] of [
+    ['theirs', 'default-scheduler'],
+    ['ours', 'mine'],
+  ]) {
+    const body = { metadata: { name }, spec: { ...POD_SPEC, schedulerName } };
+    t.is((await client.request('POST', pods, { body })).status, 201);
+  }
+  const nodeOf = async (name: string): Promise<unknown> =>
+    ((await client.get(`${pods}/${name}`)).json.spec as { nodeName?: string }).nodeName;
+  await eventually(
+    () => nodeOf('ours'),
+    (node) => node === 'node1',
+  );
+  t.is(await nodeOf('theirs'), undefined);
+});
