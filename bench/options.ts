@@ -23,6 +23,10 @@ const OPTIONS = {
   kind: { type: 'text', description: 'create, delete: configmap or pod; update: deployment as well' },
   limit: { type: 'count', description: 'list: objects on a page, all pages one after another; without it one answer' },
   protobuf: { type: 'flag', description: 'get, list, watch: answers in Protobuf; list: beside the same in JSON' },
+  beside: {
+    type: 'text',
+    description: 'get: beside lists of 10,000 pods, one kind after another: none, json, table, pretty, yaml',
+  },
   change: { type: 'text', description: 'update: put, merge, strategic or apply' },
   patch: { type: 'flag', description: 'update: the same as --change merge' },
   objects: { type: 'count', description: 'get, update, list, start: objects in the store' },

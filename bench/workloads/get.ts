@@ -3,6 +3,7 @@ import type { Workload } from '../bench.ts';
 import { readFloor } from '../floors.ts';
 import { configMap, createRequest, PATHS } from '../objects.ts';
 import { figuresOf } from '../report.ts';
+import { getBeside } from './get-beside.ts';
 import { repeat } from './populate.ts';
 
 const OBJECTS = 1000;
@@ -12,6 +13,7 @@ export const get: Workload = {
   name: 'get',
   summary: 'Reads of one config map of 1,000',
   async run(bench, report) {
+    if (bench.options.beside !== undefined) return await getBeside(bench, bench.options.beside, report);
     const { accept, connections } = bench;
     const objects = bench.options.objects ?? OBJECTS;
     const bytes = bench.options.bytes ?? BYTES;

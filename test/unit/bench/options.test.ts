@@ -10,6 +10,7 @@ const lines: readonly (readonly [argv: string, workloads: readonly string[], opt
   ['update --patch --json', ['update'], { patch: true, json: true }],
   ['create --kind pod --floor no', ['create'], { kind: 'pod', floor: 'no' }],
   ['get --url https://127.0.0.1:1 --token t --pid 7', ['get'], { url: 'https://127.0.0.1:1', token: 't', pid: 7 }],
+  ['get --beside table,yaml', ['get'], { beside: 'table,yaml' }],
   ['get --server-option a=1 --server-option b', ['get'], { 'server-option': ['a=1', 'b'] }],
 ];
 
