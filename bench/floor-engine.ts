@@ -1,6 +1,6 @@
 // Entry of the bare engine's process: LevelDB, one synced batch after another, each as large as the server's batches
 // were. No server that answers a write after it is on disk can do more of them, so it is the floor of writes.
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import { LatencyHistogram } from './latency-histogram.ts';
 import type { EngineJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { Measurement } from './measurement.ts';
@@ -8,7 +8,7 @@ import { fillerText } from './objects.ts';
 import { digitsOf } from './request-template.ts';
 
 async function writeBatches(job: EngineJob): Promise<LoadResult> {
-  const database = new ClassicLevel<string, Uint8Array>(job.directory, {
+  const database = new Level<string, Uint8Array>(job.directory, {
     keyEncoding: 'utf8',
     valueEncoding: 'view',
     // The server's own settings.
@@ -23,7 +23,7 @@ async function writeBatches(job: EngineJob): Promise<LoadResult> {
   }
 }
 
-async function loop(database: ClassicLevel<string, Uint8Array>, job: EngineJob): Promise<LoadResult> {
+async function loop(database: Level<string, Uint8Array>, job: EngineJob): Promise<LoadResult> {
   const { batchOperations, bounds, keys } = job;
   const value = Buffer.from(fillerText(job.valueBytes));
   const latency = new LatencyHistogram();

@@ -1,8 +1,8 @@
 // What a provider's key makes of one value: the payload behind its prefix, in the forms Kubernetes 1.21 gives them. Knows
 // nothing of where values lie.
 import { createCipheriv, createDecipheriv } from 'node:crypto';
+import { xsalsa20poly1305 } from '@noble/ciphers/salsa.js';
 import type { KeyedKind } from '../../config/encryption-configuration.ts';
-import { openBox, SECRETBOX_NONCE_BYTES, sealBox } from './secretbox.ts';
 
 /** Cryptographic random bytes, from the runtime. */
 export type RandomBytes = (count: number) => Uint8Array;
@@ -19,6 +19,8 @@ export interface ValueCipher {
 const CBC_IV_BYTES = 16;
 const GCM_NONCE_BYTES = 12;
 const GCM_TAG_BYTES = 16;
+const SECRETBOX_NONCE_BYTES = 24;
+const SECRETBOX_TAG_BYTES = 16;
 
 /** AES-CBC with PKCS#7 padding: the vector, then the blocks. Notices a wrong key only by the padding. */
 function aesCbc(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
@@ -59,19 +61,17 @@ function aesGcm(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'pr
   };
 }
 
-/** XSalsa20-Poly1305: the nonce, then the box. */
+/** XSalsa20-Poly1305, which is NaCl's secretbox: the nonce, then the tag and what is encrypted. */
 function secretbox(key: Uint8Array, freshBytes: RandomBytes): Omit<ValueCipher, 'prefix'> {
   return {
     seal(plain) {
       const nonce = freshBytes(SECRETBOX_NONCE_BYTES);
-      return Buffer.concat([nonce, sealBox(plain, key, nonce)]);
+      return Buffer.concat([nonce, xsalsa20poly1305(key, nonce).encrypt(plain)]);
     },
     open(payload) {
+      requireBytes(payload, SECRETBOX_NONCE_BYTES + SECRETBOX_TAG_BYTES);
       const nonce = payload.subarray(0, SECRETBOX_NONCE_BYTES);
-      requireBytes(payload, SECRETBOX_NONCE_BYTES);
-      const plain = openBox(payload.subarray(SECRETBOX_NONCE_BYTES), key, nonce);
-      if (plain === undefined) throw new Error('the box does not open');
-      return plain;
+      return xsalsa20poly1305(key, nonce).decrypt(payload.subarray(SECRETBOX_NONCE_BYTES));
     },
   };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import type { OrchError } from '../../runtime/errors.ts';
 import { LevelEngine, type LevelEngineOptions } from '../../storage/level-engine.ts';
 import { MemoryEngine } from '../../storage/memory-engine.ts';
@@ -46,11 +46,8 @@ async function usedDirectory(t: ExecutionContext): Promise<string> {
   return directory;
 }
 
-async function change<T>(
-  directory: string,
-  work: (database: ClassicLevel<string, Uint8Array>) => Promise<T>,
-): Promise<T> {
-  const database = new ClassicLevel<string, Uint8Array>(join(directory, 'store'), {
+async function change<T>(directory: string, work: (database: Level<string, Uint8Array>) => Promise<T>): Promise<T> {
+  const database = new Level<string, Uint8Array>(join(directory, 'store'), {
     keyEncoding: 'utf8',
     valueEncoding: 'view',
   });
@@ -123,7 +120,7 @@ for (const key of ['m/format', 'm/token-key', 'm/compacted']) {
     await engine.close();
     let bytes = 1;
     for (let at = 0; at < bytes; at++) {
-      const flip = (database: ClassicLevel<string, Uint8Array>) => flipByte(database, key, at);
+      const flip = (database: Level<string, Uint8Array>) => flipByte(database, key, at);
       bytes = await change(directory, flip);
       await refused(t, optionsFor(directory), 'StoreUnusable', /is damaged: /);
       await change(directory, flip);
@@ -133,7 +130,7 @@ for (const key of ['m/format', 'm/token-key', 'm/compacted']) {
 }
 
 /** Changes one byte of a value, or changes it back. Returns the length of the value. */
-async function flipByte(database: ClassicLevel<string, Uint8Array>, key: string, at: number): Promise<number> {
+async function flipByte(database: Level<string, Uint8Array>, key: string, at: number): Promise<number> {
   const value = Buffer.from((await database.get(key))!);
   value[at]! ^= 0x20;
   await database.put(key, value);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import type { Operation } from './journal.ts';
 import { afterPowerCut, type Fate } from './power-cut.ts';
@@ -82,7 +82,7 @@ for (const [title, deed, least, most] of DEEDS) {
 
 test('a LevelDB keeps the batches that were synced and loses the others', async (t) => {
   const valuesAfter = async (fate: Fate): Promise<(string | undefined)[]> => {
-    const database = new ClassicLevel(join(await afterDeed(t, 'level', fate), 'level'));
+    const database = new Level(join(await afterDeed(t, 'level', fate), 'level'));
     await database.open();
     const values = await database.getMany(['a', 'b']);
     await database.close();

@@ -16,7 +16,7 @@ import {
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ClassicLevel } from 'classic-level';
+import { Level } from 'level';
 
 const [folder = '', deed = ''] = process.argv.slice(2);
 const path = (name: string): string => join(folder, name);
@@ -86,7 +86,7 @@ const DEEDS: Readonly<Record<string, () => void | Promise<void>>> = {
     syncFolder();
   },
   async level() {
-    const database = new ClassicLevel(path('level'));
+    const database = new Level(path('level'));
     await database.open();
     await database.batch([{ type: 'put', key: 'a', value: 'kept' }], { sync: true });
     await database.batch([{ type: 'put', key: 'b', value: 'lost' }]);

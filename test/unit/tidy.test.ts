@@ -43,7 +43,7 @@ test('the patterns of these tests find what they look for', (t) => {
   t.true(found(of('config/dialect.ts'), 'code', BRAND).length >= 5);
   t.true(found(of('runtime/real-environment.ts'), 'bare', IMPURE).length >= 5);
   t.true(found(of('runtime/real-environment.ts'), 'code', FILES).length >= 1);
-  t.true(PRODUCT.some(({ imports }) => imports.some(({ specifier }) => specifier === 'classic-level')));
+  t.true(PRODUCT.some(({ imports }) => imports.some(({ specifier }) => specifier === 'level')));
 });
 
 test('imports point one way between the top-level folders', (t) => {
