@@ -118,8 +118,9 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   };
 }
 
-function authOptions({ dialect, options, tokens, serviceAccounts }: ServerSettings): AuthOptions {
+function authOptions({ dialect, options, tokens, serviceAccounts, abacPolicy }: ServerSettings): AuthOptions {
   return {
+    abacPolicy: abacPolicy ?? '',
     tokens,
     dialect: DIALECTS[dialect],
     serviceAccounts,

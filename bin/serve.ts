@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/auth.ts';
+import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { registryFor } from '../actors/thread-registry.ts';
@@ -29,6 +29,7 @@ import { closeDirectory } from './closed-directory.ts';
 import { adminToken, claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
 import { planFor } from './placement.ts';
+import { policyText } from './policy-file.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { buildInfo, versionText } from './version.ts';
 
@@ -156,6 +157,7 @@ async function prepare(options: ServerOptions, directory: string, schedulerName:
     tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
     caPem: pair.certPem,
     tokens,
+    abacPolicy: policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     advertiseAddress,

@@ -2,7 +2,7 @@
 // server's own, made once and kept in the data directory. Reads the operator's key files, so that a bad one stops the start.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { ServiceAccountIssuer } from '../actors/auth/service-account-tokens.ts';
+import type { ServiceAccountIssuer } from '../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenKey } from '../api/tokens/jwt.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions } from '../config/options.ts';

@@ -51,6 +51,11 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     const twice = modes.find((mode, index) => modes.indexOf(mode) !== index);
     return twice !== undefined && `--authorization-mode names ${twice} twice`;
   },
+  ({ authorizationMode: modes, authorizationPolicyFile: file }) =>
+    modes.includes('ABAC') !== (file !== '') &&
+    (file === ''
+      ? '--authorization-mode ABAC needs --authorization-policy-file'
+      : '--authorization-policy-file needs --authorization-mode ABAC'),
   serviceRangeProblem,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>
     port !== 0 &&

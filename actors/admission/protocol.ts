@@ -1,6 +1,7 @@
 // What admission understands: writes, from HTTP requests, the scheduler and controllers alike.
+
+import type { User } from '../../api/authorization/attributes.ts';
 import type { Protocol } from '../../runtime/actor.ts';
-import type { User } from '../auth/protocol.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 
 /** What is written to: the parts of a resource path. */

@@ -1,12 +1,13 @@
 // Questions put to the server as objects that are not stored: token and access reviews (SPEC.md "Resource paths", virtual
 // resources). The auth actor knows the answers; here they meet the body that asks.
+
+import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest } from '../../api/status/failures.ts';
 import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
-import type { AccessAttributes, User } from '../auth/protocol.ts';
 import { asAnswer } from './answer.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';

@@ -1,38 +1,16 @@
 // What the auth actor understands: who is asking, may they, what may they, and tokens for service accounts.
+import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
-
-/** The group that may do everything, whatever authorization says. */
-export const SUPERUSERS = 'system:masters';
-
-/** An authenticated user (SPEC.md "Principals and attributes"). */
-export interface User {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
-
-/** What authorization decides about; also the attributes an audit event records. */
-export interface AccessAttributes {
-  readonly verb: string;
-  readonly isResource: boolean;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string;
-  readonly name: string;
-  /** Non-resource requests only. */
-  readonly path: string;
-}
+import type { StoreFeedTells } from '../store/protocol.ts';
 
 /** Resources a user may act on, as rule reviews list them; `*` stands for all. */
 export interface ResourceRule {
   readonly verbs: readonly string[];
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
 }
 
 /** Paths that are no resources. */
@@ -58,12 +36,33 @@ export interface IssuedToken {
   readonly expiresMs: number;
 }
 
+/** What of a request says who asks. */
+export interface Credentials {
+  /** The Authorization header as sent. */
+  readonly authorization: string;
+  /** The leaf of the client's verified chain, DER. */
+  readonly peerCertificate?: Uint8Array;
+}
+
+export interface Admitted {
+  /** Whom the request runs as; null when no method accepts the credentials: 401. */
+  readonly user: User | null;
+  /** Who asked to run it as `user`. */
+  readonly impersonator?: User;
+  /** What is not allowed, to whom, and why in words that may be empty: 403. */
+  readonly refusal?: { readonly user: User; readonly access: AccessAttributes; readonly reason: string };
+}
+
 export interface AuthProtocol extends Protocol {
   readonly asks: {
-    /** `authorization`: the header as sent. The answer is null when no method accepts the credentials: 401. */
-    readonly authenticate: {
-      readonly message: { readonly authorization: string; readonly peerCertificate?: Uint8Array };
-      readonly reply: { readonly user: User | null };
+    /** Who asks, and may they: one message a request. */
+    readonly admit: {
+      readonly message: Credentials & {
+        readonly access: AccessAttributes;
+        /** Whom the request is to run as. */
+        readonly impersonate?: User;
+      };
+      readonly reply: Admitted;
     };
     readonly authorize: {
       readonly message: { readonly user: User; readonly access: AccessAttributes };
@@ -94,5 +93,5 @@ export interface AuthProtocol extends Protocol {
       readonly reply: { readonly configuration: JsonObject | null; readonly keySet: JsonObject | null };
     };
   };
-  readonly tells: Record<never, never>;
+  readonly tells: StoreFeedTells;
 }

@@ -6,31 +6,12 @@ import type { Dialect } from '../../config/dialect.ts';
 import { firstUsableAddress, parseIp } from '../../values/ip.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import { authenticationData } from './authentication-info.ts';
+import { desiredRbac } from './bootstrap-rbac.ts';
 import type { ApiObject } from './controller.ts';
+import type { Desired } from './desired.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
 import type { ControllersOptions } from './options.ts';
-
-/** A change of an object that is there: its new form, or `replace` when it must be deleted and made again. */
-export type Correction = ApiObject | 'replace' | undefined;
-
-/** When an object is looked at again after the start, besides when it fails: by seconds, at every change, or never. */
-export type Review = 'every10s' | 'every60s' | 'onChange' | 'never';
-
-/** One object that should exist. */
-export interface Desired {
-  readonly storageKey: string;
-  /** Of the object itself. */
-  readonly target: WriteTarget;
-  readonly object: ApiObject;
-  /** The hook that is not done before the object is there. */
-  readonly hook: string;
-  readonly review: Review;
-  /** What to change in the stored object; undefined: nothing. `isStart`: it has not been right yet since the start. */
-  readonly correct?: (stored: ApiObject, isStart: boolean) => Correction;
-  /** What to change when this server stops. */
-  readonly retire?: (stored: ApiObject) => ApiObject | undefined;
-}
 
 export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'eventTtlMs'>;
 
@@ -56,6 +37,7 @@ function everyObject(dialect: Dialect, options: BootstrapOptions): readonly Desi
   return [
     ...desiredNamespaces(dialect),
     ...desiredPriorityClasses(dialect),
+    ...desiredRbac(dialect),
     service,
     ...(hasEndpoints ? [desiredEndpoints(dialect, options), desiredEndpointSlice(dialect, options)] : []),
     desiredAuthenticationInfo(dialect, options),

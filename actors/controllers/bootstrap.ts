@@ -3,7 +3,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import { type BootstrapOptions, type Desired, desiredObjects, type Review } from './bootstrap-objects.ts';
+import { type BootstrapOptions, desiredObjects } from './bootstrap-objects.ts';
 import {
   type ApiObject,
   type Controller,
@@ -13,6 +13,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
+import type { Desired, Review } from './desired.ts';
 import { checkName, hooksOf } from './hooks.ts';
 import { apiServerIdentity } from './identities.ts';
 import type { HookState } from './protocol.ts';

@@ -1,8 +1,9 @@
 // What one built-in controller is: a pure follower of the feed that says which keys are due, and what to write for a
 // key. It awaits nothing and performs nothing; the work queue does, and asks again after every failure.
+
+import type { User } from '../../api/authorization/attributes.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { WriteParameters, WriteTarget, WriteVerb } from '../admission/protocol.ts';
-import type { User } from '../auth/protocol.ts';
 
 /** An API object as parsed from the store: some client made it, so nothing about its shape is certain. */
 export type ApiObject = Readonly<Record<string, unknown>>;

@@ -6,17 +6,18 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../run
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
+import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
-import { FeedFollower, type FeedListener } from './feed-follower.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
+import { RoleAggregation } from './role-aggregation.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
@@ -103,6 +104,7 @@ export class Controllers implements Actor<ControllersProtocol>, FeedListener {
       bootstrap,
       queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
       queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
+      queueOf((due) => new RoleAggregation(due, dialect)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
     ];

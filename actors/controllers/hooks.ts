@@ -6,7 +6,14 @@ export const HOOK_BOOTSTRAP = 'bootstrap-controller';
 export const HOOK_PRIORITY_CLASSES = 'scheduling/bootstrap-system-priority-classes';
 export const HOOK_AUTHENTICATION_INFO = 'start-cluster-authentication-info-controller';
 
-const HOOKS: readonly string[] = [HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, HOOK_AUTHENTICATION_INFO];
+export const HOOK_BOOTSTRAP_ROLES = 'rbac/bootstrap-roles';
+
+const HOOKS: readonly string[] = [
+  HOOK_BOOTSTRAP,
+  HOOK_BOOTSTRAP_ROLES,
+  HOOK_PRIORITY_CLASSES,
+  HOOK_AUTHENTICATION_INFO,
+];
 
 /** The hooks that objects name, in order, each once. */
 export function hooksOf(objects: Iterable<{ readonly hook: string }>): readonly string[] {

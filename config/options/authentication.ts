@@ -7,7 +7,6 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     name: 'anonymous-auth',
     type: 'bool',
     default: 'true',
-    defaultFor: { up: 'false' },
     description: 'Let requests without credentials through as system:anonymous; reset to false beside AlwaysAllow.',
     effect: ['in force', 'requests without credentials are system:anonymous, or get 401'],
   },

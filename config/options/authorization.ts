@@ -7,18 +7,17 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     name: 'authorization-mode',
     type: 'list',
     default: 'AlwaysAllow',
-    defaultFor: { up: 'SuperusersOnly' },
-    values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node', 'SuperusersOnly'],
-    valuesInForce: ['AlwaysAllow', 'AlwaysDeny', 'SuperusersOnly'],
-    description:
-      'Authorizers in the order asked, after the superusers; SuperusersOnly opens health and version to the rest.',
+    defaultFor: { up: 'Node,RBAC' },
+    values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'],
+    valuesInForce: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'RBAC', 'Node'],
+    description: 'Authorizers in the order they are asked, after the superusers.',
     effect: ['in force', 'who gets 403'],
   },
   {
     name: 'authorization-policy-file',
     type: 'path',
     description: 'Policy of the mode ABAC, one JSON object a line.',
-    effect: ['refused', 'the mode ABAC is not there yet'],
+    effect: ['in force', 'what the lines of the file allow'],
   },
   {
     name: 'authorization-webhook-config-file',

@@ -165,20 +165,6 @@ const CASES: readonly Case[] = [
     'Timeout',
     /Too large resource version/,
   ),
-  ...['Impersonate-User', 'impersonate-group', 'IMPERSONATE-UID', 'Impersonate-Extra-scopes'].map((header) =>
-    row(
-      `a request with ${header}`,
-      'GET',
-      CONFIG_MAPS,
-      403,
-      'Forbidden',
-      /^forbidden: User "orch-admin" cannot impersonate: impersonation is not in force$/,
-      { headers: { [header]: 'jane' } },
-    ),
-  ),
-  row('impersonation on a path', 'GET', '/version', 403, 'Forbidden', /impersonat/, {
-    headers: { 'impersonate-user': '' },
-  }),
   row(
     'a bad label selector',
     'GET',

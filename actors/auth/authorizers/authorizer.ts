@@ -1,5 +1,7 @@
 // What an authorizer is, and how a chain of them decides. It knows no authorizer by name; modes.ts lists them.
-import type { AccessAttributes, NonResourceRule, ResourceRule, User } from '../protocol.ts';
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import type { PolicyRule } from '../../../api/authorization/policy-rule.ts';
+import type { NonResourceRule, ResourceRule } from '../protocol.ts';
 
 /** An authorizer's answer. Without an opinion the next one is asked. */
 export interface Verdict {
@@ -12,51 +14,96 @@ export interface Verdict {
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
+  /** Why there may be more; empty where the list is whole. */
+  readonly errors: readonly string[];
 }
 
 export interface Authorizer {
   readonly name: string;
-  decide(user: User, access: AccessAttributes): Verdict;
+  /** At once where nothing has to be waited for. */
+  decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict>;
   rules(user: User, namespace: string): Rules;
 }
 
 /** Answers that never differ are made once: every request asks for one. */
 export const ALLOW: Verdict = { decision: 'allow', reason: '' };
 export const NO_OPINION: Verdict = { decision: 'noOpinion', reason: '' };
-export const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [] };
+export const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], errors: [] };
 
 const ALL = ['*'];
 export const EVERYTHING: Rules = {
   resourceRules: [{ verbs: ALL, apiGroups: ALL, resources: ALL }],
   nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
+  errors: [],
 };
+
+/** Rules as roles hold them, as reviews list them. */
+export function rulesFrom(rules: readonly PolicyRule[], errors: readonly string[]): Rules {
+  const resourceRules: ResourceRule[] = [];
+  const nonResourceRules: NonResourceRule[] = [];
+  for (const { verbs, apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } of rules) {
+    if (resources.length > 0)
+      resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) });
+    if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
+  }
+  return { resourceRules, nonResourceRules, errors };
+}
+
+/** What of the cluster an authorizer may need, and whether it is known yet. */
+export interface ClusterKnowledge {
+  /** Throws where what is known of the cluster is not whole. */
+  requireWhole(): void;
+}
 
 /** Asks its authorizers in order; the first that allows or denies decides. SPEC.md, "Authorization". */
 export class AuthorizerChain {
-  readonly #authorizers: readonly Authorizer[];
+  readonly members: readonly Authorizer[];
 
   constructor(authorizers: readonly Authorizer[]) {
-    this.#authorizers = authorizers;
+    this.members = authorizers;
   }
 
   /** Where nobody has an opinion the request is refused, with the reasons of all, one a line. */
-  decide(user: User, access: AccessAttributes): Verdict {
-    const reasons: string[] = [];
-    for (const authorizer of this.#authorizers) {
-      const verdict = authorizer.decide(user, access);
-      if (verdict.decision !== 'noOpinion') return verdict;
-      if (verdict.reason !== '') reasons.push(verdict.reason);
-    }
-    return { decision: 'noOpinion', reason: reasons.join('\n') };
+  decide(user: User, access: AccessAttributes, cluster: ClusterKnowledge): Verdict | Promise<Verdict> {
+    return this.#from(0, user, access, cluster, '');
   }
 
   /** The rules of all of them. */
   rules(user: User, namespace: string): Rules {
-    const each = this.#authorizers.map((authorizer) => authorizer.rules(user, namespace));
+    const each = this.members.map((authorizer) => authorizer.rules(user, namespace));
     if (each.includes(EVERYTHING)) return EVERYTHING;
     return {
       resourceRules: each.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: each.flatMap(({ nonResourceRules }) => nonResourceRules),
+      errors: each.flatMap(({ errors }) => errors),
     };
   }
+
+  #from(
+    index: number,
+    user: User,
+    access: AccessAttributes,
+    cluster: ClusterKnowledge,
+    before: string,
+  ): Verdict | Promise<Verdict> {
+    let reasons = before;
+    for (let i = index; i < this.members.length; i++) {
+      const authorizer = this.members[i]!;
+      if ('storageKeys' in authorizer) cluster.requireWhole();
+      const verdict = authorizer.decide(user, access);
+      if (verdict instanceof Promise) {
+        const known = reasons;
+        return verdict.then((late) =>
+          late.decision === 'noOpinion' ? this.#from(i + 1, user, access, cluster, joined(known, late.reason)) : late,
+        );
+      }
+      if (verdict.decision !== 'noOpinion') return verdict;
+      reasons = joined(reasons, verdict.reason);
+    }
+    return reasons === '' ? NO_OPINION : { decision: 'noOpinion', reason: reasons };
+  }
+}
+
+function joined(reasons: string, reason: string): string {
+  return reasons === '' || reason === '' ? reasons + reason : `${reasons}\n${reason}`;
 }

@@ -1,11 +1,12 @@
 // Streams a snapshot of the store to a superuser: what `orch store snapshot` asks for. The stored forms travel as they lie,
 // encrypted where they are.
+
+import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
 import { forbiddenPath } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import { SNAPSHOT_FORMAT, snapshotHeader } from '../../../storage/snapshot-file.ts';
-import { SUPERUSERS } from '../../auth/protocol.ts';
 import type { StoreProtocol } from '../../store/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { SNAPSHOT_PATH } from '../protocol.ts';

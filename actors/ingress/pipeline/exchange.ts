@@ -1,9 +1,9 @@
 // One request on its way through the pipeline: what arrived, what has been found out about it, and its one answer.
+import type { User } from '../../../api/authorization/attributes.ts';
 import type { Query } from '../../../api/query.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
 import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
-import type { User } from '../../auth/protocol.ts';
 
 /** What is known of a request as it arrives. */
 export interface Arrival {
@@ -46,6 +46,8 @@ export class Exchange implements Arrival {
   user: User = NOBODY;
   /** The client's time for it is over: it has been answered and counted, whatever it still comes to. */
   isGivenUp = false;
+  /** Who asked for it to be run as `user`. */
+  impersonator: User | undefined = undefined;
   /** What the audit record says of the request; set by whoever finds it out. */
   auditAnnotations: Readonly<Record<string, string>> | undefined = undefined;
   /** Set by an answer that goes on when its request has been served: a watch. */

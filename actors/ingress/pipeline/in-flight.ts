@@ -1,7 +1,8 @@
 // How many requests are worked on at once (SPEC.md "Limits"): reads and writes have a limit each; watches and the
 // superusers' group are exempt. What is over a limit is refused at once, never queued.
+
+import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { SUPERUSERS } from '../../auth/protocol.ts';
 import type { Exchange } from './exchange.ts';
 
 export interface InFlightLimits {

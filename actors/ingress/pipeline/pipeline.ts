@@ -1,6 +1,7 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
+import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
 import {
@@ -21,13 +22,14 @@ import { isOrchError } from '../../../runtime/errors.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { AuditProtocol } from '../../audit/protocol.ts';
-import type { AccessAttributes, AuthProtocol } from '../../auth/protocol.ts';
+import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
 import { Exchange } from './exchange.ts';
+import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
 import type { InFlight } from './in-flight.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -65,9 +67,9 @@ export class Pipeline {
     let limit: Timer | undefined;
     try {
       limit = this.#limited(exchange);
-      await this.#authenticate(exchange);
+      const refusal = await this.#admit(exchange);
       await this.#parts.inFlight.within(exchange, async () => {
-        await this.#authorize(exchange);
+        if (refusal !== undefined) throw new StatusError(forbiddenStatus(refusal));
         await this.#parts.dispatch(exchange);
       });
     } catch (error) {
@@ -130,32 +132,27 @@ export class Pipeline {
     return compresses ? new GzipResponse(response, gzipSlots) : response;
   }
 
-  async #authenticate(exchange: Exchange): Promise<void> {
+  /** Sets the user. Answers what the request is refused for, which counts only once it is among those worked on. */
+  async #admit(exchange: Exchange): Promise<Refusal | undefined> {
     const { request } = exchange;
-    const { user } = await this.#parts.auth.ask(
+    const impersonate = impersonationOf(request);
+    const { user, impersonator, refusal } = await this.#parts.auth.ask(
       {
-        type: 'authenticate',
+        type: 'admit',
         authorization: authorizationOf(request, this.#parts.bearerPrefix),
-        ...(request.peerCertificate === undefined ? {} : { peerCertificate: request.peerCertificate }),
+        access: accessOf(exchange),
+        ...(request.peerCertificate === undefined ? undefined : { peerCertificate: request.peerCertificate }),
+        ...(impersonate === undefined ? undefined : { impersonate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },
     );
     if (user === null) throw new StatusError(unauthorized());
     exchange.user = user;
-    if (request.hasHeaderWithPrefix(IMPERSONATION)) throw new StatusError(impersonationRefused(user.name));
+    if (impersonator !== undefined) exchange.impersonator = impersonator;
     const { info, query } = exchange;
     if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
     if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
-  }
-
-  async #authorize(exchange: Exchange): Promise<void> {
-    const { user } = exchange;
-    const access = accessOf(exchange);
-    const { allowed, reason } = await this.#parts.auth.ask(
-      { type: 'authorize', user, access },
-      { deadlineMs: this.#parts.requestTimeoutMs },
-    );
-    if (!allowed) throw new StatusError(forbiddenStatus(user.name, access, reason));
+    return refusal;
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
@@ -164,6 +161,10 @@ export class Pipeline {
       // The answer has begun: all that is left is to cut it off.
       this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
       exchange.response.abort();
+      return;
+    }
+    if (error instanceof NobodyToImpersonate) {
+      sendText(exchange, 500, `Internal Server Error: ${JSON.stringify(exchange.request.path)}: ${error.message}\n`);
       return;
     }
     if (isOrchError(error, 'Overloaded')) {
@@ -201,9 +202,6 @@ export class Pipeline {
     });
   };
 }
-
-/** What the names of the headers begin with that ask for another user's rights (`-User`, `-Group`, `-Uid`, `-Extra-…`). */
-const IMPERSONATION = 'impersonate-';
 
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
@@ -249,12 +247,9 @@ export function accessOf({ info, request }: Exchange): AccessAttributes {
   return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
 }
 
-/** Passed over, these headers would give whoever means to act with fewer rights all of their own. */
-function impersonationRefused(user: string): Status {
-  return forbiddenPath(`User "${user}" cannot impersonate: impersonation is not in force`);
-}
+type Refusal = NonNullable<Admitted['refusal']>;
 
-function forbiddenStatus(user: string, access: AccessAttributes, reason: string): Status {
+function forbiddenStatus({ user: { name: user }, access, reason }: Refusal): Status {
   const because = reason === '' ? '' : `: ${reason}`;
   const { verb, resource, subresource, group, namespace, name, path } = access;
   if (!access.isResource) return forbiddenPath(`User "${user}" cannot ${verb} path "${path}"${because}`);

@@ -1,9 +1,10 @@
 // The ClusterPort of the scheduler that runs in this process: everything goes through admission, as the user that the
 // cluster's roles know as the scheduler.
+
+import type { User } from '../../../api/authorization/attributes.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { AdmissionProtocol, WriteRequest, WriteTarget } from '../../admission/protocol.ts';
-import type { User } from '../../auth/protocol.ts';
 import type { ClusterPort } from './cluster-port.ts';
 
 const BIND_DEADLINE_MS = 10_000;

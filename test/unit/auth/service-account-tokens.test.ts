@@ -1,9 +1,12 @@
 // Tokens of service accounts under a clock and a hub of the test's own.
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import test from 'ava';
-import { tokenDigest } from '../../../actors/auth/auth.ts';
-import type { FindIdentity, Identity } from '../../../actors/auth/identities.ts';
-import { type ServiceAccountIssuer, ServiceAccountTokens } from '../../../actors/auth/service-account-tokens.ts';
+import type { FindIdentity, Identity } from '../../../actors/auth/authenticators/identities.ts';
+import {
+  type ServiceAccountIssuer,
+  ServiceAccountTokens,
+} from '../../../actors/auth/authenticators/service-account-tokens.ts';
+import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { parseJwt, signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
 import type { BoundObject, TokenSubject } from '../../../api/tokens/service-account-claims.ts';
@@ -84,7 +87,7 @@ test('a token says whose it is, from when and until when, and stands for that us
     user: {
       name: 'system:serviceaccount:ns:robot',
       uid: 'u1',
-      groups: ['system:serviceaccounts', 'system:serviceaccounts:ns'],
+      groups: ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated'],
       extra: { 'authentication.orch.io/pod-name': ['p'], 'authentication.orch.io/pod-uid': ['u2'] },
     },
     audiences: ['https://issuer.test'],

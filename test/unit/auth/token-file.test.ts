@@ -1,5 +1,5 @@
 import test from 'ava';
-import { parseTokenFile, tokenDigest } from '../../../actors/auth/auth.ts';
+import { parseTokenFile, tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 
 /** A line of the file: the token, and its user. */

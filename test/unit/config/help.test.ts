@@ -48,7 +48,7 @@ test('help says type, default, unit, bounds, values and what does not work yet',
   t.regex(entry(text, 'client-ca-file'), /\(refused: client certificates are not asked for\)$/);
   t.regex(
     entry(text, 'authorization-mode'),
-    /In this release only AlwaysAllow, AlwaysDeny, SuperusersOnly; others are refused\./,
+    /In this release only AlwaysAllow, AlwaysDeny, ABAC, RBAC, Node; others are refused\./,
   );
   t.regex(entry(text, 'v'), /^-v, --v int /);
   t.regex(entry(helpText('scheduler'), 'port'), /Deprecated: use --secure-port\./);

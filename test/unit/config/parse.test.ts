@@ -152,6 +152,8 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
     /leaves no time for a second try after --leader-elect-retry-period 9s$/,
   ],
   ['scheduler', '--hard-pod-affinity-symmetric-weight 101', /must be within 0 and 100$/],
+  ['apiserver', '--authorization-mode ABAC', /ABAC needs --authorization-policy-file$/],
+  ['apiserver', '--authorization-policy-file p', /needs --authorization-mode ABAC$/],
   ['scheduler', '--token-auth-file a', /^unknown flag: --token-auth-file/],
 ];
 
@@ -171,11 +173,7 @@ const refusedUntilBuilt: readonly string[] = [
   '--oidc-required-claim=a=b',
   '--oidc-signing-algs=ES256',
   '--admission-control-config-file=a',
-  '--authorization-mode=RBAC',
-  '--authorization-mode=AlwaysDeny,Node',
-  '--authorization-mode=ABAC',
   '--authorization-mode=Webhook',
-  '--authorization-policy-file=p',
   '--authentication-token-webhook-config-file=w',
   '--enable-admission-plugins=PodSecurityPolicy',
   '--enable-bootstrap-token-auth',
@@ -313,12 +311,12 @@ test('anonymous requests never meet AlwaysAllow, even where the operator asks fo
   }
 });
 
-test('up is closed to all but superusers, and says so when it is opened', (t) => {
+test('up goes by the roles of the cluster, and says so when it is opened', (t) => {
   const { options, warnings } = run('up', []);
-  t.deepEqual(options.authorizationMode, ['SuperusersOnly']);
+  t.deepEqual(options.authorizationMode, ['Node', 'RBAC']);
   t.deepEqual(warnings, []);
   t.deepEqual(run('apiserver', []).options.authorizationMode, ['AlwaysAllow']);
-  t.regex(run('up', ['--authorization-mode=AlwaysAllow']).warnings[0]!, /service accounts included, do everything$/);
+  t.regex(run('up', ['--authorization-mode=AlwaysAllow']).warnings[1]!, /service accounts included, do everything$/);
 });
 
 test('leader election deadlines matter only when there is an election', (t) => {

@@ -1,10 +1,10 @@
-// Keeps the controllers subscribed to the store: begins with a snapshot, follows the batches, and begins again when the
+// Keeps an actor subscribed to the store: begins with a snapshot, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
-import type { ActorContext } from '../../runtime/actor.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
-import type { FeedFactory } from '../feed-of-thread.ts';
-import type { StoreBatch, StoreProtocol } from '../store/protocol.ts';
-import { StoreSubscription } from '../store-subscription.ts';
+import type { ActorContext } from '../runtime/actor.ts';
+import type { FeedEvent } from '../storage/store-feed.ts';
+import type { FeedFactory } from './feed-of-thread.ts';
+import type { StoreBatch, StoreProtocol } from './store/protocol.ts';
+import { StoreSubscription } from './store-subscription.ts';
 
 /** Hears `onReset`, then `onEvent` for every object present, then `onSynced`, then `onEvent` for every change. */
 export interface FeedListener {

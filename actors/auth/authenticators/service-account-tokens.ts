@@ -1,20 +1,22 @@
 // Tokens of service accounts: issues them and tells whose they are. Owns the keys, which are read from their PEM text when
 // first needed. A token dies with its account, and with the pod or secret it is bound to: they are looked up each time.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
-import type { JsonObject } from '../../api/json-value.ts';
-import { isSignedBy, keySet, parseJwt, signJwt, type TokenKey, tokenKey } from '../../api/tokens/jwt.ts';
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { isSignedBy, keySet, parseJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
 import {
   claimsOf,
   type ReadClaims,
   readClaims,
   timeProblem,
   userOfSubject,
-} from '../../api/tokens/service-account-claims.ts';
-import type { Dialect } from '../../config/dialect.ts';
-import type { Clock } from '../../runtime/environment.ts';
-import type { Freshness } from '../hub/protocol.ts';
+} from '../../../api/tokens/service-account-claims.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { Clock } from '../../../runtime/environment.ts';
+import type { Freshness } from '../../hub/protocol.ts';
+import type { IssuedToken, TokenOrder } from '../protocol.ts';
+import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import type { FindIdentity } from './identities.ts';
-import type { IssuedToken, TokenOrder, User } from './protocol.ts';
 
 /** The issuer, as the operator set it. Plain data. */
 export interface ServiceAccountIssuer {
@@ -42,17 +44,13 @@ const REMEMBERED_MAX = 10_000;
 const FRESHNESS: readonly Freshness[] = [{ kind: 'any' }, { kind: 'mostRecent' }];
 const STORAGE_KEYS = { pod: 'core/pods', secret: 'core/secrets' } as const;
 
-/** Whose a token is and for which audiences, or why it is nobody's. */
-export type TokenOwner =
-  | { readonly user: User; readonly audiences: readonly string[] }
-  | { readonly user: null; readonly error: string };
-
 interface Keys {
   readonly signing: TokenKey | undefined;
   readonly verification: readonly TokenKey[];
 }
 
-export class ServiceAccountTokens {
+export class ServiceAccountTokens implements TokenAuthenticator {
+  readonly name = 'service accounts';
   readonly #clock: Clock;
   readonly #dialect: Dialect;
   readonly #issuer: ServiceAccountIssuer;
@@ -60,6 +58,7 @@ export class ServiceAccountTokens {
   #keys: Keys | undefined;
   /** Claims by the token's digest. */
   readonly #verified = new Map<string, ReadClaims>();
+  readonly #users = new WeakMap<ReadClaims, User>();
 
   constructor(clock: Clock, dialect: Dialect, issuer: ServiceAccountIssuer, find: FindIdentity) {
     this.#clock = clock;
@@ -110,7 +109,7 @@ export class ServiceAccountTokens {
     const asked = audiences.length === 0 ? this.#issuer.audiences : audiences;
     const good = claims.audiences.filter((audience) => asked.includes(audience));
     if (good.length === 0) return { user: null, error: 'the token is for other audiences' };
-    return { user: userOfSubject(claims.subject, this.#dialect), audiences: good };
+    return { user: this.#userOf(claims), audiences: good };
   }
 
   /** OpenID Connect Discovery, for issuers that are an https address. */
@@ -126,6 +125,16 @@ export class ServiceAccountTokens {
       id_token_signing_alg_values_supported: [...new Set(verification.map(({ algorithm }) => algorithm))].sort(),
     };
     return { configuration, keySet: keySet(verification) };
+  }
+
+  /** One object a token for as long as it is remembered: authorization keeps what it found out about a user. */
+  #userOf(claims: ReadClaims): User {
+    let user = this.#users.get(claims);
+    if (user === undefined) {
+      user = withAuthenticatedGroup(userOfSubject(claims.subject, this.#dialect));
+      this.#users.set(claims, user);
+    }
+    return user;
   }
 
   #verify(token: string, digest: string): ReadClaims | string | undefined {

@@ -1,12 +1,12 @@
 // Whether the objects that tokens speak for are still there: uid and deletion of a service account, a pod, a secret, as the
 // hub of this thread knows them. What was read is remembered by the record's revision.
-import { metadataOf } from '../../api/object-meta.ts';
-import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
-import { valueView } from '../../storage/slab-record.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
-import { ThreadSlabs } from '../../storage/thread-slabs.ts';
-import type { Freshness, HubProtocol } from '../hub/protocol.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import { valueView } from '../../../storage/slab-record.ts';
+import { decodeStored } from '../../../storage/stored-json.ts';
+import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
 
 export interface Identity {
   readonly uid: string;

@@ -1,0 +1,131 @@
+// What an authenticator is, and how a chain of them finds out who asks (SPEC.md "Authentication"): any success ends it, a
+// method that was tried and failed without another's success is a refusal, and only who tried nothing may be anonymous.
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { Credentials } from '../protocol.ts';
+
+/** Whose a token is and for which audiences, or why it is nobody's. */
+export type TokenOwner =
+  /** Without audiences of its own a token is good for whichever of the server's are asked about. */
+  | { readonly user: User; readonly audiences: readonly string[] | undefined }
+  | { readonly user: null; readonly error: string };
+
+/** Knows users by bearer tokens. */
+export interface TokenAuthenticator {
+  readonly name: string;
+  /**
+   * Undefined for what is no token of its kind: others may know it.
+   *
+   * @param digest SHA-256 of the token, lower-case hexadecimal.
+   * @param audiences of which the token must name one; empty: the server's own.
+   */
+  owner(
+    token: string,
+    digest: string,
+    audiences: readonly string[],
+  ): TokenOwner | undefined | Promise<TokenOwner | undefined>;
+}
+
+/** Knows users by other parts of a request than a bearer token. */
+export interface RequestAuthenticator {
+  readonly name: string;
+  /** Undefined where there is nothing of its kind in the request. */
+  user(
+    credentials: Credentials,
+  ): User | RefusedCredentials | undefined | Promise<User | RefusedCredentials | undefined>;
+}
+
+/** Credentials that were looked at and are no good. */
+export interface RefusedCredentials {
+  readonly error: string;
+}
+
+export const AUTHENTICATED = 'system:authenticated';
+export const ANONYMOUS: User = {
+  name: 'system:anonymous',
+  uid: '',
+  groups: ['system:unauthenticated'],
+  extra: {},
+};
+
+/** Everyone who is known is in the group of the authenticated. */
+export function withAuthenticatedGroup(user: User): User {
+  return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
+}
+
+const BEARER = /^bearer +(\S.*)$/i;
+
+/** The bearer token of an Authorization header (RFC 6750 2.1); undefined where there is none. */
+export function bearerTokenOf(authorization: string): string | undefined {
+  return authorization === '' ? undefined : BEARER.exec(authorization)?.[1];
+}
+
+export interface AuthenticatorChainParts {
+  readonly requests: readonly RequestAuthenticator[];
+  readonly tokens: readonly TokenAuthenticator[];
+  /** Requests without credentials go on as `system:anonymous`. */
+  readonly anonymous: boolean;
+  readonly digestOf: (token: string) => string;
+}
+
+/** Asks every method. Answers at once where no method has to wait. */
+export class AuthenticatorChain {
+  readonly #parts: AuthenticatorChainParts;
+
+  constructor(parts: AuthenticatorChainParts) {
+    this.#parts = parts;
+  }
+
+  /** Null: credentials that nobody accepts, or none where some are needed. */
+  user(credentials: Credentials): User | null | Promise<User | null> {
+    const { requests } = this.#parts;
+    return requests.length === 0 ? this.#byToken(credentials, false) : this.#byRequest(credentials);
+  }
+
+  /** Whose a token is; `error` is for the one who asks about it. */
+  token(token: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
+    return this.#tokenFrom(0, token, this.#parts.digestOf(token), audiences, UNKNOWN);
+  }
+
+  async #byRequest(credentials: Credentials): Promise<User | null> {
+    let isRefused = false;
+    for (const method of this.#parts.requests) {
+      const found = await method.user(credentials);
+      if (found === undefined) continue;
+      if ('name' in found) return found;
+      isRefused = true;
+    }
+    return this.#byToken(credentials, isRefused);
+  }
+
+  #byToken({ authorization }: Credentials, isRefused: boolean): User | null | Promise<User | null> {
+    const token = bearerTokenOf(authorization);
+    // Credentials of another scheme: nobody looked at them, so the request counts as one without.
+    if (token === undefined) return this.#parts.anonymous && !isRefused ? ANONYMOUS : null;
+    const owner = this.token(token, []);
+    return owner instanceof Promise ? owner.then(({ user }) => user) : owner.user;
+  }
+
+  #tokenFrom(
+    index: number,
+    token: string,
+    digest: string,
+    audiences: readonly string[],
+    refused: TokenOwner,
+  ): TokenOwner | Promise<TokenOwner> {
+    const { tokens } = this.#parts;
+    let last = refused;
+    for (let i = index; i < tokens.length; i++) {
+      const found = tokens[i]!.owner(token, digest, audiences);
+      if (found instanceof Promise) {
+        return found.then((owner) =>
+          owner?.user ? owner : this.#tokenFrom(i + 1, token, digest, audiences, owner ?? last),
+        );
+      }
+      if (found?.user) return found;
+      last = found ?? last;
+    }
+    return last;
+  }
+}
+
+const UNKNOWN: TokenOwner = { user: null, error: 'nobody is known by this token' };

@@ -1,0 +1,86 @@
+// The mode Node: what agents of nodes may do, by the pods that are on their nodes. The rules are
+// api/authorization/node-authorizer.ts; this file keeps their graph in step with the store.
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import { NodeAuthorizer as NodeRules, nodeOf } from '../../../api/authorization/node-authorizer.ts';
+import { NodeGraph } from '../../../api/authorization/node-graph.ts';
+import { rulesOf } from '../../../api/authorization/policy-rule.ts';
+import { rbacObjects } from '../../../api/bootstrap/rbac.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { ClusterReader } from '../cluster-feed.ts';
+import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
+
+type Change = (graph: NodeGraph, event: FeedEvent) => void;
+
+function follow(
+  put: (graph: NodeGraph, event: FeedEvent) => void,
+  remove: (graph: NodeGraph, event: FeedEvent) => void,
+): Change {
+  return (graph, event) => (event.type === 'delete' ? remove : put)(graph, event);
+}
+
+const PODS = follow(
+  (graph, event) => graph.setPod(event.namespace, event.name, event.object()),
+  (graph, { namespace, name }) => graph.deletePod(namespace, name),
+);
+const VOLUMES = follow(
+  (graph, event) => graph.setVolume(event.name, event.object()),
+  (graph, { name }) => graph.deleteVolume(name),
+);
+const ATTACHMENTS = follow(
+  (graph, event) => graph.setAttachment(event.name, event.object()),
+  (graph, { name }) => graph.deleteAttachment(name),
+);
+const NODES = follow(
+  (graph, event) => graph.setNode(event.name, event.object()),
+  (graph, { name }) => graph.deleteNode(name),
+);
+
+const UNLISTED: Rules = { ...NO_RULES, errors: ['node authorizer does not support user rule resolution'] };
+
+export class NodeAuthorizer implements Authorizer, ClusterReader {
+  readonly name = 'Node';
+  readonly storageKeys: readonly string[];
+  readonly #graph: NodeGraph;
+  readonly #rules: NodeRules;
+  readonly #changes: ReadonlyMap<string, Change>;
+
+  constructor(dialect: Dialect) {
+    this.#graph = new NodeGraph(dialect.spell('@label/config.mirror'));
+    const storageGroup = dialect.spell('storage.@group');
+    const role = rbacObjects(dialect).find(
+      ({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'system:node',
+    )!;
+    this.#rules = new NodeRules({
+      graph: this.#graph,
+      rules: rulesOf(role),
+      leaseNamespace: dialect.nodeLeaseNamespace,
+      storageGroup,
+      coordinationGroup: dialect.spell('coordination.@group'),
+    });
+    this.#changes = new Map([
+      ['core/pods', PODS],
+      ['core/persistentvolumes', VOLUMES],
+      ['core/nodes', NODES],
+      [`${storageGroup}/volumeattachments`, ATTACHMENTS],
+    ]);
+    this.storageKeys = [...this.#changes.keys()];
+  }
+
+  reset(): void {
+    this.#graph.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    this.#changes.get(event.storageKey)?.(this.#graph, event);
+  }
+
+  decide(user: User, access: AccessAttributes): Verdict {
+    const { allowed, reason } = this.#rules.decide(user, access);
+    return { decision: allowed ? 'allow' : 'noOpinion', reason };
+  }
+
+  rules(user: User): Rules {
+    return nodeOf(user) === undefined ? NO_RULES : UNLISTED;
+  }
+}

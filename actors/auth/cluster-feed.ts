@@ -1,0 +1,88 @@
+// What authentication and authorization must know of the cluster, followed from the store's stream: one subscription for
+// all who read it. Until it has been read whole nobody is judged by it.
+import type { ActorContext } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { FeedFollower } from '../feed-follower.ts';
+import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import type { StoreBatch } from '../store/protocol.ts';
+
+/** An authenticator or authorizer that follows some types of objects. */
+export interface ClusterReader {
+  /** ResourceType.storageKey of each. */
+  readonly storageKeys: readonly string[];
+  /** Everything known is void: all that is there follows. */
+  reset(): void;
+  onEvent(event: FeedEvent): void;
+}
+
+export function isClusterReader(value: object): value is ClusterReader {
+  return 'storageKeys' in value && 'onEvent' in value;
+}
+
+export class ClusterFeed {
+  readonly #context: ActorContext;
+  readonly #readers: readonly ClusterReader[];
+  readonly #byType = new Map<string, ClusterReader[]>();
+  readonly #follower: FeedFollower | undefined;
+  #isWhole = false;
+
+  /** Without readers nothing is subscribed to. */
+  constructor(context: ActorContext, readers: readonly ClusterReader[], feedFactory: FeedFactory = feedOfThread) {
+    this.#context = context;
+    this.#readers = readers;
+    for (const reader of readers)
+      for (const key of reader.storageKeys) this.#byType.set(key, [...(this.#byType.get(key) ?? []), reader]);
+    if (readers.length === 0) return;
+    this.#follower = new FeedFollower(context, [...this.#byType.keys()], feedFactory, {
+      onReset: () => this.#reset(),
+      onEvent: (event) => this.#onEvent(event),
+      onSynced: () => {
+        this.#isWhole = true;
+      },
+    });
+  }
+
+  /** Whether everything has been read. What was known before the stream broke off no longer counts. */
+  get isWhole(): boolean {
+    return this.#follower === undefined || this.#isWhole;
+  }
+
+  /** Throws ActorDown (503, to be tried again) while the cluster is not known: nobody is let in by what is not there yet. */
+  requireWhole(): void {
+    if (!this.isWhole) throw new OrchError('ActorDown', 'the policies of the cluster have not been read yet');
+  }
+
+  start(): void {
+    this.#follower?.start();
+  }
+
+  stop(): void {
+    this.#follower?.stop();
+  }
+
+  onBatch(batch: StoreBatch): void {
+    this.#follower?.onBatch(batch);
+  }
+
+  onLost(): void {
+    this.#follower?.onLost();
+  }
+
+  #reset(): void {
+    this.#isWhole = false;
+    for (const reader of this.#readers) reader.reset();
+  }
+
+  #onEvent(event: FeedEvent): void {
+    for (const reader of this.#byType.get(event.storageKey) ?? []) {
+      try {
+        reader.onEvent(event);
+      } catch (error) {
+        // One object that cannot be read must not keep the others from being known.
+        const { type, storageKey, namespace, name } = event;
+        this.#context.log.error({ event: { type, storageKey, namespace, name }, err: error }, 'event not understood');
+      }
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// The roles and bindings that every cluster has (SPEC.md "Authorization"), and how each is set right at a start: rules and
+// subjects that are missing are added, what an operator added stays, and an annotation keeps an object as it is. Pure.
+import { uncovered } from '../../api/authorization/escalation.ts';
+import { rulesOf } from '../../api/authorization/policy-rule.ts';
+import type { BootstrapObject } from '../../api/bootstrap/bootstrap-object.ts';
+import { rbacObjects } from '../../api/bootstrap/rbac.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
+import { asList, asObject, asText } from '../../api/object-fields.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { ApiObject } from './controller.ts';
+import type { Correction, Desired } from './desired.ts';
+import { HOOK_BOOTSTRAP_ROLES } from './hooks.ts';
+
+const PLURALS: Readonly<Record<string, string>> = {
+  ClusterRole: 'clusterroles',
+  ClusterRoleBinding: 'clusterrolebindings',
+  Role: 'roles',
+  RoleBinding: 'rolebindings',
+};
+
+/** The roles and bindings to make, a role before what binds to it. */
+export function desiredRbac(dialect: Dialect): Desired[] {
+  const group = dialect.spell('rbac.authorization.@group');
+  const autoupdate = dialect.spell('rbac.authorization.@label/autoupdate');
+  return rbacObjects(dialect).map((object) => {
+    const resource = PLURALS[object.kind]!;
+    const { name, namespace = '' } = object.metadata;
+    return {
+      storageKey: `${group}/${resource}`,
+      target: { group, version: 'v1', resource, subresource: '', namespace, name },
+      object,
+      hook: HOOK_BOOTSTRAP_ROLES,
+      review: 'never',
+      correct: (stored, isStart) => {
+        if (!isStart || asObject(metadataOf(stored).annotations)[autoupdate] === 'false') return undefined;
+        return object.kind.endsWith('Binding') ? correctedBinding(stored, object) : correctedRole(stored, object);
+      },
+    };
+  });
+}
+
+function correctedRole(stored: ApiObject, wanted: BootstrapObject): Correction {
+  const missing = uncovered(rulesOf(stored), rulesOf(wanted));
+  const metadata = correctedMetadata(stored, wanted);
+  const aggregation = asObject(stored.aggregationRule);
+  const selectors = asList(aggregation.clusterRoleSelectors);
+  const missingSelectors = asList(asObject(wanted.aggregationRule).clusterRoleSelectors).filter(
+    (selector) => !selectors.some((one) => deepEqual(one, selector)),
+  );
+  if (missing.length === 0 && missingSelectors.length === 0 && metadata === undefined) return undefined;
+  return {
+    ...stored,
+    metadata: metadata ?? stored.metadata,
+    ...(missing.length === 0 ? {} : { rules: [...asList(stored.rules), ...missing] }),
+    ...(missingSelectors.length === 0
+      ? {}
+      : { aggregationRule: { ...aggregation, clusterRoleSelectors: [...selectors, ...missingSelectors] } }),
+  };
+}
+
+/** What a binding points at never changes: one that points elsewhere is made anew. */
+function correctedBinding(stored: ApiObject, wanted: BootstrapObject): Correction {
+  if (!deepEqual(stored.roleRef, wanted.roleRef)) return 'replace';
+  const subjects = asList(stored.subjects);
+  const missing = asList(wanted.subjects).filter((subject) => !subjects.some((one) => isSame(one, subject)));
+  const metadata = correctedMetadata(stored, wanted);
+  if (missing.length === 0 && metadata === undefined) return undefined;
+  return { ...stored, metadata: metadata ?? stored.metadata, subjects: [...subjects, ...missing] };
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  const [one, other] = [asObject(left), asObject(right)];
+  return ['kind', 'name', 'namespace'].every((field) => asText(one[field]) === asText(other[field]));
+}
+
+/** With the labels and annotations that are missing; undefined where none is. What is there stays as it is. */
+function correctedMetadata(stored: ApiObject, wanted: BootstrapObject): ApiObject | undefined {
+  const metadata = metadataOf(stored);
+  const labels = { ...wanted.metadata.labels, ...asObject(metadata.labels) };
+  const annotations = { ...wanted.metadata.annotations, ...asObject(metadata.annotations) };
+  if (deepEqual(labels, asObject(metadata.labels)) && deepEqual(annotations, asObject(metadata.annotations)))
+    return undefined;
+  return { ...metadata, labels, annotations };
+}

@@ -1,0 +1,24 @@
+// One object that a cluster has from its start, and when and how it is set right. Types only.
+import type { WriteTarget } from '../admission/protocol.ts';
+import type { ApiObject } from './controller.ts';
+
+/** A change of an object that is there: its new form, or `replace` when it must be deleted and made again. */
+export type Correction = ApiObject | 'replace' | undefined;
+
+/** When an object is looked at again after the start, besides when it fails: by seconds, at every change, or never. */
+export type Review = 'every10s' | 'every60s' | 'onChange' | 'never';
+
+/** One object that should exist. */
+export interface Desired {
+  readonly storageKey: string;
+  /** Of the object itself. */
+  readonly target: WriteTarget;
+  readonly object: ApiObject;
+  /** The hook that is not done before the object is there. */
+  readonly hook: string;
+  readonly review: Review;
+  /** What to change in the stored object; undefined: nothing. `isStart`: it has not been right yet since the start. */
+  readonly correct?: (stored: ApiObject, isStart: boolean) => Correction;
+  /** What to change when this server stops. */
+  readonly retire?: (stored: ApiObject) => ApiObject | undefined;
+}

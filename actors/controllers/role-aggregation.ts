@@ -1,0 +1,104 @@
+// Keeps the rules of aggregated cluster roles: those of all roles that their selectors match, each rule once, in the order
+// of the roles' names.
+import { deepEqual } from '../../api/deep-equal.ts';
+import { asList, asObject } from '../../api/object-fields.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import { type LabelSelector, labelSelectorFromObject } from '../../api/selectors/label-selector.ts';
+import { isStatusError } from '../../api/status/status.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+
+interface KnownRole {
+  readonly object: ApiObject;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Empty for a role that aggregates nothing. */
+  readonly selectors: readonly LabelSelector[];
+}
+
+/** The cluster role aggregation controller. Keys are names of aggregated roles. */
+export class RoleAggregation implements Controller {
+  readonly name = 'clusterrole-aggregation';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly keysInFlightMax = 5;
+  readonly #due: Due;
+  readonly #group: string;
+  readonly #roles = new Map<string, KnownRole>();
+  readonly #aggregated = new Set<string>();
+
+  constructor(due: Due, dialect: Dialect) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#due = due;
+    this.#group = dialect.spell('rbac.authorization.@group');
+    this.wants = [`${this.#group}/clusterroles`];
+  }
+
+  reset(): void {
+    this.#roles.clear();
+    this.#aggregated.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    const { name } = event;
+    if (event.type === 'delete') {
+      this.#roles.delete(name);
+      this.#aggregated.delete(name);
+    } else {
+      const object = event.object();
+      const selectors = selectorsOf(object);
+      const labels = asObject(metadataOf(object).labels) as Readonly<Record<string, string>>;
+      this.#roles.set(name, { object, labels, selectors });
+      if (selectors.length > 0) this.#aggregated.add(name);
+      else this.#aggregated.delete(name);
+    }
+    // Any role may have been part of any sum, or become so: there are few sums.
+    for (const sum of this.#aggregated) this.#due.add(sum);
+  }
+
+  onSynced(): void {
+    for (const sum of this.#aggregated) this.#due.add(sum);
+  }
+
+  plan(key: string): Plan {
+    const sum = this.#roles.get(key);
+    if (sum === undefined || sum.selectors.length === 0) return NOTHING;
+    const rules = this.#rulesOf(key, sum.selectors);
+    if (deepEqual(rules, asList(sum.object.rules))) return NOTHING;
+    const target = {
+      group: this.#group,
+      version: 'v1',
+      resource: 'clusterroles',
+      subresource: '',
+      namespace: '',
+      name: key,
+    };
+    return { writes: [{ verb: 'update', target, body: { ...sum.object, rules } }] };
+  }
+
+  #rulesOf(sum: string, selectors: readonly LabelSelector[]): readonly unknown[] {
+    const rules = new Map<string, unknown>();
+    for (const name of [...this.#roles.keys()].sort()) {
+      const { labels, object } = this.#roles.get(name)!;
+      if (name === sum || !selectors.some((selector) => selector.matches(labels))) continue;
+      for (const rule of asList(object.rules)) {
+        const text = JSON.stringify(rule);
+        if (!rules.has(text)) rules.set(text, rule);
+      }
+    }
+    return [...rules.values()];
+  }
+}
+
+/** What cannot be read selects nothing: validation lets no such selector in. */
+function selectorsOf(role: ApiObject): readonly LabelSelector[] {
+  return asList(asObject(role.aggregationRule).clusterRoleSelectors).flatMap((selector) => {
+    try {
+      return [labelSelectorFromObject(selector)];
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return [];
+    }
+  });
+}

@@ -1,0 +1,40 @@
+// The headers of a request that is to run as somebody else. Reads them; whether it may is decided by the auth actor.
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { HttpRequest } from '../../../transport/http.ts';
+
+const PREFIX = 'impersonate-';
+const EXTRA_PREFIX = 'impersonate-extra-';
+
+/** Groups or other facts without a user to have them. */
+export class NobodyToImpersonate extends Error {}
+
+/** Whom the headers name; undefined where there are none. Throws NobodyToImpersonate. */
+export function impersonationOf(request: HttpRequest): User | undefined {
+  if (!request.hasHeaderWithPrefix(PREFIX)) return undefined;
+  let name = '';
+  let uid = '';
+  const groups: string[] = [];
+  const extra = new Map<string, string[]>();
+  for (const [header, value] of request.headersWithPrefix(PREFIX)) {
+    if (header === 'impersonate-user') name = value;
+    else if (header === 'impersonate-uid') uid = value;
+    else if (header === 'impersonate-group') groups.push(value);
+    else if (header.startsWith(EXTRA_PREFIX)) {
+      const key = decoded(header.slice(EXTRA_PREFIX.length));
+      extra.set(key, [...(extra.get(key) ?? []), value]);
+    }
+  }
+  if (name === '' && uid === '' && groups.length === 0 && extra.size === 0) return undefined;
+  if (name === '')
+    throw new NobodyToImpersonate('the headers ask to act with groups, a uid or extra fields of no user');
+  return { name, uid, groups, extra: Object.fromEntries(extra) };
+}
+
+/** Keys are escaped as in addresses, since a header's name can hold little. What is not escaped so stands for itself. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    return key;
+  }
+}
