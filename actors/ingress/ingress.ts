@@ -358,7 +358,13 @@ export class Ingress implements Actor<IngressProtocol> {
 
   #gauge(): void {
     const { metrics } = this.#context;
-    metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.').set(this.#inFlight.count);
+    for (const [kind, count] of [
+      ['readOnly', this.#inFlight.reads],
+      ['mutating', this.#inFlight.writes],
+    ] as const)
+      metrics
+        .gauge('apiserver_current_inflight_requests', 'Requests being worked on.', { request_kind: kind })
+        .set(count);
     metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener?.openConnections ?? 0);
   }
 }

@@ -197,8 +197,13 @@ test('/metrics is Prometheus text with requests, mailboxes, commits and watchers
   const answer = await client.get('/metrics');
   t.regex(answer.headers['content-type'] ?? '', /^text\/plain; version=0\.0\.4/);
   const metrics = new MetricsText(answer.text);
-  const labels = { verb: 'CREATE', resource: 'configmaps', group: '', version: 'v1', scope: 'namespace', code: '201' };
-  t.true(metrics.sum('apiserver_request_total', labels) >= 1);
+  const configMaps = { resource: 'configmaps', group: '', version: 'v1', subresource: '', component: 'apiserver' };
+  const created = { ...configMaps, verb: 'POST', scope: 'resource', code: '201', dry_run: '' };
+  t.deepEqual(
+    metrics.matching('apiserver_request_total', created).map(({ labels }) => Object.keys(labels).sort()),
+    [Object.keys(created).sort()],
+  );
+  t.true(metrics.sum('apiserver_request_total', created) >= 1);
   t.is(metrics.kinds.get('apiserver_request_duration_seconds'), 'histogram');
   for (const actor of ['ingress', 'hub', 'store', 'admission', 'auth', 'scheduler', 'controllers']) {
     t.is(metrics.matching('actor_mailbox_depth', { actor }).length, 1, actor);
@@ -210,6 +215,74 @@ test('/metrics is Prometheus text with requests, mailboxes, commits and watchers
   t.true(revision > 0);
   t.is(metrics.kinds.get('orch_hub_framings_total'), 'counter');
   watch.close();
+});
+
+test('requests are told apart as Kubernetes does: by method, dry run and scope', async (t) => {
+  const { client } = server();
+  const namespace = await freshNamespace(client);
+  const one = `${namespace.configMaps}/one`;
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' } };
+  const applied = { body, headers: { 'content-type': 'application/apply-patch+yaml' } };
+  const before = await metricsOf(client);
+  t.is((await client.request('POST', `${namespace.configMaps}?dryRun=All`, { body })).status, 201);
+  t.is((await client.request('POST', `${namespace.configMaps}?dryRun=Some`, { body })).status, 422);
+  t.is((await client.request('PATCH', `${one}?fieldManager=me`, applied)).status, 201);
+  t.is((await client.get(`${namespace.configMaps}?fieldSelector=metadata.name%3Done`)).status, 200);
+  t.is((await client.request('DELETE', namespace.configMaps)).status, 200);
+  t.is((await client.request('PROPFIND', namespace.configMaps)).status, 405);
+  await client.get('/livez/ping');
+  await client.get(`/livez/${'x'.repeat(9)}`);
+  const after = await metricsOf(client);
+  const cases = [
+    { verb: 'POST', resource: 'configmaps', scope: 'resource', dry_run: 'All', code: '201' },
+    { verb: 'POST', resource: 'configmaps', scope: 'resource', dry_run: 'invalid', code: '422' },
+    { verb: 'APPLY', resource: 'configmaps', scope: 'resource', dry_run: '', code: '201' },
+    { verb: 'LIST', resource: 'configmaps', scope: 'namespace', dry_run: '', code: '200' },
+    { verb: 'DELETE', resource: 'configmaps', scope: 'namespace', dry_run: '', code: '200' },
+    { verb: 'other', code: '405' },
+    { verb: 'GET', resource: '', subresource: '/livez', code: '200' },
+    { verb: 'GET', resource: '', subresource: '/livez', code: '404' },
+  ];
+  const grown = (labels: Record<string, string>) =>
+    after.sum('apiserver_request_total', labels) - before.sum('apiserver_request_total', labels);
+  for (const labels of cases) t.true(grown({ ...labels, component: 'apiserver' }) >= 1, JSON.stringify(labels));
+});
+
+test('open watches are counted in and out', async (t) => {
+  const { client } = server();
+  const namespace = await freshNamespace(client);
+  const labels = { verb: 'WATCH', resource: 'leases', group: 'coordination.k8s.io', version: 'v1', scope: 'namespace' };
+  const open = async () => (await metricsOf(client)).sum('apiserver_longrunning_gauge', labels);
+  const path = `/apis/coordination.k8s.io/v1/namespaces/${namespace.name}/leases?watch=1`;
+  const before = await open();
+  const watches = await Promise.all([client.watch(path), client.watch(path)]);
+  await eventually(open, (now) => now === before + 2);
+  for (const watch of watches) watch.close();
+  await eventually(open, (now) => now === before);
+  // Refused ones too.
+  t.is((await client.get(`${path}&resourceVersion=abc`)).status, 400);
+  t.is(await open(), before);
+});
+
+test('the process is measured once, however many threads it has', async (t) => {
+  const metrics = await metricsOf(server().client);
+  const names = [
+    'process_cpu_seconds_total',
+    'process_resident_memory_bytes',
+    'process_virtual_memory_bytes',
+    'process_virtual_memory_max_bytes',
+    'process_open_fds',
+    'process_max_fds',
+    'process_start_time_seconds',
+  ];
+  for (const name of names) {
+    t.is(metrics.matching(name).length, 1, name);
+    t.true(metrics.sum(name) > 0, name);
+  }
+  t.is(metrics.kinds.get('process_cpu_seconds_total'), 'counter');
+  const startedAgoSeconds = Date.now() / 1000 - metrics.sum('process_start_time_seconds');
+  t.true(startedAgoSeconds > 0 && startedAgoSeconds < 3600);
+  t.true(metrics.sum('process_resident_memory_bytes') < metrics.sum('process_virtual_memory_bytes'));
 });
 
 test('made-up paths make no series', async (t) => {

@@ -91,7 +91,9 @@ export class Paths {
 
   async #metrics(exchange: Exchange): Promise<void> {
     const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
-    const text = await renderMetrics(await this.#parts.metrics());
+    const { processMetrics } = await import('../../../runtime/process-metrics.ts');
+    const [ofThreads, ofProcess] = await Promise.all([this.#parts.metrics(), processMetrics()]);
+    const text = await renderMetrics([...ofThreads, ofProcess]);
     exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
   }
 }

@@ -2,6 +2,7 @@
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Query } from '../../../api/query.ts';
 import type { RequestInfo } from '../../../api/request-info.ts';
+import type { Series } from '../../../runtime/metrics.ts';
 import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
@@ -52,6 +53,8 @@ export class Exchange implements Arrival {
   auditAnnotations: Readonly<Record<string, string>> | undefined = undefined;
   /** Set by an answer that goes on when its request has been served: a watch. */
   ongoing: OngoingAnswer | undefined = undefined;
+  /** Counts it while it is open, where it is long-running. */
+  longRunningSeries: Series | undefined = undefined;
   #code = 0;
 
   constructor(arrival: Arrival) {

@@ -26,6 +26,14 @@ export class InFlight {
     return this.#reads + this.#writes;
   }
 
+  get reads(): number {
+    return this.#reads;
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
   /** Runs `work` inside the limit that applies. Throws Overloaded when it is reached. */
   async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
     if (exchange.longRunning) return work();

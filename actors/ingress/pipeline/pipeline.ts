@@ -70,6 +70,7 @@ export class Pipeline {
       const refusal = await this.#admit(exchange);
       await this.#parts.inFlight.within(exchange, async () => {
         if (refusal !== undefined) throw new StatusError(forbiddenStatus(refusal));
+        if (exchange.longRunning) this.#parts.metrics.begin(exchange);
         await this.#parts.dispatch(exchange);
       });
     } catch (error) {

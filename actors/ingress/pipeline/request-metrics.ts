@@ -1,27 +1,39 @@
-// Request counts and latencies under Kubernetes' metric names, labelled by verb and resource. Labels come from the
-// registry's words only, so that no client can make up series.
+// Request counts and latencies under Kubernetes' metric names, labelled as its release 1.21 does. Labels come from the
+// registry's words and from tables here only, so that no client can make up series.
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
 import type { Exchange } from './exchange.ts';
 
-const LATENCY_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
-const VERBS: ReadonlySet<string> = new Set([
-  'get',
-  'list',
-  'watch',
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-  'GET',
-  'HEAD',
-  'OPTIONS',
-  'POST',
-  'PUT',
-  'PATCH',
-  'DELETE',
-]);
+/** Those of Kubernetes, and below them finer ones: most answers here take less than its least. */
+const LATENCY_BUCKETS_SECONDS = [
+  ...[0.001, 0.0025, 0.005, 0.01, 0.025],
+  ...[0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1],
+  ...[1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 4.5, 5, 6, 7, 8, 9, 10, 15, 20, 25, 30, 40, 50, 60],
+];
+/** What the verbs of resources and the methods on other paths are reported as: by method, but for lists and watches. */
+const REPORTED_VERBS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  list: 'LIST',
+  watch: 'WATCH',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  apply: 'APPLY',
+  delete: 'DELETE',
+  deletecollection: 'DELETE',
+  GET: 'GET',
+  HEAD: 'GET',
+  POST: 'POST',
+  PUT: 'PUT',
+  PATCH: 'PATCH',
+  DELETE: 'DELETE',
+};
+const OTHER_VERB = 'other';
+const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
+/** Other paths that are told apart, each with the checks below it as one. */
+const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?=\/|$)/;
+const COMPONENT = 'apiserver';
+const APPLY_TYPE = 'application/apply-patch+yaml';
 
 interface RequestSeries {
   readonly count: Series;
@@ -38,19 +50,34 @@ export class RequestMetrics {
     this.#registry = registry;
   }
 
+  /** Counts a long-running request in. `observe` counts it out. */
+  begin(exchange: Exchange): void {
+    exchange.longRunningSeries = this.#metrics.gauge(
+      'apiserver_longrunning_gauge',
+      'Long-running requests that are open, by verb and resource.',
+      this.#labels(exchange, exchange.verb),
+    );
+    exchange.longRunningSeries.add(1);
+  }
+
   observe(exchange: Exchange, latencyMs: number): void {
     const series = this.#seriesOf(exchange);
     series.count.add(1);
     if (!exchange.longRunning) series.latency.observe(latencyMs / 1000);
+    exchange.longRunningSeries?.add(-1);
+    exchange.longRunningSeries = undefined;
   }
 
-  #seriesOf({ info, verb, code }: Exchange): RequestSeries {
+  #seriesOf(exchange: Exchange): RequestSeries {
+    const { info, code } = exchange;
+    const verb = exchange.verb === 'patch' && isApply(exchange) ? 'apply' : exchange.verb;
+    const dryRun = dryRunOf(exchange);
     const key = info.isResource
-      ? `${verb}|${code}|${info.group}|${info.version}|${info.resource}|${info.subresource}|${scopeOf(info)}`
-      : `${verb}|${code}`;
+      ? `${verb}|${code}|${dryRun}|${info.group}|${info.version}|${info.resource}|${info.subresource}|${scopeOf(exchange)}`
+      : `${verb}|${code}|${dryRun}|${otherPathOf(info.path)}`;
     const known = this.#byLabels.get(key);
     if (known !== undefined) return known;
-    const labels = this.#labels(info, verb);
+    const labels = { ...this.#labels(exchange, verb), dry_run: dryRun };
     const series = {
       count: this.#metrics.counter('apiserver_request_total', 'Requests by verb, resource and HTTP code.', {
         ...labels,
@@ -68,18 +95,37 @@ export class RequestMetrics {
     return series;
   }
 
-  #labels(info: Exchange['info'], verb: string): Labels {
-    const knownVerb = VERBS.has(verb) ? verb.toUpperCase() : 'OTHER';
-    if (!info.isResource) return { verb: knownVerb, group: '', version: '', resource: '', subresource: '', scope: '' };
-    const type = this.#registry.byPath(info.group, info.version, info.resource);
-    if (type === undefined || (info.subresource !== '' && !type.subresources.has(info.subresource))) {
-      return { verb: knownVerb, group: '', version: '', resource: '', subresource: '', scope: '' };
-    }
+  #labels(exchange: Exchange, verb: string): Labels & { readonly resource: string } {
+    const { info } = exchange;
+    const reported = Object.hasOwn(REPORTED_VERBS, verb) ? REPORTED_VERBS[verb]! : OTHER_VERB;
+    const nameless = { group: '', version: '', resource: '', subresource: '', scope: '' };
+    const common = { verb: reported, component: COMPONENT };
+    if (!info.isResource) return { ...common, ...nameless, subresource: otherPathOf(info.path) };
     const { group, version, resource, subresource } = info;
-    return { verb: knownVerb, group, version, resource, subresource, scope: scopeOf(info) };
+    const type = this.#registry.byPath(group, version, resource);
+    if (type === undefined || (subresource !== '' && !type.subresources.has(subresource)))
+      return { ...common, ...nameless };
+    return { ...common, group, version, resource, subresource, scope: scopeOf(exchange) };
   }
 }
 
-function scopeOf(info: { readonly name: string; readonly namespace: string }): string {
-  return info.name !== '' ? 'resource' : info.namespace !== '' ? 'namespace' : 'cluster';
+function isApply({ request }: Exchange): boolean {
+  return request.header('content-type').startsWith(APPLY_TYPE);
+}
+
+/** `All`, empty, or `invalid` for anything else. */
+function dryRunOf({ query }: Exchange): string {
+  if (query.get('dryRun') === undefined) return '';
+  return query.all('dryRun').every((value) => value === 'All') ? 'All' : 'invalid';
+}
+
+/** One object, those of a namespace, or all. */
+function scopeOf({ info, verb }: Exchange): string {
+  if (!info.isResource) return '';
+  if (!COLLECTION_VERBS.has(verb)) return 'resource';
+  return info.namespace !== '' ? 'namespace' : 'cluster';
+}
+
+function otherPathOf(path: string): string {
+  return HEALTH_PATH.exec(path)?.[0] ?? '';
 }
