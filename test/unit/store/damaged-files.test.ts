@@ -1,11 +1,12 @@
-// Every way in which the files of a small store can lose or change a byte, by the real engine on real files. A start gives
-// everything or refuses; what the files say without the engine agrees with it; a repair saves what is whole.
-// ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, not one of them, and repairs more often: some minutes.
+// How the files of a small store can lose or change a byte (each third byte; with more effort every one), by the real engine on
+// real files. A start gives everything or refuses; what the files say without the engine agrees with it; a repair saves what is
+// whole. ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, and repairs more often: some minutes.
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { inspectStore } from '../../../storage/inspection.ts';
 import { inspectForRepair, repairStore } from '../../../storage/repair.ts';
+import { strideOf } from '../../server/effort.ts';
 import {
   type Files,
   IDENTITY,
@@ -21,7 +22,9 @@ import {
 
 const EVERY_BIT = process.env.ORCH_EVERY_BIT === '1';
 /** A repair writes and syncs a new store: some cases of many. */
-const REPAIR_EACH = EVERY_BIT ? 5 : 23;
+const REPAIR_EACH = EVERY_BIT ? 5 : strideOf(7);
+/** Odd, so that every bit of a byte has its turn. */
+const BYTE_EACH = EVERY_BIT ? 1 : strideOf(3);
 const PATIENCE_MS = 1_200_000;
 /** The names of all files. */
 const ALL = /^/;
@@ -45,7 +48,7 @@ function* damagesOf(files: Files, only = ALL): Generator<Damage> {
       return { what: `${file}: ${what} ${at}`, file, at, files: copy };
     };
     yield damage('deleted', 0, undefined);
-    for (let at = 0; at < bytes.length; at++) {
+    for (let at = 0; at < bytes.length; at += BYTE_EACH) {
       for (const bit of EVERY_BIT ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]) {
         const flipped = Buffer.from(bytes);
         flipped[at]! ^= 1 << bit;

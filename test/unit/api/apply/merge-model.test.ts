@@ -3,11 +3,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { isStatusError } from '../../../../api/status/status.ts';
+import { casesOf } from '../../../server/effort.ts';
 import { LiveObject } from './live-object.ts';
 import { MERGE_PLACES, type Member, type MergePlace, type Values } from './merge-places.ts';
 
 const MEMBERS: readonly Member[] = ['p', 'q'];
-const RUN = { numRuns: 200, seed: 20_211_206 };
+const RUN = { numRuns: casesOf(60), seed: 20_211_206 };
 
 interface Turn {
   readonly kind: 'apply' | 'force' | 'set';
@@ -114,7 +115,7 @@ for (const place of MERGE_PLACES.filter(({ isElement }) => !isElement)) {
           }
         }
       }),
-      { ...RUN, numRuns: 60 },
+      { ...RUN, numRuns: casesOf(20) },
     );
   });
 }

@@ -5,11 +5,14 @@ import { decode } from '../../../../api/codec/decode.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../../api/codec/protobuf.ts';
 import { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import { deepEqual } from '../../../../api/deep-equal.ts';
+import { casesOf } from '../../../server/effort.ts';
 import { asServed, PAIRS, REGISTRY, SCHEMA, schemaOfType } from './kinds.ts';
 import { objectsOf } from './random-objects.ts';
 
 const forms = new StoredForm(REGISTRY, SCHEMA);
-const RUNS = { numRuns: 60, seed: 20_211 };
+const SEED = 20_211;
+const THERE_AND_BACK = { numRuns: casesOf(12), seed: SEED };
+const PROTOBUF = { numRuns: casesOf(4), seed: SEED };
 
 for (const { older, stored } of PAIRS) {
   test(`any ${older.apiVersion} ${older.kind} comes back from the store as it was`, (t) => {
@@ -17,7 +20,7 @@ for (const { older, stored } of PAIRS) {
       const object = asServed(given, older);
       return deepEqual(forms.asked(older, forms.stored(older, object)), object);
     });
-    t.notThrows(() => fc.assert(property, RUNS));
+    t.notThrows(() => fc.assert(property, THERE_AND_BACK));
   });
 
   test(`any stored ${stored.kind} is stored as it was after a write in ${older.apiVersion} that changes nothing`, (t) => {
@@ -25,7 +28,7 @@ for (const { older, stored } of PAIRS) {
       const object = forms.stored(stored, asServed(given, stored));
       return deepEqual(forms.stored(older, forms.asked(older, object)), object);
     });
-    t.notThrows(() => fc.assert(property, RUNS));
+    t.notThrows(() => fc.assert(property, THERE_AND_BACK));
   });
 }
 
@@ -40,6 +43,6 @@ for (const type of REGISTRY.known()) {
       const { kind: _kindBack, apiVersion: _apiVersionBack, ...restBack } = back;
       return deepEqual(restBack, rest);
     });
-    t.notThrows(() => fc.assert(property, { ...RUNS, numRuns: 15 }));
+    t.notThrows(() => fc.assert(property, PROTOBUF));
   });
 }

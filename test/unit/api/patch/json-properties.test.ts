@@ -6,10 +6,11 @@ import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import { applyJsonPatch } from '../../../../api/patch/json-patch.ts';
 import { applyMergePatch } from '../../../../api/patch/merge-patch.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
+import { casesOf } from '../../../server/effort.ts';
 import { frozen } from '../sample-type.ts';
 import { RFC_6902, RFC_7386 } from './rfc-vectors.ts';
 
-const RUN = { numRuns: 300, seed: 20_211_206 };
+const RUN = { numRuns: casesOf(100), seed: 20_211_206 };
 
 for (const [section, document, patch, expected] of RFC_6902) {
   test(`RFC 6902, ${section}`, (t) => {

@@ -6,10 +6,11 @@ import type { JsonObject } from '../../../../api/json-value.ts';
 import { applyStrategicMergePatch } from '../../../../api/patch/strategic-merge-patch.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { casesOf } from '../../../server/effort.ts';
 import { frozen } from '../sample-type.ts';
 import { strategicPatch } from './strategic-differ.ts';
 
-const RUN = { numRuns: 250, seed: 20_211_206 };
+const RUN = { numRuns: casesOf(80), seed: 20_211_206 };
 const SCHEMA = schemaOf(DIALECTS.orch);
 
 const text = fc.constantFrom('1', '2', '3');
@@ -123,7 +124,7 @@ for (const [typeName, objects] of Object.entries(TYPES)) {
         t.deepEqual(patch, {});
         t.is(apply(frozen(object), patch), object);
       }),
-      { ...RUN, numRuns: 100 },
+      { ...RUN, numRuns: casesOf(40) },
     );
   });
 
@@ -140,7 +141,7 @@ for (const [typeName, objects] of Object.entries(TYPES)) {
           after,
         );
       }),
-      { ...RUN, numRuns: 100 },
+      { ...RUN, numRuns: casesOf(40) },
     );
   });
 
@@ -149,7 +150,7 @@ for (const [typeName, objects] of Object.entries(TYPES)) {
       fc.property(objects, objects, (before, after) => {
         t.deepEqual(apply(frozen(before), frozen({ ...after, $patch: 'replace' })), after);
       }),
-      { ...RUN, numRuns: 100 },
+      { ...RUN, numRuns: casesOf(40) },
     );
   });
 }

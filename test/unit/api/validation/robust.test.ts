@@ -5,6 +5,7 @@ import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { strideOf } from '../../../server/effort.ts';
 import { validationOf, validObjects } from './objects.ts';
 
 type Path = readonly (string | number)[];
@@ -27,6 +28,8 @@ function emptied(object: JsonObject, path: Path, substitute: unknown): JsonObjec
   return copy;
 }
 
+/** Of all places and what is put there one in so many; odd, so that every substitute has its turn. */
+const STRIDE = strideOf(5);
 const SUBSTITUTES: readonly unknown[] = [undefined, null, [], {}, '', 0, -1, 'é/../*', '999999999999999999999'];
 
 /** Canonical, or undefined when the decoder refuses it. */
@@ -44,6 +47,7 @@ for (const gates of ['', 'AllAlpha=true']) {
   for (const { title, type, object, schema } of validObjects('kubernetes')) {
     test(`no member of ${title} can be missing or odd so that validation fails${gates === '' ? '' : ', all gates on'}`, (t) => {
       let tried = 0;
+      let at = title.length;
       const failures = new Set<string>();
       const survives = (step: () => unknown, where: string): void => {
         try {
@@ -59,6 +63,7 @@ for (const gates of ['', 'AllAlpha=true']) {
       };
       for (const path of places(object)) {
         for (const substitute of SUBSTITUTES) {
+          if (at++ % STRIDE !== 0) continue;
           const next = canonical(emptied(object, path, substitute), schema);
           if (next === undefined) continue;
           tried++;
@@ -71,7 +76,7 @@ for (const gates of ['', 'AllAlpha=true']) {
         }
       }
       t.deepEqual([...failures], []);
-      t.true(tried > 5);
+      t.true(tried > 0);
     });
   }
 }

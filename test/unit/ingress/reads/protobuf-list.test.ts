@@ -96,7 +96,7 @@ test('a list whose items are all kept is sent without encoding any, and with few
   t.true(bodyOf(first.response).equals(bodyOf(second.response)));
 });
 
-test('a client that goes away costs nothing more', async (t) => {
+test('a client that goes away from a list in Protobuf costs nothing more', async (t) => {
   const { list } = items(Array.from({ length: 700 }, () => 4000));
   const response = new FakeResponse();
   response.isFull = () => {

@@ -3,6 +3,7 @@
 import type { HttpResponse as NativeResponse } from 'uWebSockets.js';
 
 const CORK_BYTES = 16 * 1024;
+const NOTHING = Buffer.alloc(0);
 
 /** What the sockets of one thread share. */
 export class FakeLoop {
@@ -17,7 +18,7 @@ export class FakeSocket {
   /** What the kernel has taken. */
   readonly wire: Buffer[] = [];
   /** What the binary holds for the kernel, and the most that it ever held. */
-  held = Buffer.alloc(0);
+  held: Buffer = NOTHING;
   heldMax = 0;
   isEnded = false;
   renewals = 0;
@@ -64,7 +65,7 @@ export class FakeSocket {
   drain(bytes: number): void {
     this.#room += bytes;
     if (this.held.length === 0) return;
-    if (this.#writable === undefined) this.#send(Buffer.alloc(0));
+    if (this.#writable === undefined) this.#send(NOTHING);
     else this.#writable();
   }
 
@@ -97,7 +98,7 @@ export class FakeSocket {
   #put(written: Uint8Array | string): boolean {
     const bytes = Buffer.from(written as Uint8Array);
     const loop = this.#loop;
-    if (this.held.length > 0 && !this.#send(Buffer.alloc(0))) {
+    if (this.held.length > 0 && !this.#send(NOTHING)) {
       this.#hold(bytes);
       return false;
     }
@@ -122,17 +123,17 @@ export class FakeSocket {
   }
 
   #send(bytes: Buffer): boolean {
-    const all = Buffer.concat([this.held, bytes]);
+    const all = this.held.length === 0 ? bytes : Buffer.concat([this.held, bytes]);
     const taken = Math.min(this.#room, all.length);
     this.#room -= taken;
     if (taken > 0) this.wire.push(all.subarray(0, taken));
-    this.held = Buffer.alloc(0);
+    this.held = NOTHING;
     this.#hold(all.subarray(taken));
     return this.held.length === 0;
   }
 
   #hold(bytes: Buffer): void {
-    this.held = Buffer.concat([this.held, bytes]);
+    this.held = this.held.length === 0 ? bytes : Buffer.concat([this.held, bytes]);
     this.heldMax = Math.max(this.heldMax, this.held.length);
   }
 }
