@@ -6,11 +6,16 @@ import type { FeedFactory } from './feed-of-thread.ts';
 import type { StoreBatch, StoreProtocol } from './store/protocol.ts';
 import { StoreSubscription } from './store-subscription.ts';
 
-/** Hears `onReset`, then `onEvent` for every object present, then `onSynced`, then `onEvent` for every change. */
+/**
+ * Hears `onReset`, then `onEvent` for every object present, then `onSynced`, then `onEvent` for every change. `onReset` comes
+ * also when the store is lost: what is known is then no longer followed.
+ */
 export interface FeedListener {
   onReset(): void;
   onEvent(event: FeedEvent): void;
   onSynced(): void;
+  /** After the changes that were committed together. */
+  onBatchEnd?(): void;
 }
 
 export class FeedFollower {
@@ -27,13 +32,21 @@ export class FeedFollower {
         feed.begin(snapshot);
         listener.onSynced();
       },
-      onBatch: (batch) => feed.apply(batch),
+      onBatch: (batch) => {
+        feed.apply(batch);
+        listener.onBatchEnd?.();
+      },
       onLost: (reason) => {
         context.log.warn({ reason }, 'store feed begins again');
         listener.onReset();
       },
       crash: (error) => context.crash(error),
     });
+  }
+
+  /** What was told is the state of the store, but for batches under way. */
+  get following(): boolean {
+    return this.#subscription.following;
   }
 
   start(): void {

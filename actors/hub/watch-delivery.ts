@@ -2,11 +2,10 @@
 // full ingress loses its watchers, never a part of what they see.
 import type { Ref } from '../../runtime/actor.ts';
 import type { Timers } from '../../runtime/environment.ts';
+import { PatientTells } from '../patient-tells.ts';
 import type { WatchDeliveryProtocol, WatchDeliveryTells } from './protocol.ts';
 import type { Watcher } from './watcher.ts';
 
-/** Until a message to a full ingress is tried again. */
-const RETRY_MS = 50;
 export const NO_CHUNK = new Uint8Array();
 
 export interface WatchDeliveryOptions {
@@ -18,9 +17,12 @@ export interface WatchDeliveryOptions {
 
 export class WatchDelivery {
   readonly #options: WatchDeliveryOptions;
+  /** A client that is not told that its watch is over would wait for ever. */
+  readonly #ends: PatientTells<WatchDeliveryProtocol>;
 
   constructor(options: WatchDeliveryOptions) {
     this.#options = options;
+    this.#ends = new PatientTells(options.ingress, options.timers);
   }
 
   /** The same bytes for all of them. */
@@ -35,11 +37,9 @@ export class WatchDelivery {
     this.#send({ watchers: [id], chunk, throughRevision: position, catchUp: true, parks });
   }
 
-  /** Tried until the ingress takes it: a client that is not told would wait for ever. */
+  /** Tried until the ingress takes it. */
   ended(watchers: readonly number[], chunk: Uint8Array): void {
-    const { ingress, timers } = this.#options;
-    if (ingress.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk }) === 'queued') return;
-    timers.after(RETRY_MS, () => this.ended(watchers, chunk));
+    this.#ends.tell<'watchEnded'>({ type: 'watchEnded', watchers, chunk });
   }
 
   #send(frames: WatchDeliveryTells['watchFrames']): void {

@@ -7,8 +7,8 @@ import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../run
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import type { AdmissionProtocol } from '../admission/protocol.ts';
+import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
-import type { StoreProtocol } from '../store/protocol.ts';
 import { zoneByLabels } from './core/node-order.ts';
 import { SchedulingCore } from './core/scheduling-core.ts';
 import { admissionPort } from './driver/admission-port.ts';
@@ -18,7 +18,6 @@ import { ConditionWriter } from './driver/condition-writer.ts';
 import { EventRecorder } from './driver/event-recorder.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './driver/scheduler-metrics.ts';
 import { type LoopLimits, SchedulingLoop } from './driver/scheduling-loop.ts';
-import { StoreFollower, type StoreListener } from './driver/store-follower.ts';
 import { defaultProfile } from './framework/profile.ts';
 import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
 import { SCHEDULER_SETTINGS } from './settings.ts';
@@ -40,8 +39,7 @@ type Settings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
 export class Scheduler implements Actor<SchedulerProtocol> {
   readonly #core: SchedulingCore;
   readonly #loop: SchedulingLoop;
-  readonly #follower: StoreFollower;
-  readonly #storeName: string;
+  readonly #follower: FeedFollower;
   readonly #eventWrites: BestEffortWrites;
   readonly #conditionWrites: BestEffortWrites;
 
@@ -68,15 +66,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     );
     const port = admissionPort(context.ref<AdmissionProtocol>('admission'), options.dialect, component);
     this.#loop = this.#makeLoop(context, port, metrics, component, settings);
-    const store = context.ref<StoreProtocol>('store');
-    this.#storeName = store.name;
-    this.#follower = new StoreFollower({
-      store,
-      subscriber: context.name,
-      timers: context.timers,
-      createFeed: (onEvent) => feedFactory(context, [PODS, NODES], onEvent),
-      listener: this.#listener(context),
-    });
+    this.#follower = new FeedFollower(context, [PODS, NODES], feedFactory, this.#listener(context));
   }
 
   #makeLoop(
@@ -102,30 +92,28 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     });
   }
 
-  #listener(context: ActorContext): StoreListener {
+  #listener(context: ActorContext): FeedListener {
     const { clock, log } = context;
     const core = this.#core;
     return {
-      onList: () => core.beginList(),
-      onListed: () => {
+      onReset: () => core.beginList(),
+      onSynced: () => {
         core.endList();
         log.info({ ...core.counts() }, 'scheduler follows the store');
         this.#loop.wake();
       },
       onEvent: (event) => applyEvent(core, event, clock.monotonicMs()),
       onBatchEnd: () => this.#loop.wake(),
-      onTrouble: (reason) => log.warn({ reason }, 'scheduler begins again'),
-      crash: (error) => context.crash(error),
     };
   }
 
   onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'storeBatch':
-        this.#follower.apply(message);
+        this.#follower.onBatch(message);
         return;
       case 'storeLost':
-        this.#follower.begin();
+        this.#follower.onLost();
         return;
       case 'status':
         reply.send(this.#status());
@@ -137,7 +125,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
 
   /** Resolves at once: a control plane whose store is still recovering serves without a scheduler until then. */
   async start(): Promise<void> {
-    this.#follower.begin();
+    this.#follower.start();
   }
 
   /** Waits for the bindings under way; events and conditions that still wait are lost. */
@@ -150,7 +138,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
 
   /** A new store knows no subscriptions. */
   peerRestarted(name: string): void {
-    if (name === this.#storeName) this.#follower.begin();
+    if (name === 'store') this.#follower.onLost();
   }
 
   #status(): SchedulerStatus {
