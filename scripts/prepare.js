@@ -42,7 +42,7 @@ function run(command, args) {
 }
 
 if (modifiedMs(join(root, 'node_modules', '.package-lock.json')) < modifiedMs(join(root, 'package-lock.json'))) {
-  // Not `npm ci`: it refuses a lock file that lacks the binaries of platforms the registry at hand does not carry.
+  // Not `npm ci`: it begins by removing what is installed, which may be somebody else's where it is shared by a link.
   run('npm', ['install', '--no-save', '--no-audit', '--no-fund']);
 }
 

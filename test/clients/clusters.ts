@@ -3,6 +3,7 @@
 // in, so what they do by a built-in name works in that dialect only; what they learn from discovery works in both.
 import type { ExecutionContext, TestFn } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type Dialect } from '../../config/dialect.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl, kubectlPrograms, type Program } from './kubectl.ts';
 
@@ -32,7 +33,8 @@ export interface Clusters {
 }
 
 /** Starts the file's servers before its tests and ends them after. */
-export function clusters(test: TestFn, { args = [], prepare = async () => {} }: ClusterSettings = {}): Clusters {
+export function clusters(ava: TestFn, { args = [], prepare = async () => {} }: ClusterSettings = {}): Clusters {
+  const test = testNeeding(ava, ['kubectl']);
   const programs = kubectlPrograms();
   const clients = new Map<string, Client>();
   const undo: (() => void | Promise<void>)[] = [];

@@ -1,10 +1,14 @@
 // What kubectl's users see of deletion: cascades, waits, finalizers, namespaces. In both dialects, against real servers.
-import test, { type ExecutionContext } from 'ava';
+
+import ava, { type ExecutionContext } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../../config/dialect.ts';
 import { eventually } from '../integration/objects.ts';
 import type { ApiMetadata } from '../server/https-client.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
+
+const test = testNeeding(ava, ['kubectl']);
 
 const kubectls = new Map<DialectName, Kubectl>();
 const undo: (() => void | Promise<void>)[] = [];

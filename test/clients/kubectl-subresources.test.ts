@@ -4,11 +4,14 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import test, { type ExecutionContext } from 'ava';
+import ava, { type ExecutionContext } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../../config/dialect.ts';
 import { type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
+
+const test = testNeeding(ava, ['kubectl']);
 
 interface Setup {
   readonly server: ServerProcess;

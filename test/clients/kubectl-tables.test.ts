@@ -1,9 +1,13 @@
 // What kubectl prints when it asks for Tables, against a real server in both dialects: kubectl knows the columns of no kind
 // itself, and asks under one dialect's group name only.
-import test from 'ava';
+
+import ava from 'ava';
 import { DIALECT_NAMES, DIALECTS, type Dialect } from '../../config/dialect.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
+
+const test = testNeeding(ava, ['kubectl']);
 
 interface Setup {
   readonly server: ServerProcess;

@@ -1,9 +1,13 @@
 // kubectl as its users run it, against a real server, in both dialects.
-import test, { type ExecutionContext } from 'ava';
+
+import ava, { type ExecutionContext } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../../config/dialect.ts';
 import type { ApiObject } from '../server/https-client.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
+
+const test = testNeeding(ava, ['kubectl']);
 
 interface Setup {
   readonly server: ServerProcess;

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasTool } from '../server/machine-tools.ts';
 import type { Scope, ServerProcess } from '../server/server-process.ts';
 
 /** Of one call, and of each wait for a line: far longer than either takes, also beside a busy machine. */
@@ -29,8 +30,12 @@ function installed(): Program {
   return programAt('kubectl');
 }
 
-/** The kubectl on the PATH and, when ORCH_KUBECTL_OLD names an older one, that one after it. */
+/**
+ * The kubectl on the PATH and, when ORCH_KUBECTL_OLD names an older one, that one after it. Where there is none, the tests
+ * that are skipped for it are declared once.
+ */
 export function kubectlPrograms(): readonly Program[] {
+  if (!hasTool('kubectl')) return [{ path: 'kubectl', isOlder: false }];
   const { ORCH_KUBECTL_OLD: path = '' } = process.env;
   const first = installed();
   if (path === '') return [first];

@@ -1,12 +1,15 @@
 // The client libraries for Node and Python, listing one object of every type: each checks what it reads against its own types.
 // They have the Kubernetes names of groups built in.
 import * as k8s from '@kubernetes/client-node';
-import test from 'ava';
+import ava from 'ava';
 import { DIALECTS } from '../../config/dialect.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
 import { runPython } from './python.ts';
 import { apiVersionOf, type BuiltIn, builtIns, ZOO, zooManifest } from './zoo.ts';
+
+const test = testNeeding(ava, ['kubectl', 'python']);
 
 const DIALECT = DIALECTS.kubernetes;
 /** Far longer than a hundred lists take. */

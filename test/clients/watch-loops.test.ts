@@ -1,6 +1,10 @@
 // The watch loops of client libraries, in short. `npm run clients` runs them for as long as asked.
-import test from 'ava';
+
+import ava from 'ava';
+import { testNeeding } from '../server/machine-tools.ts';
 import { watchLoops } from './watch-loops.ts';
+
+const test = testNeeding(ava, ['python']);
 
 test('caches that follow watches equal a list after restarts and compaction', async (t) => {
   const { writes, resumed, expired, problems } = await watchLoops(t, { seconds: 0 });

@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { Level } from 'level';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import type { Operation } from './journal.ts';
 import { afterPowerCut, type Fate } from './power-cut.ts';
 import { readTree, UnsyncedDisk } from './unsynced-disk.ts';
 
+const testCompiled = testNeeding(test, ['cc']);
 const WRITER = fileURLToPath(new URL('./unsynced-writer.js', import.meta.url));
 
 /** A folder with one old file, after a process did a deed there and the power went. */
@@ -74,13 +76,13 @@ const DEEDS: readonly (readonly [string, string, Texts, Texts])[] = [
 ];
 
 for (const [title, deed, least, most] of DEEDS) {
-  test(title, async (t) => {
+  testCompiled(title, async (t) => {
     t.deepEqual(textsIn(await afterDeed(t, deed, 'none')), least);
     t.deepEqual(textsIn(await afterDeed(t, deed, 'all')), most);
   });
 }
 
-test('a LevelDB keeps the batches that were synced and loses the others', async (t) => {
+testCompiled('a LevelDB keeps the batches that were synced and loses the others', async (t) => {
   const valuesAfter = async (fate: Fate): Promise<(string | undefined)[]> => {
     const database = new Level(join(await afterDeed(t, 'level', fate), 'level'));
     await database.open();

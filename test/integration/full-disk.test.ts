@@ -4,10 +4,11 @@
 import ava from 'ava';
 import { largestFileBytes, limitFileBytes } from '../server/data-folder.ts';
 import type { HttpsClient } from '../server/https-client.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
-const test = ava.serial;
+const test = testNeeding(ava, ['prlimit']).serial;
 const COLLECTION = '/api/v1/namespaces/default/configmaps';
 const CLIENTS = 8;
 const VALUE = 'x'.repeat(5000);

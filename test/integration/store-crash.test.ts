@@ -12,6 +12,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { DELETED } from '../../storage/slab-record.ts';
+import { testNeeding } from '../server/machine-tools.ts';
 import { seedFor } from '../server/seed.ts';
 import { type Version, versionAt } from '../unit/store/store-model.ts';
 import { type RecoveredStore, recoveredStore } from './recovered-store.ts';
@@ -184,44 +185,47 @@ function returnedCalls(trace: string): Traced[] {
 
 const SYNCS: ReadonlySet<string> = new Set(['fdatasync', 'fsync']);
 
-test('every acknowledgement comes after the log that holds the write was synced', async (t) => {
-  const directory = freshDirectory(t);
-  const traceFile = join(directory, 'trace');
-  const data = join(directory, 'data');
-  const tracer = ['strace', '-f', '-y', '-s', '40', '-e', 'trace=fdatasync,fsync,write,pwrite64', '-o', traceFile];
-  // One writer: each batch holds one write, and what lies between two acknowledgements belongs to the second.
-  const { child, lines } = startWriter(t, [
-    ...tracer,
-    process.execPath,
-    WRITER,
-    data,
-    '1',
-    '1',
-    String(TRACED_BATCHES),
-  ]);
-  const exit = once(child, 'exit');
-  let acks = 0;
-  for await (const line of lines) if (acknowledged(line) !== undefined) acks++;
-  await exit;
-  t.is(child.exitCode, 0);
-  let checked = 0;
-  let unsynced: string | undefined;
-  let written = 0;
-  for (const { call, file, text } of returnedCalls(readFileSync(traceFile, 'utf8'))) {
-    if (/\/store\/\d+\.log$/.test(file)) {
-      if (SYNCS.has(call)) {
-        if (unsynced === file) unsynced = undefined;
-      } else {
-        unsynced = file;
-        written++;
+testNeeding(test, ['strace'])(
+  'every acknowledgement comes after the log that holds the write was synced',
+  async (t) => {
+    const directory = freshDirectory(t);
+    const traceFile = join(directory, 'trace');
+    const data = join(directory, 'data');
+    const tracer = ['strace', '-f', '-y', '-s', '40', '-e', 'trace=fdatasync,fsync,write,pwrite64', '-o', traceFile];
+    // One writer: each batch holds one write, and what lies between two acknowledgements belongs to the second.
+    const { child, lines } = startWriter(t, [
+      ...tracer,
+      process.execPath,
+      WRITER,
+      data,
+      '1',
+      '1',
+      String(TRACED_BATCHES),
+    ]);
+    const exit = once(child, 'exit');
+    let acks = 0;
+    for await (const line of lines) if (acknowledged(line) !== undefined) acks++;
+    await exit;
+    t.is(child.exitCode, 0);
+    let checked = 0;
+    let unsynced: string | undefined;
+    let written = 0;
+    for (const { call, file, text } of returnedCalls(readFileSync(traceFile, 'utf8'))) {
+      if (/\/store\/\d+\.log$/.test(file)) {
+        if (SYNCS.has(call)) {
+          if (unsynced === file) unsynced = undefined;
+        } else {
+          unsynced = file;
+          written++;
+        }
+      } else if (text.startsWith('ack ')) {
+        t.true(written > 0, `${text} follows no write to the log`);
+        t.is(unsynced, undefined, `${text} was said before the log was synced`);
+        written = 0;
+        checked++;
       }
-    } else if (text.startsWith('ack ')) {
-      t.true(written > 0, `${text} follows no write to the log`);
-      t.is(unsynced, undefined, `${text} was said before the log was synced`);
-      written = 0;
-      checked++;
     }
-  }
-  t.is(checked, acks);
-  t.true(checked >= 20, `${checked} acknowledgements in the trace`);
-});
+    t.is(checked, acks);
+    t.true(checked >= 20, `${checked} acknowledgements in the trace`);
+  },
+);
