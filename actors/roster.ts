@@ -3,6 +3,7 @@
 
 import type { Registry } from '../api/resources/registry.ts';
 import type { KnownType } from '../api/resources/resource-table.ts';
+import { enabledAdmissionPlugins } from '../config/admission-plugins.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
@@ -141,6 +142,7 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
       collectsGarbage: options.enableGarbageCollector,
       collectionWorkers: options.deleteCollectionWorkers,
     },
+    plugins: new Set(enabledAdmissionPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins)),
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };

@@ -127,7 +127,7 @@ export function finalizersOnDelete(
   { propagationPolicy, orphanDependents, collectsGarbage }: Omit<Deletion, 'graceSeconds' | 'graceAsked'>,
 ): readonly string[] {
   if (!collectsGarbage) return present;
-  const { defaultPropagation } = type.strategy;
+  const { defaultPropagation } = type.traits;
   const asked = propagationPolicy ?? policyOf(orphanDependents) ?? presentPolicy(present);
   const policy = defaultPropagation === 'Unsupported' ? defaultPropagation : (asked ?? defaultPropagation);
   const others = present.filter((finalizer) => finalizer !== ORPHAN_FINALIZER && finalizer !== FOREGROUND_FINALIZER);

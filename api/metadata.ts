@@ -16,8 +16,8 @@ export interface RequestIdentity {
   readonly name: string;
 }
 
-/** Everything of a create that is not in the body. */
-export interface Creation extends RequestIdentity {
+/** What a new object is given. */
+export interface Birth {
   /** The present time (object-meta.ts, `timestampOf`). */
   readonly nowIso: string;
   readonly uid: string;
@@ -39,28 +39,40 @@ export function nameSuffix(random: () => number): string {
 }
 
 /**
- * The object as it begins its life: named, placed, dated, with a fresh uid, its first generation and its initial status.
- * Throws StatusError 400 where name or namespace differ from the path's, and where a resourceVersion is set (to which
- * others of this API answer 500).
+ * A new object under the path's namespace and name, without what its creator cannot say: the status of most types. Throws
+ * StatusError 400 where name or namespace differ from the path's, and where a resourceVersion is set (to which others of
+ * this API answer 500).
  */
-export function prepareCreate(object: JsonObject, type: ResourceType, creation: Creation): JsonObject {
+export function placedNew(object: JsonObject, type: ResourceType, identity: RequestIdentity): JsonObject {
   const given = metadataOf(object);
   if ((given.resourceVersion ?? '') !== '') {
     throw refused(badRequest('resourceVersion must not be set on an object to be created'));
   }
-  const metadata: Writable<ObjectMeta> = { ...withIdentity(given, type, creation) };
+  const metadata = withIdentity(given, type, identity);
+  const { hasStatus, keepsStatusOnCreate } = type.traits;
+  if (!hasStatus || keepsStatusOnCreate || object.status === undefined) {
+    return metadata === given ? object : { ...object, metadata };
+  }
+  const { status: _, ...rest } = object;
+  return { ...rest, metadata };
+}
+
+/**
+ * The object as it begins its life: named, dated, with a fresh uid, its first generation and its initial status. Nothing
+ * that is given here is its creator's to say.
+ */
+export function begun(object: JsonObject, type: ResourceType, { nowIso, uid, randomSuffix }: Birth): JsonObject {
+  const metadata: Writable<ObjectMeta> = { ...metadataOf(object) };
   if ((metadata.name ?? '') === '' && (metadata.generateName ?? '') !== '') {
-    metadata.name = metadata.generateName!.slice(0, GENERATE_NAME_LENGTH_MAX) + creation.randomSuffix;
+    metadata.name = metadata.generateName!.slice(0, GENERATE_NAME_LENGTH_MAX) + randomSuffix;
   }
   for (const member of CLEARED_ON_CREATE) delete metadata[member];
-  metadata.uid = creation.uid;
-  metadata.creationTimestamp = creation.nowIso;
-  const { hasStatus, initialGeneration, initialStatus, keepsStatusOnCreate } = type.strategy;
+  metadata.uid = uid;
+  metadata.creationTimestamp = nowIso;
+  const { initialGeneration, initialStatus } = type.traits;
   if (initialGeneration > 0) metadata.generation = initialGeneration;
   else delete metadata.generation;
-  if (!hasStatus || keepsStatusOnCreate) return { ...object, metadata };
-  const { status: _, ...rest } = object;
-  return initialStatus === undefined ? { ...rest, metadata } : { ...rest, metadata, status: { ...initialStatus } };
+  return initialStatus === undefined ? { ...object, metadata } : { ...object, metadata, status: { ...initialStatus } };
 }
 
 const CLEARED_ON_CREATE = [
@@ -92,11 +104,11 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
   const given = withIdentity(metadataOf(next), type, update);
   requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
-  const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.strategy.hasStatus;
+  const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.traits.hasStatus;
   const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type, update) : given, before);
   if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
   const updated = { ...next, metadata };
-  const result = type.strategy.hasStatus ? withStatus(updated, stored) : updated;
+  const result = type.traits.hasStatus ? withStatus(updated, stored) : updated;
   if (generationGrows(result, stored, type)) metadata.generation = (before.generation ?? 0) + 1;
   return result;
 }
@@ -173,7 +185,7 @@ function requireCurrentVersion(given: ObjectMeta, before: ObjectMeta, type: Reso
   const version = given.resourceVersion ?? '';
   if (version === before.resourceVersion) return;
   if (version !== '' && version !== '0') throw refused(conflictModified(type, before.name ?? ''));
-  if (!type.strategy.putWithoutResourceVersion) throw refused(missingResourceVersion(type, before.name ?? ''));
+  if (!type.traits.putWithoutResourceVersion) throw refused(missingResourceVersion(type, before.name ?? ''));
 }
 
 /** What no update can change: the members that the server sets. */
@@ -236,7 +248,7 @@ function withStatus(object: JsonObject, from: JsonObject): JsonObject {
 }
 
 function generationGrows(next: JsonObject, stored: JsonObject, type: ResourceType): boolean {
-  for (const part of type.strategy.generationParts) {
+  for (const part of type.traits.generationParts) {
     if (!deepEqual(GENERATION_PARTS[part](next), GENERATION_PARTS[part](stored))) return true;
   }
   return false;

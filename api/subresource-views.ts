@@ -8,6 +8,8 @@ import type { NamedType } from './status/failures.ts';
 export interface SubresourceView {
   readonly apiVersion: string;
   readonly kind: string;
+  /** What a client sends is validated as an object of this kind, before it is merged. */
+  readonly isChecked: boolean;
   /** What a client reads. */
   readonly of: (stored: JsonObject) => JsonObject;
   /** The object that a changed view stands for. Throws StatusError for a view of another object. */
@@ -18,12 +20,14 @@ const VIEWS: Readonly<Record<string, SubresourceView>> = {
   scale: {
     apiVersion: 'autoscaling/v1',
     kind: 'Scale',
+    isChecked: true,
     of: (stored) => scaleOf(stored) as unknown as JsonObject,
     applied: applyScale,
   },
   ephemeralcontainers: {
     apiVersion: 'v1',
     kind: 'EphemeralContainers',
+    isChecked: false,
     of: ephemeralContainersOf,
     applied: withEphemeralContainers,
   },

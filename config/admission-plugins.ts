@@ -43,7 +43,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'MutatingAdmissionWebhook', isDefault: true, built: 'no' },
   { name: 'ValidatingAdmissionWebhook', isDefault: true, built: 'no' },
   { name: 'ResourceQuota', isDefault: true, built: 'no' },
-  { name: 'AlwaysDeny', isDefault: false, built: 'no' },
+  { name: 'AlwaysDeny', isDefault: false, built: 'whole' },
 ] as const satisfies readonly AdmissionPluginRow[];
 
 export type AdmissionPluginName = (typeof ADMISSION_PLUGINS)[number]['name'];
@@ -59,3 +59,13 @@ export const DEFAULT_ADMISSION_PLUGINS: readonly AdmissionPluginName[] = rows
 export const BUILT_ADMISSION_PLUGINS: readonly AdmissionPluginName[] = rows
   .filter(({ built }) => built !== 'no')
   .map(({ name }) => name);
+
+/** The plugins that run: the default ones and those that are asked for, but for those that are switched off. */
+export function enabledAdmissionPlugins(
+  enabled: readonly string[],
+  disabled: readonly string[],
+): readonly AdmissionPluginName[] {
+  return rows
+    .filter(({ name, isDefault }) => (isDefault || enabled.includes(name)) && !disabled.includes(name))
+    .map(({ name }) => name);
+}

@@ -10,7 +10,8 @@ import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../a
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { AdmissionPluginName } from '../../config/admission-plugins.ts';
+import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
@@ -20,12 +21,14 @@ import { PatientTells } from '../patient-tells.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
+import { Completion } from './completion.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
-import { NamespaceGuard } from './namespace-guard.ts';
-import { objectPreparation } from './preparation.ts';
+import { KindVersions } from './kind-version.ts';
+import { PluginChain } from './plugins/chain.ts';
+import { PLUGIN_KINDS } from './plugins/plugins.ts';
 import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
@@ -41,16 +44,18 @@ export interface AdmissionOptions {
   readonly validation: ValidationSettings;
   readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
+  /** The admission plugins that run. */
+  readonly plugins: ReadonlySet<AdmissionPluginName>;
 }
 
 export class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
-  readonly #namespaces: NamespaceGuard;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
-    const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network } = options;
+    const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
     const schema = schemaOf(registry.dialect);
     const hub = context.ref<HubProtocol>('hub');
+    const auth = (): Ref<AuthProtocol> => context.ref<AuthProtocol>('auth');
     const reader = {
       context,
       hub,
@@ -65,14 +70,14 @@ export class Admission implements Actor<AdmissionProtocol> {
       schema,
       forms: new StoredForm(registry, schema),
       store: context.ref<StoreProtocol>('store'),
-      auth: () => context.ref<AuthProtocol>('auth'),
-      preparation: objectPreparation(schema, validation.gate),
+      auth,
+      kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
+      plugins: new PluginChain(PLUGIN_KINDS, plugins, { reader, registry, dialect: registry.dialect, auth }),
+      completion: new Completion(validation.gate),
       serverSideApply,
       validation: objectValidation(schema, validation),
-      services: new ServiceAllocation(reader, network, validation.gate),
       deletion,
     };
-    this.#namespaces = new NamespaceGuard(this.#write);
   }
 
   onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
@@ -87,7 +92,7 @@ export class Admission implements Actor<AdmissionProtocol> {
         );
         return;
       case 'bind':
-        bind(this.#write, message.bindings).then(
+        bind(this.#write, message.bindings, message.user).then(
           (outcomes) => reply.send({ outcomes }),
           (error: unknown) => reply.fail(error),
         );
@@ -123,9 +128,9 @@ export class Admission implements Actor<AdmissionProtocol> {
       case 'create':
         return this.#create(request, type);
       case 'update':
-        return update(write, this.#namespaces, request, type);
+        return update(write, request, type);
       case 'patch':
-        return isApply(write, request) ? apply(write, this.#namespaces, request, type) : patch(write, request, type);
+        return isApply(write, request) ? apply(write, request, type) : patch(write, request, type);
       case 'delete':
         return deleteOne(write, request, type);
       case 'deletecollection':
@@ -137,7 +142,7 @@ export class Admission implements Actor<AdmissionProtocol> {
 
   #create(request: WriteRequest, type: KnownType): Promise<WriteReply> {
     const write = this.#write;
-    if (type.persisted && request.target.subresource === '') return create(write, this.#namespaces, request, type);
+    if (type.persisted && request.target.subresource === '') return create(write, request, type);
     const special = SPECIAL_CREATES[`${type.plural}/${request.target.subresource}`] ?? reviewer(type);
     if (special === undefined) throw new StatusError(methodNotAllowed());
     return special(write, request, type);

@@ -10,11 +10,9 @@ import { badRequest, notFound } from '../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../api/status/status.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
-import { changeFor } from './change.ts';
 import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import type { NamespaceGuard } from './namespace-guard.ts';
-import { otherVersions, ownedTypeOf } from './ownership.ts';
+import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, kindOf, patchOptions, requireKind } from './request-body.ts';
 import { modify } from './update.ts';
@@ -26,18 +24,13 @@ export function isApply(write: WriteContext, { contentType, target }: WriteReque
 }
 
 /** PATCH with the media type of apply. Throws 400, 409, 422. */
-export async function apply(
-  write: WriteContext,
-  namespaces: NamespaceGuard,
-  request: WriteRequest,
-  type: KnownType,
-): Promise<WriteReply> {
+export async function apply(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const config = configurationOf(request, type);
   const { schema } = write;
   const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(config), kindOf(type)).unknownFields);
-  const { subresource, namespace, name } = request.target;
-  const owned = ownedTypeOf(write, type);
+  const { subresource, name } = request.target;
+  const { owned } = write.kinds.of(type);
   const applied = (live: JsonObject | undefined): JsonObject => {
     const { fieldManager: manager = '' } = request.parameters;
     const objects = live === undefined ? [config] : [config, live];
@@ -53,16 +46,15 @@ export async function apply(
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     if (subresource !== '') throw new StatusError(notFound(type, name));
     try {
-      const body = write.preparation.requested(applied(undefined), type, request.user);
-      return await createObject(write, namespaces, type, body, { namespace, name }, dryRun, undefined);
+      return await createObject(write, request, type, applied(undefined), { dryRun, isTracked: false });
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;
       throw error;
     }
   };
-  const change = changeFor(request, type, undefined);
-  return withWarnings(await modify(write, type, request, change, dryRun, applied, whenMissing), warnings);
+  const modification = { dryRun, isTracked: false, wanted: applied, whenMissing };
+  return withWarnings(await modify(write, request, type, modification), warnings);
 }
 
 /** The body, of the kind that the path names. Unlike other bodies it must say so itself. */

@@ -4,38 +4,47 @@ import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
-import { StatusError } from '../../api/status/status.ts';
+import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
+import type { User } from '../auth/protocol.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
+import type { Attributes } from './attributes.ts';
 import { commitEach } from './commit.ts';
-import { type Draft, draftPut } from './draft.ts';
-import type { Binding, BindingOutcome, WriteReply, WriteRequest } from './protocol.ts';
+import { type Draft, draftPut, withAlso } from './draft.ts';
+import type { Binding, BindingOutcome, WriteParameters, WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { decodeObject, writeOptions } from './request-body.ts';
-import { decodePlace, findPlace, readCurrent } from './store-reader.ts';
+import { PLUGIN_STEPS, takeSteps } from './steps.ts';
+import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
 
 const BOUND: BindingOutcome = { bound: true };
-/** A binding that loses a race is made again this often. */
-const TRIES_MAX = 32;
 /** What conflicts name. */
 const BINDING = { group: '', plural: 'pods/binding' };
+const BINDING_KIND = { apiVersion: 'v1', kind: 'Binding' };
+/** Of the scheduler's bindings. */
+const BINDING_TARGET = { group: '', version: 'v1', resource: 'pods', subresource: 'binding' };
+const NO_PARAMETERS: WriteParameters = {};
+
+type Refused = Extract<BindingOutcome, { readonly bound: false }>;
 
 /** Binds each pod that may still be bound. Outcomes in the same order. */
-export async function bind(write: WriteContext, bindings: readonly Binding[]): Promise<BindingOutcome[]> {
+export async function bind(write: WriteContext, bindings: readonly Binding[], user: User): Promise<BindingOutcome[]> {
   const pods = podType(write);
   const outcomes: BindingOutcome[] = new Array<BindingOutcome>(bindings.length).fill(BOUND);
   const drafts: Draft[] = [];
   const draftOf: number[] = [];
   await Promise.all(
     bindings.map(async (binding, index) => {
-      const place = await findPlace(write, pods, binding.namespace, binding.name);
-      const pod = place === null ? undefined : decodePlace(write, place);
-      const refusal = refusalOf(binding, pod);
-      if (refusal !== undefined || pod === undefined || place === null) {
-        outcomes[index] = refusal ?? BOUND;
-        return;
+      const target = { ...BINDING_TARGET, namespace: binding.namespace, name: binding.name };
+      const request = { target, user, userAgent: '', parameters: NO_PARAMETERS };
+      const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun: false });
+      const drafted = await draftOrRefusal(write, attributes, binding, 0).catch(asOutcome);
+      if ('bound' in drafted) outcomes[index] = drafted;
+      else {
+        drafts.push(drafted);
+        draftOf.push(index);
       }
-      drafts.push(draftPut(pods, boundPod(pod, binding, timestampOf(write.context.clock.nowMs())), place.revision));
-      draftOf.push(index);
     }),
   );
   if (drafts.length === 0) return outcomes;
@@ -51,39 +60,69 @@ export async function bind(write: WriteContext, bindings: readonly Binding[]): P
 }
 
 /** POST pods/<name>/binding, and POST bindings. */
-export async function createBinding(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
+export async function createBinding(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const { object: body } = decodeObject(write.schema, request, { apiVersion: 'v1', kind: 'Binding' });
-  const metadata = metadataOf(body);
-  const name = request.target.name === '' ? (metadata.name ?? '') : request.target.name;
-  if (metadata.name !== undefined && metadata.name !== '' && metadata.name !== name) {
-    throw new StatusError(badRequest(`the name of the binding (${metadata.name}) differs from the pod's (${name})`));
-  }
+  const { object: body } = decodeObject(write.schema, request, BINDING_KIND);
+  const binding = bindingOf(body, request.target);
+  const attributes = attributesOf(write, request, type, { operation: 'create', dryRun });
+  const answer: WriteReply = { code: 201, body: created() };
+  const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
+    const drafted = await draftOrRefusal(write, attributes, binding, tries);
+    if ('bound' in drafted) throw new StatusError(statusOf(write, binding, drafted));
+    return dryRun ? { answer } : { draft: drafted, committed: () => answer };
+  };
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(BINDING, binding.name));
+}
+
+/** What a body asks for. Throws 400. */
+function bindingOf(body: JsonObject, path: WriteRequest['target']): Binding {
+  const { name: given = '', uid = '', annotations } = metadataOf(body);
+  const name = path.name === '' ? given : path.name;
+  if (given !== '' && given !== name)
+    throw new StatusError(badRequest(`the name of the binding (${given}) differs from the pod's (${name})`));
   const target = body.target as { kind?: string; name?: string } | undefined;
   const node = target?.name ?? '';
-  if (node === '' || (target?.kind !== undefined && target.kind !== '' && target.kind !== 'Node')) {
+  if (node === '' || (target?.kind !== undefined && target.kind !== '' && target.kind !== 'Node'))
     throw new StatusError(badRequest('target must name a Node'));
-  }
-  const { namespace } = request.target;
-  const { uid = '', annotations } = metadata;
-  const binding: Binding = { namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const outcome = dryRun ? await wouldBind(write, binding) : (await bind(write, [binding]))[0]!;
-    if (outcome.bound) return { code: 201, body: created() };
-    if (outcome.reason === 'gone') throw new StatusError(notFound(podType(write), name));
-    if (outcome.reason === 'taken') throw new StatusError(conflict(BINDING, name, outcome.message));
-  }
-  throw new StatusError(conflictModified(BINDING, name));
+  return { namespace: path.namespace, name, uid, node, ...(annotations === undefined ? undefined : { annotations }) };
 }
 
-/** What binding would come to now. */
-async function wouldBind(write: WriteContext, binding: Binding): Promise<BindingOutcome> {
-  const stored = await readCurrent(write, podType(write), binding.namespace, binding.name);
-  return refusalOf(binding, stored?.object) ?? BOUND;
+/** The bound pod against the revision that was read, or why it may not be bound. Throws what plugins refuse it with. */
+async function draftOrRefusal(
+  write: WriteContext,
+  attributes: Attributes,
+  binding: Binding,
+  tries: number,
+): Promise<Draft | Refused> {
+  const nowIso = timestampOf(write.context.clock.nowMs());
+  attributes.begin(tries, nowIso, undefined, bodyOf(binding));
+  await takeSteps(PLUGIN_STEPS, attributes, write);
+  const pods = podType(write);
+  const place = await findPlace(write, pods, binding.namespace, binding.name);
+  if (place === null) return { bound: false, reason: 'gone', message: 'there is no such pod' };
+  const pod = decodePlace(write, place);
+  const refused = refusalOf(binding, pod);
+  if (refused !== undefined) return refused;
+  return withAlso(draftPut(pods, boundPod(pod, binding, nowIso), place.revision), attributes.also, attributes.guards);
 }
 
-function refusalOf(binding: Binding, pod: JsonObject | undefined): BindingOutcome | undefined {
-  if (pod === undefined) return { bound: false, reason: 'gone', message: 'there is no such pod' };
+/** A binding as plugins see it. */
+function bodyOf({ namespace, name, uid, node, annotations }: Binding): JsonObject {
+  const metadata = { name, namespace, ...(uid === '' ? undefined : { uid }), ...(annotations && { annotations }) };
+  return { ...BINDING_KIND, metadata, target: { kind: 'Node', name: node } };
+}
+
+function statusOf(write: WriteContext, { name }: Binding, { reason, message }: Refused): Status {
+  return reason === 'gone' ? notFound(podType(write), name) : conflict(BINDING, name, message);
+}
+
+/** What the scheduler hears of a refusal. */
+function asOutcome(error: unknown): Refused {
+  if (!isStatusError(error)) throw error;
+  return { bound: false, reason: 'failed', message: error.status.message ?? '' };
+}
+
+function refusalOf(binding: Binding, pod: JsonObject): Refused | undefined {
   const { uid, deletionTimestamp } = metadataOf(pod);
   if (binding.uid !== '' && binding.uid !== uid)
     return { bound: false, reason: 'gone', message: 'the pod was deleted and created anew' };

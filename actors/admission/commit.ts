@@ -1,5 +1,5 @@
 // The last step of a write: drafts become transactions of the store.
-import type { Guard, Operation, Transaction, TransactionResult } from '../store/protocol.ts';
+import type { Operation, Transaction, TransactionResult } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -7,11 +7,7 @@ import type { WriteContext } from './write-context.ts';
 const SCHEMA_GENERATION = 1;
 
 /** Commits drafts, each its own transaction, in one message. Results in the same order. */
-export async function commitEach(
-  write: WriteContext,
-  drafts: readonly Draft[],
-  guards?: readonly Guard[],
-): Promise<readonly TransactionResult[]> {
+export async function commitEach(write: WriteContext, drafts: readonly Draft[]): Promise<readonly TransactionResult[]> {
   let total = 0;
   for (const draft of drafts) {
     total += bytesOf(draft);
@@ -40,7 +36,9 @@ export async function commitEach(
   const transactions = drafts.map((draft): Transaction => {
     const operations = [operationOf(draft)];
     for (const other of draft.also ?? NO_DRAFTS) operations.push(operationOf(other));
-    return guards === undefined ? { operations } : { operations, guards };
+    return draft.guards === undefined || draft.guards.length === 0
+      ? { operations }
+      : { operations, guards: draft.guards };
   });
   const { results } = await write.store.ask(
     { type: 'commit', transactions, payload },
@@ -56,11 +54,7 @@ function bytesOf(draft: Draft): number {
 }
 
 /** Commits one draft. */
-export async function commitOne(
-  write: WriteContext,
-  draft: Draft,
-  guards?: readonly Guard[],
-): Promise<TransactionResult> {
-  const [result] = await commitEach(write, [draft], guards);
+export async function commitOne(write: WriteContext, draft: Draft): Promise<TransactionResult> {
+  const [result] = await commitEach(write, [draft]);
   return result!;
 }

@@ -1,88 +1,78 @@
-// POST: a new object gets its name, uid and time, is made complete, validated and stored, if its namespace lives and its
-// name is free.
+// POST: a new object goes through the steps of a create and is stored, if its namespace lives and its name is free.
 import type { JsonObject } from '../../api/json-value.ts';
-import { nameSuffix, prepareCreate } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne } from './commit.ts';
+import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
+import type { Attributes } from './attributes.ts';
 import { draftPut, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
-import type { NamespaceGuard } from './namespace-guard.ts';
-import { ownersOnce } from './owners-once.ts';
-import { ownedByCreator, type Tracking, trackingOf, withManagedFields } from './ownership.ts';
+import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { findPlace } from './store-reader.ts';
-import { requireValidNew } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
 const TRIES_MAX = 8;
 
-export async function create(
-  write: WriteContext,
-  namespaces: NamespaceGuard,
-  request: WriteRequest,
-  type: KnownType,
-): Promise<WriteReply> {
+export async function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
-  const tracking = trackingOf(write, request, type);
-  const body = write.preparation.requested(object, type, request.user);
-  const reply = await createObject(write, namespaces, type, body, request.target, dryRun, tracking);
-  return withWarnings(reply, warnings);
+  return withWarnings(await createObject(write, request, type, object, { dryRun, isTracked: true }), warnings);
 }
 
-/**
- * Stores an object under the path's namespace and name (empty: the object's own, or a generated one).
- *
- * @param tracking makes the creator the owner of its fields; undefined where the object says who owns them.
- */
+/** How an object is created. */
+export interface Creation {
+  readonly dryRun: boolean;
+  /** Its creator owns its fields; false where the object says itself who does. */
+  readonly isTracked: boolean;
+}
+
+/** Stores a decoded object under the path's namespace and name (empty: the object's own, or a generated one). */
 export async function createObject(
   write: WriteContext,
-  namespaces: NamespaceGuard,
+  request: WriteRequest,
   type: KnownType,
   given: JsonObject,
-  target: { readonly namespace: string; readonly name: string },
-  dryRun: boolean,
-  tracking: Tracking | undefined,
+  { dryRun, isTracked }: Creation,
 ): Promise<WriteReply> {
-  const { clock, random } = write.context;
-  const { object: body, warnings } = ownersOnce(given);
-  const generated = (metadataOf(body).name ?? '') === '' && target.name === '';
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const creation = {
-      namespace: target.namespace,
-      name: target.name,
-      nowIso: timestampOf(clock.nowMs()),
-      uid: random.uuid(),
-      randomSuffix: generated ? nameSuffix(() => random.next()) : '',
-    };
-    const asGiven = write.preparation.completed(prepareCreate(body, type, creation), type);
-    const { plain, managedFieldsText } = ownedByCreator(tracking, asGiven, creation.nowIso);
-    const complete = write.services.complete(type, write.preparation.admitted(plain, type), undefined);
-    const name = metadataOf(complete).name ?? '';
-    const guard = type.namespaced ? await namespaces.guardFor(type, target.namespace, name) : undefined;
-    requireValidNew(write, type, complete);
-    const { object, also } = await write.services.allocate(type, complete, undefined, tries > 0 || dryRun);
-    const stored = write.forms.stored(type, object);
-    if (dryRun) {
-      if ((await findPlace(write, type, target.namespace, name)) !== null)
-        throw new StatusError(alreadyExists(type, name));
-      const made = withManagedFields(write.forms.asked(type, stored), managedFieldsText);
-      return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
-    }
-    const draft = withAlso(draftPut(type, stored, EXPECT_ABSENT, managedFieldsText), also);
-    const result = await commitOne(write, draft, guard === undefined ? undefined : [guard]);
-    if (result.ok) return withWarnings({ code: 201, place: result.places[0]! }, warnings);
-    if (result.reason === 'exists' && result.key === draft.key && !generated) {
-      throw new StatusError(alreadyExists(type, name));
-    }
-  }
-  if (generated) throw new StatusError(serverTimeout('POST', type, 0));
-  throw new StatusError(conflict(type, metadataOf(body).name ?? '', 'its namespace kept changing, try again'));
+  const attributes = attributesOf(write, request, type, { operation: 'create', subresource: '', dryRun, isTracked });
+  const isGenerated = request.target.name === '' && (metadataOf(given).name ?? '') === '';
+  const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
+    attributes.begin(tries, timestampOf(write.context.clock.nowMs()), undefined, given);
+    await takeSteps(CREATE_STEPS, attributes, write);
+    return dryRun ? { answer: await dryAnswer(write, attributes) } : commitment(write, attributes, isGenerated);
+  };
+  return untilCommitted(write, TRIES_MAX, attempt, () =>
+    isGenerated
+      ? serverTimeout('POST', type, 0)
+      : conflict(type, metadataOf(given).name ?? '', 'its namespace kept changing, try again'),
+  );
+}
+
+function commitment(write: WriteContext, attributes: Attributes, isGenerated: boolean): Attempt<WriteReply> {
+  const { type, object, managedFieldsText, guards, also, warnings } = attributes;
+  const put = draftPut(type, write.forms.stored(type, object), EXPECT_ABSENT, managedFieldsText);
+  return {
+    draft: withAlso(put, also, guards),
+    committed: (place) => withWarnings({ code: 201, place }, warnings),
+    lost: ({ reason, key }: Refusal) => {
+      if (reason !== 'exists' || key !== put.key || isGenerated) return;
+      throw new StatusError(alreadyExists(type, metadataOf(object).name ?? ''));
+    },
+  };
+}
+
+async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<WriteReply> {
+  const { type, object, managedFieldsText, warnings, asked } = attributes;
+  const { name = '' } = metadataOf(object);
+  if ((await findPlace(write, type, asked.namespace, name)) !== null) throw new StatusError(alreadyExists(type, name));
+  const made = withManagedFields(write.forms.asked(type, write.forms.stored(type, object)), managedFieldsText);
+  return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
 }

@@ -1,50 +1,75 @@
 // DELETE of one object: what its finalizers and grace period still allow, it waits for; else it is removed. What becomes
 // of its dependents is asked of the garbage collector, by way of a finalizer.
-import { requirePreconditions } from '../../api/deletion.ts';
+import { type DeletionOutcome, requirePreconditions } from '../../api/deletion.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { conflictModified, notFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { deleted } from '../../api/status/successes.ts';
-import { isDryRun } from '../../api/validation/options.ts';
+import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
+import type { PublishedPlace } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
-import { commitOne } from './commit.ts';
-import { draftFor, outcomeFor } from './deletion-outcome.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
+import type { Attributes } from './attributes.ts';
+import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
+import { withAlso } from './draft.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';
 import { readCurrent } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
 
-const TRIES_MAX = 32;
-
 /** Answers with a Status when the object is gone (some types with the object), with the object while it is on its way. */
 export async function deleteOne(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
-  const { namespace, name } = request.target;
+  const { name } = request.target;
+  const dryRun = isDryRun(options);
+  const attributes = attributesOf(write, request, type, { operation: 'delete', dryRun });
+  const done = await deleteNamed(write, attributes, name, options);
+  if (done === undefined) throw new StatusError(notFound(type, name));
+  const { action, object } = done.outcome;
+  if (action === 'remove') return { code: 200, body: removedAnswer(write, type, object) };
   // Only those who ask in the deprecated form are told by the code that there is more to come.
-  const startedCode = options.orphanDependents === false ? 202 : 200;
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
-    const stored = await readCurrent(write, type, namespace, name);
-    if (stored === null) throw new StatusError(notFound(type, name));
+  const code = options.orphanDependents === false ? 202 : 200;
+  return dryRun ? { code, body: asAnswer(type, write.forms.asked(type, object)) } : { code, place: done.place };
+}
+
+/** What a DELETE has made of an object, and where that lies if it is not removed. */
+export interface Deleted {
+  readonly outcome: DeletionOutcome;
+  readonly place: PublishedPlace;
+}
+
+/** Deletes the object of a name, if there is one. Throws 409 where a precondition fails, or the object never stands still. */
+export function deleteNamed(
+  write: WriteContext,
+  attributes: Attributes,
+  name: string,
+  options: DeleteOptions,
+): Promise<Deleted | undefined> {
+  const { type, asked } = attributes;
+  const attempt = async (tries: number): Promise<Attempt<Deleted | undefined>> => {
+    const stored = await readCurrent(write, type, asked.namespace, name);
+    if (stored === null) return { answer: undefined };
     requirePreconditions(stored.object, type, options.preconditions ?? {});
+    const waiting = admitDeletion(write, attributes, tries, stored.object);
+    if (waiting !== undefined) await waiting;
     const outcome = outcomeFor(write, type, stored.object, options);
-    const { action, object } = outcome;
-    const removed: WriteReply | undefined =
-      action === 'remove' ? { code: 200, body: removedAnswer(write, type, object) } : undefined;
-    if (isDryRun(options))
-      return removed ?? { code: startedCode, body: asAnswer(type, write.forms.asked(type, object)) };
-    if (action === 'pending') return { code: startedCode, place: stored.place };
-    const result = await commitOne(write, await draftFor(write, type, stored, outcome));
-    if (result.ok) return removed ?? { code: startedCode, place: result.places[0]! };
-  }
-  throw new StatusError(conflictModified(type, name));
+    if (asked.dryRun || outcome.action === 'pending') return { answer: { outcome, place: stored.place } };
+    const draft = await draftFor(write, type, stored, outcome);
+    return {
+      draft: withAlso(draft, attributes.also, attributes.guards),
+      committed: (place) => ({ outcome, place }),
+    };
+  };
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
 }
 
 /** What a completed DELETE answers with. */
 function removedAnswer(write: WriteContext, type: KnownType, object: JsonObject): object {
   const { name = '', uid = '' } = metadataOf(object);
-  return type.strategy.deleteReturns === 'object'
+  return type.traits.deleteReturns === 'object'
     ? asAnswer(type, write.forms.asked(type, object))
     : deleted(type, name, uid);
 }

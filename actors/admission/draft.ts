@@ -7,6 +7,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
+import type { Guard } from '../store/protocol.ts';
 import { keyOf } from './store-reader.ts';
 
 /** A put or a delete to be committed; the bytes of a put are not yet in a payload. */
@@ -24,6 +25,8 @@ export type Draft = (
 ) & {
   /** What commits with it or not at all, in this order after it. */
   readonly also?: readonly Draft[];
+  /** Keys that must be as they were read for it to be committed. */
+  readonly guards?: readonly Guard[];
 };
 
 /**
@@ -65,7 +68,10 @@ export function draftRemoval(storageKey: string, name: string, expect: number): 
   return { key: objectKey(storageKey, '', name), expect, delete: true };
 }
 
-/** A draft that commits together with others. */
-export function withAlso(draft: Draft, also: readonly Draft[]): Draft {
-  return also.length === 0 ? draft : { ...draft, also };
+/** A draft that commits together with others beside those it has, and only under guards. */
+export function withAlso(draft: Draft, also: readonly Draft[], guards: readonly Guard[] = NO_GUARDS): Draft {
+  if (also.length === 0 && guards.length === 0) return draft;
+  return { ...draft, also: draft.also === undefined ? also : [...draft.also, ...also], guards };
 }
+
+const NO_GUARDS: readonly Guard[] = [];

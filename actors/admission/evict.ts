@@ -12,17 +12,17 @@ import { badRequest, notFound, timeout, unnamedError } from '../../api/status/fa
 import { StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
-import { commitOne } from './commit.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import { draftFor, outcomeFor } from './deletion-outcome.ts';
 import { type Draft, draftPut, withAlso } from './draft.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { decodeObject, requireDeleteOptions, toDeleteOptions, writeOptions } from './request-body.ts';
+import { PLUGIN_STEPS, takeSteps } from './steps.ts';
 import { readCurrent, type StoredObject } from './store-reader.ts';
 import { readList } from './stored-list.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** An eviction that loses a race is made again this often. */
-const TRIES_MAX = 32;
 const RETRY_SECONDS = 10;
 const NO_BUDGET: readonly Draft[] = [];
 
@@ -38,18 +38,28 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
   if (given !== '' && given !== name)
     throw new StatusError(badRequest(`the name of the eviction (${given}) differs from the pod's (${name})`));
   const options = optionsOf(write, body, asked);
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  const dryRun = isDryRun(options);
+  const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun });
+  const answer: WriteReply = { code: 201, body: created(), warnings };
+  const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
+    const nowIso = timestampOf(write.context.clock.nowMs());
+    attributes.begin(tries, nowIso, undefined, body);
+    await takeSteps(PLUGIN_STEPS, attributes, write);
     const stored = await readCurrent(write, pods, namespace, name);
     if (stored === null) throw new StatusError(notFound(pods, name));
     requirePreconditions(stored.object, pods, options.preconditions ?? {});
-    const budget = isGuarded(stored.object) ? await chargedBudget(write, stored.object, namespace) : NO_BUDGET;
+    const budget = isGuarded(stored.object) ? await chargedBudget(write, stored.object, namespace, nowIso) : NO_BUDGET;
     const outcome = outcomeFor(write, pods, stored.object, options);
-    if (isDryRun(options) || outcome.action === 'pending') return { code: 201, body: created(), warnings };
+    if (dryRun || outcome.action === 'pending') return { answer };
     const draft = await draftFor(write, pods, stored, outcome);
-    const result = await commitOne(write, withAlso(draft, [...(draft.also ?? []), ...budget]));
-    if (result.ok) return { code: 201, body: created(), warnings };
-  }
-  throw new StatusError(timeout(`pod ${name} and its disruption budget kept changing`, RETRY_SECONDS));
+    return {
+      draft: withAlso(withAlso(draft, budget), attributes.also, attributes.guards),
+      committed: () => answer,
+    };
+  };
+  return untilCommitted(write, TRIES_MAX, attempt, () =>
+    timeout(`pod ${name} and its disruption budget kept changing`, RETRY_SECONDS),
+  );
 }
 
 /** The options of the deletion; a dry run that the query asks for must not be denied by the body. */
@@ -65,7 +75,12 @@ function optionsOf(write: WriteContext, body: JsonObject, dryRunAsked: boolean):
 const BUDGET = { group: 'policy', version: 'v1', kind: 'PodDisruptionBudget' };
 
 /** What the budget of a pod becomes; nothing when there is none, or when it loses nothing. */
-async function chargedBudget(write: WriteContext, pod: JsonObject, namespace: string): Promise<readonly Draft[]> {
+async function chargedBudget(
+  write: WriteContext,
+  pod: JsonObject,
+  namespace: string,
+  nowIso: string,
+): Promise<readonly Draft[]> {
   const type = write.registry.storageType('policy/poddisruptionbudgets');
   if (type === undefined) return NO_BUDGET;
   // An empty selector means one thing in v1 and another in v1beta1, whichever is stored.
@@ -78,7 +93,7 @@ async function chargedBudget(write: WriteContext, pod: JsonObject, namespace: st
   if (stored === undefined) return NO_BUDGET;
   if (another !== undefined)
     throw new StatusError(unnamedError('the pod has more than one disruption budget, which eviction cannot weigh'));
-  const next = disrupted(stored.object, pod, timestampOf(write.context.clock.nowMs()));
+  const next = disrupted(stored.object, pod, nowIso);
   if (next === undefined) return NO_BUDGET;
   return [draftPut(type, write.forms.between(BUDGET, storedKind(type))(next), stored.place.revision)];
 }

@@ -10,7 +10,9 @@ import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { asAnswer } from './answer.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { admitOnce } from './steps.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Answers with the status of a review. Throws StatusError for one that cannot be answered. */
@@ -38,9 +40,10 @@ async function review(
   type: KnownType,
   answerer: Answerer,
 ): Promise<WriteReply> {
-  writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
+  const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
-  const placed = type.namespaced ? inNamespace(object, request.target.namespace) : object;
+  const sent = type.namespaced ? inNamespace(object, request.target.namespace) : object;
+  const placed = await admitOnce(write, attributesOf(write, request, type, { operation: 'create', dryRun }), sent);
   const errors = write.validation.create(placed, type);
   if (errors.length > 0)
     throw new StatusError(invalidFrom(type.kind, type.group, metadataOf(placed).name ?? '', errors));

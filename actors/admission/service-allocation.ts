@@ -30,6 +30,7 @@ import { recordKey } from '../../storage/slab-record.ts';
 import { type IpRange, parseIp } from '../../values/ip.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { type Draft, draftRecord, draftRemoval } from './draft.ts';
+import type { Allocated, Allocation } from './kind-version.ts';
 import { findRecord, type StoreReader } from './store-reader.ts';
 import { NUMBERS_A_PLACE, withList } from './stored-list.ts';
 
@@ -40,13 +41,6 @@ export interface ServiceNetwork {
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
 
-/** An object as it is to be stored, and what is committed with it. */
-export interface Allocated {
-  readonly object: JsonObject;
-  readonly also: readonly Draft[];
-}
-
-const SERVICES = 'core/services';
 const NOTHING_MORE: readonly Draft[] = [];
 
 /** A pool, and where the store keeps what is taken of it. */
@@ -61,7 +55,7 @@ const PORTS = 'internal/nodeports';
 /** What one service takes, by store key. */
 type Claims = ReadonlyMap<string, { readonly storageKey: string; readonly text: string }>;
 
-export class ServiceAllocation {
+export class ServiceAllocation implements Allocation {
   readonly #reader: StoreReader;
   readonly #gate: ValidationSettings['gate'];
   readonly #families: readonly IpFamily[];
@@ -78,9 +72,8 @@ export class ServiceAllocation {
     this.#ports = { storageKey: PORTS, pool: portPool(network.nodePorts.first, network.nodePorts.last) };
   }
 
-  /** The object with the address fields that follow from others; objects of other types as they are. Throws 422. */
   complete(type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
-    if (type.storageKey !== SERVICES || object.spec === stored?.spec) return object;
+    if (object.spec === stored?.spec) return object;
     const spec = specOf(object);
     const before = stored === undefined ? undefined : specOf(stored);
     const linked = before === undefined ? completedSpec(spec) : updatedSpec(spec, before);
@@ -93,18 +86,14 @@ export class ServiceAllocation {
     return complete === spec ? object : { ...object, spec: complete };
   }
 
-  /**
-   * Chooses what the service still needs, and says what must be committed with it. The first choice is blind, since it is
-   * nearly always free; `informed` reads what is taken first, and refuses what others have. Throws 422, and 500 when
-   * nothing is left.
-   */
+  /** The first choice is blind, since it is nearly always free. */
   async allocate(
     type: KnownType,
     object: JsonObject,
     stored: JsonObject | undefined,
     informed: boolean,
   ): Promise<Allocated> {
-    if (type.storageKey !== SERVICES || object.spec === stored?.spec) return { object, also: NOTHING_MORE };
+    if (object.spec === stored?.spec) return { object, also: NOTHING_MORE };
     const held = stored === undefined ? NO_CLAIMS : this.#claims(specOf(stored));
     const choice = new Choice(type, object, held, this.#reader, informed);
     let spec = await this.#withAddresses(specOf(object), choice);
@@ -121,9 +110,7 @@ export class ServiceAllocation {
     return { object: { ...object, spec }, also };
   }
 
-  /** What is given back when the object goes. */
-  async release(type: KnownType, object: JsonObject): Promise<readonly Draft[]> {
-    if (type.storageKey !== SERVICES) return NOTHING_MORE;
+  async release(_type: KnownType, object: JsonObject): Promise<readonly Draft[]> {
     const also: Draft[] = [];
     for (const { storageKey, text } of this.#claims(specOf(object)).values()) {
       also.push(...(await this.#giving(storageKey, text)));

@@ -12,7 +12,9 @@ import { invalidFrom } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { BoundObject } from '../../api/tokens/service-account-claims.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
+import { attributesOf } from './request-attributes.ts';
 import { decodeObject, schemaTypeOf, writeOptions } from './request-body.ts';
+import { admitOnce } from './steps.ts';
 import { readCurrent } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -41,15 +43,16 @@ export async function requestToken(
   request: WriteRequest,
   accounts: KnownType,
 ): Promise<WriteReply> {
-  writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
+  const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { kind, group, version } = accounts.subresources.get('token')!;
   const expected = { apiVersion: `${group}/${version}`, kind };
-  const { object, warnings } = decodeObject(write.schema, request, expected);
+  const { object: sent, warnings } = decodeObject(write.schema, request, expected);
   const { namespace, name } = request.target;
-  requireNameOfPath(object, name, namespace);
+  requireNameOfPath(sent, name, namespace);
+  applyDefaults(sent as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
+  const object = await admitOnce(write, attributesOf(write, request, accounts, { operation: 'create', dryRun }), sent);
   const stored = await readCurrent(write, accounts, namespace, name);
   if (stored === null) throw new StatusError(notFound(accounts, name));
-  applyDefaults(object as Record<string, unknown>, schemaTypeOf(write.schema, expected.apiVersion, kind)!);
   const errors = write.validation.create(object, { group, version, kind });
   if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, '', errors));
   const spec = (object.spec ?? {}) as TokenSpec;

@@ -1,85 +1,84 @@
-// PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: read what is there, make what should be,
-// store it against the revision that was read. A patch that loses a race is made again on the new object; a PUT that
-// names a resourceVersion is not.
+// PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: what is there becomes what should be, by
+// the steps of an update, and is stored against the revision that was read. A patch that loses a race is made again on the
+// new object; a PUT that names a resourceVersion is not.
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { isUnchanged, prepareUpdate } from '../../api/metadata.ts';
+import { isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
-import { type Change, changeFor, versionOf } from './change.ts';
-import { commitOne } from './commit.ts';
+import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
+import type { Attributes } from './attributes.ts';
 import { createObject } from './create.ts';
-import { draftDelete, draftPut, withAlso } from './draft.ts';
+import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
-import type { NamespaceGuard } from './namespace-guard.ts';
-import { ownersOnce } from './owners-once.ts';
-import { ownedByUpdater, trackingOf } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { canonical, decodeObject, patchOptions, requireKind, schemaTypeOf, writeOptions } from './request-body.ts';
-import { readCurrent } from './store-reader.ts';
-import { requireValidScale, requireValidUpdate } from './validity.ts';
+import { attributesOf } from './request-attributes.ts';
+import {
+  canonical,
+  decodeObject,
+  kindOf,
+  patchOptions,
+  requireKind,
+  schemaTypeOf,
+  writeOptions,
+} from './request-body.ts';
+import { takeSteps, UPDATE_STEPS } from './steps.ts';
+import { readCurrent, type StoredObject } from './store-reader.ts';
+import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** A write without a precondition is made again this often before the client hears of the conflict. */
-const TRIES_MAX = 32;
-
-export async function update(
-  write: WriteContext,
-  namespaces: NamespaceGuard,
-  request: WriteRequest,
-  type: KnownType,
-): Promise<WriteReply> {
+/** PUT. Throws 400, 404, 409, 415, 422. */
+export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
-  const change = changeFor(request, type, trackingOf(write, request, type));
-  const { object: wanted, warnings } = decodeObject(write.schema, request, change.expected);
-  const { namespace, name } = request.target;
-  requireNameOfPath(wanted, name);
-  const createWhenMissing = request.target.subresource === '' && type.strategy.putCreates;
-  const reply = await modify(
-    write,
-    type,
-    request,
-    change,
+  const { subresource, name } = request.target;
+  const { object: sent, warnings } = decodeObject(write.schema, request, viewOf(subresource) ?? kindOf(type));
+  requireNameOfPath(sent, name);
+  const createsMissing = subresource === '' && type.traits.putCreates;
+  const reply = await modify(write, request, type, {
     dryRun,
-    () => wanted,
-    async () => {
-      if (!createWhenMissing) throw new StatusError(notFound(type, name));
-      const body = withoutVersion(wanted);
-      return createObject(write, namespaces, type, body, { namespace, name }, dryRun, change.tracking);
+    isTracked: true,
+    wanted: () => sent,
+    whenMissing: async () => {
+      if (!createsMissing) throw new StatusError(notFound(type, name));
+      return createObject(write, request, type, withoutVersion(sent), { dryRun, isTracked: true });
     },
-  );
+  });
   return withWarnings(reply, warnings);
 }
 
+/** PATCH but for apply. Throws 400, 404, 409, 415, 422. */
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
-  const { contentType } = request;
-  const change = changeFor(request, type, trackingOf(write, request, type));
-  const schemaType = schemaTypeOf(write.schema, change.expected.apiVersion, change.expected.kind);
+  const { contentType, target } = request;
+  const view = viewOf(target.subresource);
+  const expected = view ?? kindOf(type);
+  const schemaType = schemaTypeOf(write.schema, expected.apiVersion, expected.kind);
   const accepted = patchMediaTypesOf(schemaType);
-  const isApplied = write.serverSideApply && change.otherKind === undefined;
+  const isApplied = write.serverSideApply && view === undefined;
   if (!accepted.includes(contentType)) {
     throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
   }
   const document = decodeBody(request.payload, 'application/json');
   let warnings: readonly string[] = [];
-  const patched = (view: JsonObject): JsonObject => {
-    const result = applyPatch(contentType, view, document, schemaType);
+  const patched = (shown: JsonObject): JsonObject => {
+    const result = applyPatch(contentType, shown, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
-    requireKind(result, change.expected);
+    requireKind(result, expected);
     // What is stored has no unknown fields: those that are found are the patch's.
-    const { object, unknownFields } = canonical(write.schema, result, change.expected);
+    const { object, unknownFields } = canonical(write.schema, result, expected);
     warnings = fieldWarnings(request, () => unknownFields);
     return object;
   };
-  const reply = await modify(write, type, request, change, dryRun, patched, () => {
-    throw new StatusError(notFound(type, request.target.name));
-  });
+  const whenMissing = (): never => {
+    throw new StatusError(notFound(type, target.name));
+  };
+  const reply = await modify(write, request, type, { dryRun, isTracked: true, wanted: patched, whenMissing });
   return withWarnings(reply, warnings);
 }
 
@@ -90,88 +89,84 @@ function requireNameOfPath(object: JsonObject, name: string): void {
   throw new StatusError(badRequest(`the name of the object (${given}) differs from the name in the path (${name})`));
 }
 
-/** Reads, changes and stores until nobody came in between. `whenMissing` answers undefined when it was there after all. */
+/** One way of changing an object. */
+export interface Modification {
+  readonly dryRun: boolean;
+  /** Who changes fields owns them; false where what is wanted says itself who does. */
+  readonly isTracked: boolean;
+  /** What the client wants, from what it is shown. */
+  readonly wanted: (shown: JsonObject) => JsonObject;
+  /** Answers undefined when the object was there after all. */
+  readonly whenMissing: () => Promise<WriteReply | undefined>;
+}
+
+/** Reads, changes and stores until nobody came in between. */
 export async function modify(
   write: WriteContext,
-  type: KnownType,
   request: WriteRequest,
-  change: Change,
-  dryRun: boolean,
-  wanted: (view: JsonObject) => JsonObject,
-  whenMissing: () => Promise<WriteReply | undefined>,
+  type: KnownType,
+  { dryRun, isTracked, wanted, whenMissing }: Modification,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
-  for (let tries = 0; tries < TRIES_MAX; tries++) {
+  const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked });
+  const { view } = attributes.asked;
+  const attempt = async (tries: number): Promise<Attempt<WriteReply> | undefined> => {
     const stored = await readCurrent(write, type, namespace, name);
     if (stored === null) {
-      const reply = await whenMissing();
-      if (reply !== undefined) return reply;
-      continue;
+      const answer = await whenMissing();
+      return answer && { answer };
     }
-    const before = write.forms.asked(type, stored.object);
-    const { object: view, warnings } = ownersOnce(wanted(change.view(before)));
-    const told = (reply: WriteReply): WriteReply => withWarnings(reply, warnings);
-    const valid = nextObject(write, type, request, change, view, before);
-    const isInformed = tries > 0 || dryRun;
-    const { object: next, also } = await write.services.allocate(type, valid, before, isInformed);
-    const answer = answerFor(type, change);
-    if (dryRun) return told({ code: 200, body: answer(next) });
-    const nextStored = write.forms.stored(type, next);
-    const { revision } = stored.place;
-    if (isReadyToRemove(next) && !hasOpenFinalizers(type, next)) {
-      const given = await write.services.release(type, before);
-      const removed = await commitOne(write, withAlso(draftDelete(type, namespace, name, revision), given));
-      if (removed.ok) return told({ code: 200, body: answer(next) });
-    } else if (isUnchanged(nextStored, stored.object) && !stored.isStale) {
-      return told(
-        change.otherKind === undefined ? { code: 200, place: stored.place } : { code: 200, body: answer(before) },
-      );
-    } else {
-      const result = await commitOne(write, withAlso(draftPut(type, nextStored, revision), also));
-      if (result.ok) {
-        const place = result.places[0]!;
-        if (change.otherKind === undefined) return told({ code: 200, place });
-        const metadata = { ...metadataOf(next), resourceVersion: String(place.revision) };
-        return told({ code: 200, body: answer({ ...next, metadata }) });
-      }
-    }
-    // What was lost may be a free address and not the race for the object: then it is the caller's version still.
-    if (request.verb === 'update' && hasVersion(view) && also.length === 0) break;
-  }
-  throw new StatusError(conflictModified(type, name));
+    const old = write.forms.asked(type, stored.object);
+    const sent = wanted(view === undefined ? old : view.of(old));
+    requireValidView(write, view, sent);
+    const object = view === undefined ? sent : view.applied(old, sent, type);
+    attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
+    await takeSteps(UPDATE_STEPS, attributes, write);
+    if (dryRun) return { answer: answerWith(attributes, attributes.object) };
+    return decide(write, attributes, stored, request.verb === 'update' && hasVersion(sent));
+  };
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
 }
 
-/** What is to be of an object, all in the version that the client speaks. */
-function nextObject(
+/** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */
+async function decide(
   write: WriteContext,
-  type: KnownType,
-  request: WriteRequest,
-  change: Change,
-  view: JsonObject,
-  before: JsonObject,
-): JsonObject {
-  const { namespace, name } = request.target;
-  if (change.subresource === 'scale') requireValidScale(write, view);
-  const merged = change.merge(view, before);
-  // Defaults come before it is compared: what a client leaves to its default has not changed.
-  const { subresource } = change;
-  const nowIso = timestampOf(write.context.clock.nowMs());
-  const complete = write.preparation.onUpdate(merged, before, type, { subresource, nowIso });
-  const prepared = prepareUpdate(complete, before, type, { namespace, name, subresource });
-  const next = write.services.complete(type, prepared, before);
-  requireValidUpdate(write, type, next, before, subresource);
-  return ownedByUpdater(write, change, next, before);
+  attributes: Attributes,
+  stored: StoredObject,
+  insists: boolean,
+): Promise<Attempt<WriteReply>> {
+  const { type, kind, object, also, guards } = attributes;
+  const { namespace, name } = attributes.asked;
+  const { place } = stored;
+  const lost = (): void => {
+    // What was lost may be a free address and not the race for the object: then it is the caller's version still.
+    if (insists && also.length === 0) throw new StatusError(conflictModified(type, name));
+  };
+  if (isReadyToRemove(object) && !kind.strategy.isHeld?.(object)) {
+    const given = kind.allocation === undefined ? NOTHING : await kind.allocation.release(type, attributes.old!);
+    const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
+    return { draft, committed: () => answerWith(attributes, object), lost };
+  }
+  const next = write.forms.stored(type, object);
+  if (isUnchanged(next, stored.object) && !stored.isStale) {
+    return { answer: answerAt(attributes, place, attributes.old!) };
+  }
+  const draft = withAlso(draftPut(type, next, place.revision), also, guards);
+  return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }
 
-/** The object's own finalizers aside, a namespace waits for those of its spec. */
-function hasOpenFinalizers(type: KnownType, object: JsonObject): boolean {
-  if (type.storageKey !== 'core/namespaces') return false;
-  const spec = object.spec as { finalizers?: readonly string[] } | undefined;
-  return (spec?.finalizers?.length ?? 0) > 0;
+const NOTHING: readonly Draft[] = [];
+
+/** What is answered of an object that lies at a place. */
+function answerAt(attributes: Attributes, place: StoredObject['place'], object: JsonObject): WriteReply {
+  if (attributes.asked.view === undefined) return withWarnings({ code: 200, place }, attributes.warnings);
+  const metadata = { ...metadataOf(object), resourceVersion: String(place.revision) };
+  return answerWith(attributes, { ...object, metadata });
 }
 
-function answerFor(type: KnownType, change: Change): (object: JsonObject) => JsonObject {
-  return change.otherKind?.of ?? ((object) => asAnswer(type, object));
+/** What is answered of an object that is not stored like this. */
+function answerWith({ asked: { view }, type, warnings }: Attributes, object: JsonObject): WriteReply {
+  return withWarnings({ code: 200, body: view === undefined ? asAnswer(type, object) : view.of(object) }, warnings);
 }
 
 /** What a PUT that creates is made from: the version it names is that of an object that is gone. */
@@ -182,5 +177,5 @@ function withoutVersion(object: JsonObject): JsonObject {
 
 /** True when a client insists on the version it names. */
 function hasVersion(object: JsonObject): boolean {
-  return !['', '0'].includes(versionOf(object));
+  return !['', '0'].includes(metadataOf(object).resourceVersion ?? '');
 }

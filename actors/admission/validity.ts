@@ -5,26 +5,22 @@ import { metadataOf } from '../../api/object-meta.ts';
 import { type KnownType, splitApiVersion } from '../../api/resources/resource-table.ts';
 import { type FieldError, invalidFrom, NO_FIELD_ERRORS } from '../../api/status/field-error.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { SubresourceView } from '../../api/subresource-views.ts';
 import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validation/object-meta.ts';
+import type { Attributes } from './attributes.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** Throws 422 unless the object may be created. */
-export function requireValidNew(write: WriteContext, type: KnownType, object: JsonObject): void {
+/** A step: throws 422 unless the object may be created. */
+export function requireValidNew({ type, object }: Attributes, write: WriteContext): void {
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
   refuseIfAny(type, object, ofMetadata, write.validation.create(object, type), errorsInWhole(write, type, object));
 }
 
-/** Throws 422 unless the object may replace the stored one. */
-export function requireValidUpdate(
-  write: WriteContext,
-  type: KnownType,
-  next: JsonObject,
-  stored: JsonObject,
-  subresource: string,
-): void {
-  const ofMetadata = validateObjectMetaUpdate(metadataOf(next), metadataOf(stored), type, write.dialect);
-  const ofKind = write.validation.update(next, stored, type, subresource);
-  refuseIfAny(type, next, ofMetadata, ofKind, errorsBeside(write, type, next, subresource));
+/** A step: throws 422 unless the object may replace the stored one. */
+export function requireValidUpdate({ type, object, old, subresource }: Attributes, write: WriteContext): void {
+  const ofMetadata = validateObjectMetaUpdate(metadataOf(object), metadataOf(old!), type, write.dialect);
+  const ofKind = write.validation.update(object, old!, type, subresource);
+  refuseIfAny(type, object, ofMetadata, ofKind, errorsBeside(write, type, object, subresource));
 }
 
 /** What the rules of updates do not look at. */
@@ -45,11 +41,13 @@ function ephemeralErrors(write: WriteContext, type: KnownType, pod: JsonObject):
   return write.validation.create(pod, type).filter(({ path }) => path.startsWith(EPHEMERAL_CONTAINER));
 }
 
-/** Throws 422 unless the scale a client asks for is one. */
-export function requireValidScale(write: WriteContext, scale: JsonObject): void {
-  const errors = write.validation.create(scale, SCALE);
-  if (errors.length === 0) return;
-  throw new StatusError(invalidFrom(SCALE.kind, SCALE.group, metadataOf(scale).name ?? '', errors));
+/** Throws 422 unless a view that a client sends is one, where that is looked at by itself. */
+export function requireValidView(write: WriteContext, view: SubresourceView | undefined, sent: JsonObject): void {
+  if (view?.isChecked !== true) return;
+  const { kind } = view;
+  const { group, version } = splitApiVersion(view.apiVersion);
+  const errors = write.validation.create(sent, { group, version, kind });
+  if (errors.length > 0) throw new StatusError(invalidFrom(kind, group, metadataOf(sent).name ?? '', errors));
 }
 
 /** A version that says part of an object in annotations. */
@@ -78,8 +76,6 @@ function errorsInWhole(write: WriteContext, type: KnownType, object: JsonObject)
     .create(write.forms.between(type, whole)(object), whole)
     .filter(({ path }) => partial.paths.some((part) => path.startsWith(part)));
 }
-
-const SCALE = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
 
 function refuseIfAny(
   type: KnownType,

@@ -8,8 +8,9 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
-import type { ObjectPreparation } from './preparation.ts';
-import type { ServiceAllocation } from './service-allocation.ts';
+import type { Completion } from './completion.ts';
+import type { KindVersions } from './kind-version.ts';
+import type { PluginChain } from './plugins/chain.ts';
 import type { StoreReader } from './store-reader.ts';
 
 /** How deletions are carried out, as the operator set it. */
@@ -29,10 +30,11 @@ export interface WriteContext extends StoreReader {
   readonly store: Ref<StoreProtocol>;
   /** Asked by few writes only. */
   readonly auth: () => Ref<AuthProtocol>;
-  readonly preparation: ObjectPreparation;
+  readonly kinds: KindVersions;
+  readonly plugins: PluginChain;
+  readonly completion: Completion;
   /** Objects keep who owns their fields, and can be applied. */
   readonly serverSideApply: boolean;
   readonly validation: ObjectValidation;
-  readonly services: ServiceAllocation;
   readonly deletion: DeletionSettings;
 }

@@ -6,16 +6,12 @@ import { keyStep, memberStep, valueStep } from './field-path.ts';
 import { FIELD_LEVELS_MAX } from './field-set.ts';
 import type { Member, OwnershipRule } from './ownership-rule.ts';
 
-/**
- * The field set of an object as JSON text, `{}` when it asserts nothing.
- *
- * @param leftOut a member of the object whose fields do not count: the status of types that have one.
- */
-export function createdFieldsText(object: JsonObject, rule: OwnershipRule, leftOut: string | undefined): string {
+/** The field set of an object as JSON text, `{}` when it asserts nothing. */
+export function createdFieldsText(object: JsonObject, rule: OwnershipRule): string {
   const text =
     rule.kind === 'struct'
-      ? structText(object, rule, true, leftOut, FIELD_LEVELS_MAX - 1)
-      : membersText(object, rule, leftOut, FIELD_LEVELS_MAX - 1);
+      ? structText(object, rule, true, FIELD_LEVELS_MAX - 1)
+      : membersText(object, rule, FIELD_LEVELS_MAX - 1);
   return `{${text}}`;
 }
 
@@ -46,24 +42,18 @@ function belowText(value: unknown, rule: OwnershipRule, isAlways: boolean, level
     case 'keyed':
       return Array.isArray(value) ? keyedText(value, rule, levelsLeft) : undefined;
     case 'struct':
-      return isJsonObject(value) ? structText(value, rule, isAlways, undefined, levelsLeft) : undefined;
+      return isJsonObject(value) ? structText(value, rule, isAlways, levelsLeft) : undefined;
     default:
-      return isJsonObject(value) ? membersText(value, rule, undefined, levelsLeft) : undefined;
+      return isJsonObject(value) ? membersText(value, rule, levelsLeft) : undefined;
   }
 }
 
 /** @param isAlways the empty object has this struct as well. */
-function structText(
-  object: JsonObject,
-  rule: OwnershipRule,
-  isAlways: boolean,
-  leftOut: string | undefined,
-  levelsLeft: number,
-): string {
+function structText(object: JsonObject, rule: OwnershipRule, isAlways: boolean, levelsLeft: number): string {
   let text = '';
   for (const member of rule.ownedMembers) {
     const value = object[member.name];
-    if (value === undefined || member.name === leftOut) continue;
+    if (value === undefined) continue;
     const below =
       isAlways && member.isAlways ? changedText(value, member, levelsLeft) : nodeText(value, member.rule, levelsLeft);
     if (below !== '') text += text === '' ? member.prefix + below : `,${member.prefix}${below}`;
@@ -71,13 +61,13 @@ function structText(
   return text;
 }
 
-function membersText(object: JsonObject, rule: OwnershipRule, leftOut: string | undefined, levelsLeft: number): string {
+function membersText(object: JsonObject, rule: OwnershipRule, levelsLeft: number): string {
   const { members } = rule;
   let text = '';
   for (const name of namesInOrder(object)) {
     const value = object[name];
     const member = members.get(name);
-    if (value === undefined || name === leftOut || member?.isOwned === false) continue;
+    if (value === undefined || member?.isOwned === false) continue;
     const below = member?.stays
       ? changedText(value, member, levelsLeft)
       : nodeText(value, rule.below(name)!, levelsLeft);

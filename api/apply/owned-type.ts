@@ -47,7 +47,7 @@ export function resetFields(
   subresource: string,
   objects: readonly JsonObject[],
 ): FieldSet {
-  if (!type.strategy.hasStatus) return NO_FIELDS;
+  if (!type.traits.hasStatus) return NO_FIELDS;
   if (subresource !== 'status') {
     return type.storageKey === 'core/namespaces' ? NAMESPACE_RESET : STATUS;
   }

@@ -74,13 +74,11 @@ export function managerName(fieldManager: string | undefined, userAgent: string)
 
 /**
  * The JSON text of the managedFields of a new object that was not applied. What the server adds to objects on its own
- * (not by defaults) must not be in `object` yet.
- *
- * @param hasStatus its status is not what the creator says, so it does not own it.
+ * (not by defaults) must not be in `object` yet; a status that is there is the creator's.
  */
-export function entriesOfCreate(object: JsonObject, type: OwnedType, writer: Writer, hasStatus: boolean): string {
+export function entriesOfCreate(object: JsonObject, type: OwnedType, writer: Writer): string {
   const { manager, apiVersion, nowIso } = writer;
-  const fields = createdFieldsText(object, type.rule, hasStatus ? 'status' : undefined);
+  const fields = createdFieldsText(object, type.rule);
   if (fields === '{}') return '';
   const name = JSON.stringify(manager);
   return `[{"manager":${name},"operation":"Update","apiVersion":"${apiVersion}","time":"${nowIso}","fieldsType":"${FIELDS_TYPE}","fieldsV1":${fields}}]`;

@@ -178,7 +178,7 @@ export class ResourceOperations {
         id: `delete${this.#family}${this.#scoped()}`,
         kind: this.#gvk,
         parameters: [body(this.#meta('DeleteOptions'), false), ...this.#context.parameters.delete],
-        answer: this.#type.strategy.deleteReturns === 'object' ? this.#answer() : this.#meta('Status'),
+        answer: this.#type.traits.deleteReturns === 'object' ? this.#answer() : this.#meta('Status'),
         others: { 202: ACCEPTED },
       };
       operations.push(['delete', this.#operation(shape)]);

@@ -1,6 +1,6 @@
 // The shape of the resource table's rows: what is written down once per type, with everything most types share left
 // out. resource-table.ts turns rows into ResourceTypes; the rows stand in the types-*.ts files.
-import type { GenerationPart, Strategy, Verb } from './resource-type.ts';
+import type { GenerationPart, Traits, Verb } from './resource-type.ts';
 
 /** The types of one API group. `group` and all other names are spelled with the dialect's markers. */
 export interface GroupTypes {
@@ -35,11 +35,11 @@ export interface TypeRow extends VersionedTraits {
   /** Absent: 1 where generationParts are given, else 0. */
   readonly initialGeneration?: 0 | 1;
   readonly keepsStatusOnCreate?: true;
-  readonly initialStatus?: Strategy['initialStatus'];
+  readonly initialStatus?: Traits['initialStatus'];
   /** A completed DELETE answers with the object instead of a Status. */
   readonly deleteReturnsObject?: true;
   /** Absent: dns1123Subdomain. */
-  readonly nameFormat?: Strategy['nameFormat'];
+  readonly nameFormat?: Traits['nameFormat'];
 }
 
 /** What may differ between the versions of one type. */
@@ -48,7 +48,7 @@ export interface VersionedTraits {
   /** Absent: `metadata.name` and `metadata.namespace`. */
   readonly selectableFields?: readonly string[];
   /** Absent: Background. */
-  readonly defaultPropagation?: Strategy['defaultPropagation'];
+  readonly defaultPropagation?: Traits['defaultPropagation'];
   /** Absent: whether there is a `status` subresource. */
   readonly hasStatus?: boolean;
 }

@@ -3,7 +3,7 @@
 import type { Dialect } from '../../config/dialect.ts';
 import type { GroupTypes, SubresourceRow, TypeRow, VersionRow } from './resource-row.ts';
 import { DEFAULT_SELECTABLE_FIELDS, EVERY_VERB } from './resource-row.ts';
-import type { ResourceType, Strategy, Subresource, Verb } from './resource-type.ts';
+import type { ResourceType, Subresource, Traits, Verb } from './resource-type.ts';
 import { CONTROL_TYPES } from './types-control.ts';
 import { CORE_TYPES } from './types-core.ts';
 import { INFRASTRUCTURE_TYPES } from './types-infrastructure.ts';
@@ -100,7 +100,7 @@ function expand(
     storageApiVersion: storage.apiVersion,
     storageKey: storage.key,
     selectableFields: selectableFields(row, traits),
-    strategy: strategyOf(row, traits, subresources),
+    traits: traitsOf(row, traits, subresources),
     preferredVersion,
     servedByDefault: !version.includes('alpha'),
     needsConversion: row.virtual !== true && apiVersion !== storage.apiVersion,
@@ -177,7 +177,7 @@ function selectableFields(row: TypeRow, traits: VersionRow): readonly string[] {
   return traits.selectableFields ?? row.selectableFields ?? (listable ? DEFAULT_SELECTABLE_FIELDS : []);
 }
 
-function strategyOf(row: TypeRow, traits: VersionRow, subresources: readonly SubresourceRow[]): Strategy {
+function traitsOf(row: TypeRow, traits: VersionRow, subresources: readonly SubresourceRow[]): Traits {
   const generationParts = row.generationParts ?? [];
   return {
     putCreates: row.putCreates ?? false,

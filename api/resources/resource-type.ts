@@ -17,8 +17,8 @@ export interface Subresource {
 
 export type GenerationPart = 'spec' | 'metadata.annotations' | 'metadata.labels' | 'webhooks' | 'content';
 
-/** How objects of the type behave on create, update and delete (facts: strategies). */
-export interface Strategy {
+/** How objects of the type behave on create, update and delete, as far as a row can say it (facts: strategies). */
+export interface Traits {
   /** PUT to a missing name creates it (201). */
   readonly putCreates: boolean;
   /** PUT without resourceVersion overwrites; else 422. */
@@ -67,7 +67,7 @@ export interface ResourceType {
   readonly storageKey: string;
   /** Paths a fieldSelector may name. The store keeps the values of `KnownType.storedFields`. */
   readonly selectableFields: readonly string[];
-  readonly strategy: Strategy;
+  readonly traits: Traits;
 }
 
 /** `<plural>` or `<plural>.<group>`, as errors and kubectl name a type. */

@@ -79,7 +79,7 @@ const PLAIN_QUALIFIED_NAME = new RegExp(
 /** A format that the table above describes. */
 export type TextFormat = keyof typeof FORMATS;
 
-/** The formats that object names come in (ResourceType.strategy.nameFormat). */
+/** The formats that object names come in (ResourceType.traits.nameFormat). */
 export type NameFormat = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment';
 
 /** What is said of a value that is as it should be: nothing. Shared. */

@@ -15,7 +15,7 @@ import { validateFieldManager } from './options.ts';
 const ANNOTATION_BYTES_MAX = 256 * 1024;
 
 /** What of a type the rules depend on. */
-export type MetaType = Pick<ResourceType, 'group' | 'namespaced' | 'strategy'>;
+export type MetaType = Pick<ResourceType, 'group' | 'namespaced' | 'traits'>;
 
 /** The errors of an object's metadata on create. The name has been generated before. */
 export function validateObjectMeta(metadata: ObjectMeta, type: MetaType, dialect: Dialect): readonly FieldError[] {
@@ -119,7 +119,7 @@ function bytesOf(annotations: Readonly<Record<string, unknown>>): number {
 }
 
 function checkNames({ name = '', generateName = '' }: ObjectMeta, type: MetaType, errors: FieldError[]): void {
-  const { nameFormat } = type.strategy;
+  const { nameFormat } = type.traits;
   if (generateName !== '') {
     for (const problem of nameProblems(nameFormat, generateName, true)) {
       errors.push(wrong.invalid('metadata.generateName', generateName, problem));

@@ -5,7 +5,7 @@ import { applyDefaults } from '../../api/codec/defaults.ts';
 import { decodeEnveloped, encodeEnveloped } from '../../api/codec/protobuf.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import { prepareCreate } from '../../api/metadata.ts';
+import { begun, placedNew } from '../../api/metadata.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
@@ -48,9 +48,9 @@ export const codec: Workload = {
 
     const written = (): string => {
       const { object } = decode(decodeJson(body), typeSchema);
-      const complete = prepareCreate(object, type, CREATION);
+      const complete = placedNew(object, type, CREATION);
       applyDefaults(complete, typeSchema);
-      const canonical = decode(complete, typeSchema).object;
+      const canonical = decode(begun(complete, type, CREATION), typeSchema).object;
       const ofMetadata = validateObjectMeta(metadataOf(canonical), type, dialect);
       const errors = [...ofMetadata, ...validation.create(canonical, type)];
       if (errors.length > 0) throw new Error(`the bench's pod is not valid: ${JSON.stringify(errors)}`);

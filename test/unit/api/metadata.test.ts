@@ -2,13 +2,15 @@
 import test from 'ava';
 import type { JsonObject } from '../../../api/json-value.ts';
 import {
+  begun,
   distinctOwnerReferences,
   isUnchanged,
   nameSuffix,
-  prepareCreate,
+  placedNew,
   prepareUpdate,
 } from '../../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../../api/object-meta.ts';
+import type { ResourceType } from '../../../api/resources/resource-type.ts';
 import { isStatusError, StatusError } from '../../../api/status/status.ts';
 import { frozen, sampleType } from './sample-type.ts';
 
@@ -21,6 +23,11 @@ const node = sampleType(
   { group: '', plural: 'nodes', kind: 'Node', namespaced: false },
   { initialGeneration: 0, generationParts: [] },
 );
+
+/** What becomes of an object's metadata and status when it is created. */
+function prepareCreate(object: JsonObject, type: ResourceType, given: typeof creation): JsonObject {
+  return begun(placedNew(object, type, given), type, given);
+}
 
 const creation = {
   namespace: 'default',

@@ -48,7 +48,7 @@ function resourceType({
     ...row,
     verbs: new Set(verbs),
     subresources: new Map(subresources),
-    strategy: { deleteReturns: row.deleteReturns ?? 'Status' } as ResourceType['strategy'],
+    traits: { deleteReturns: row.deleteReturns ?? 'Status' } as ResourceType['traits'],
   };
 }
 

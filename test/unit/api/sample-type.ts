@@ -1,7 +1,7 @@
 // A resource type for tests: a Deployment unless told otherwise.
-import type { ResourceType, Strategy } from '../../../api/resources/resource-type.ts';
+import type { ResourceType, Traits } from '../../../api/resources/resource-type.ts';
 
-const STRATEGY: Strategy = {
+const TRAITS: Traits = {
   putCreates: false,
   putWithoutResourceVersion: true,
   initialGeneration: 1,
@@ -16,8 +16,8 @@ const STRATEGY: Strategy = {
 
 /** The sample with some members changed. */
 export function sampleType(
-  changes: Partial<Omit<ResourceType, 'strategy'>> = {},
-  strategy: Partial<Strategy> = {},
+  changes: Partial<Omit<ResourceType, 'traits'>> = {},
+  traits: Partial<Traits> = {},
 ): ResourceType {
   return {
     group: 'apps',
@@ -37,7 +37,7 @@ export function sampleType(
     storageKey: 'apps/deployments',
     selectableFields: ['metadata.name', 'metadata.namespace'],
     ...changes,
-    strategy: { ...STRATEGY, ...strategy },
+    traits: { ...TRAITS, ...traits },
   };
 }
 

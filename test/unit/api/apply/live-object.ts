@@ -9,7 +9,7 @@ import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
 import { deepEqual } from '../../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
-import { prepareUpdate } from '../../../../api/metadata.ts';
+import { placedNew, prepareUpdate } from '../../../../api/metadata.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../../../api/object-meta.ts';
 import type { ResourceType } from '../../../../api/resources/resource-type.ts';
 import { schemaOf, type TypeSchema } from '../../../../api/schema/schema.ts';
@@ -89,9 +89,9 @@ export class LiveObject {
   }
 
   create(manager: string, given: JsonObject): void {
-    const object = this.#defaulted(this.#whole(given));
+    const object = this.#defaulted(placedNew(this.#whole(given), this.#kind.type, { namespace: '', name: 'it' }));
     const owned = ownedType(this.#kind.schema);
-    const text = entriesOfCreate(object, owned, this.#writer(manager), this.#kind.type.strategy.hasStatus);
+    const text = entriesOfCreate(object, owned, this.#writer(manager));
     this.#store(text === '' ? object : withEntries(object, JSON.parse(text) as ManagedFieldsEntry[]));
   }
 

@@ -76,7 +76,7 @@ function factOf(type: KnownType, fact: ResourceFact): unknown {
     storageVersion: type.storageApiVersion === '' ? null : type.storageApiVersion,
     ...type.lifecycle,
     servedByDefault: type.servedByDefault,
-    ...(type.persisted ? { deleteReturns: type.strategy.deleteReturns === 'object' ? fact.kind : 'Status' } : {}),
+    ...(type.persisted ? { deleteReturns: type.traits.deleteReturns === 'object' ? fact.kind : 'Status' } : {}),
     persisted: type.persisted,
     ...(type.verbs.has('list') ? { fieldSelectors: type.selectableFields } : {}),
   };
@@ -123,7 +123,7 @@ function generationPartsIn(onUpdate: readonly string[]): readonly string[] {
   return rule === undefined ? [] : GENERATION_WORDS[rule.slice('generation + 1 when '.length)]!;
 }
 
-function strategyFromFact(fact: StrategyFact, type: KnownType): unknown {
+function traitsFromFact(fact: StrategyFact, type: KnownType): unknown {
   const keepsStatus = fact.onUpdate.some((text) => /status kept from stored(?! \(not in)/.test(text));
   const statusUnless = fact.onUpdate.some((text) => text.includes(`(not in ${type.version})`));
   const exceptVersion = fact.onUpdate.some((text) => text.includes('(not in '));
@@ -144,8 +144,8 @@ function strategyFromFact(fact: StrategyFact, type: KnownType): unknown {
 test('every stored type follows the create and update rules of the reference', (t) => {
   const facts = new Map(fixture<StrategyFact>('strategies').map((fact) => [withoutVersion(fact.kind), fact]));
   for (const type of TABLE.filter(({ persisted }) => persisted)) {
-    const { initialStatus: _status, deleteReturns: _returns, nameFormat: _format, ...strategy } = type.strategy;
-    t.deepEqual(strategy, strategyFromFact(facts.get(kindKey(type))!, type) as typeof strategy, idOf(type));
+    const { initialStatus: _status, deleteReturns: _returns, nameFormat: _format, ...traits } = type.traits;
+    t.deepEqual(traits, traitsFromFact(facts.get(kindKey(type))!, type) as typeof traits, idOf(type));
   }
 });
 
@@ -157,14 +157,14 @@ test('every stored type has the name format of the reference', (t) => {
     const expected = formats.get(kindKey(type));
     // A rule of its own, which any name that keeps it also keeps this one.
     const format = expected === '<group>.<resource>' || expected === undefined ? 'dns1123Subdomain' : expected;
-    t.is(type.strategy.nameFormat, format as typeof type.strategy.nameFormat, idOf(type));
+    t.is(type.traits.nameFormat, format as typeof type.traits.nameFormat, idOf(type));
   }
 });
 
 test('pods and namespaces begin with a phase, nothing else with a status', (t) => {
-  const begun = TABLE.filter(({ strategy }) => strategy.initialStatus !== undefined);
+  const begun = TABLE.filter(({ traits }) => traits.initialStatus !== undefined);
   t.deepEqual(
-    begun.map(({ plural, strategy }) => [plural, strategy.initialStatus]),
+    begun.map(({ plural, traits }) => [plural, traits.initialStatus]),
     [
       ['namespaces', { phase: 'Active' }],
       ['pods', { phase: 'Pending' }],

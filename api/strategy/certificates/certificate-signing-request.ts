@@ -1,16 +1,8 @@
 // What the server itself does to certificate signing requests: who asks is written down on create, and each way of updating
 // changes its own part only. Pure; the rules of what may be said are in validation/kinds/certificates.ts.
-
-import type { JsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
-
-/** The identity of whoever creates a request. */
-export interface Requester {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
+import type { JsonObject } from '../../json-value.ts';
+import { asObject } from '../../object-fields.ts';
+import type { Strategy, WriteFacts } from '../strategy.ts';
 
 interface Condition {
   readonly type?: string;
@@ -20,7 +12,8 @@ interface Condition {
 }
 
 /** The request with its creator's identity in place of whatever the body says of it. */
-export function withRequester(object: JsonObject, { name, uid, groups, extra }: Requester): JsonObject {
+function withRequester(object: JsonObject, { user }: WriteFacts): JsonObject {
+  const { name, uid, groups, extra } = user;
   const { username: _, uid: __, groups: ___, extra: ____, ...spec } = asObject(object.spec);
   return {
     ...object,
@@ -38,11 +31,7 @@ export function withRequester(object: JsonObject, { name, uid, groups, extra }: 
 const DECISIONS: ReadonlySet<unknown> = new Set(['Approved', 'Denied']);
 
 /** What an update makes of a request: the spec never changes, approval writes the conditions, status the rest. */
-export function updatedRequest(
-  next: JsonObject,
-  stored: JsonObject,
-  { subresource, nowIso }: { readonly subresource: string; readonly nowIso: string },
-): JsonObject {
+function updated(next: JsonObject, stored: JsonObject, { subresource, nowIso }: WriteFacts): JsonObject {
   const { spec: _, ...rest } = next;
   const kept = stored.spec === undefined ? rest : { ...rest, spec: stored.spec };
   if (subresource === '') return kept;
@@ -72,3 +61,5 @@ function dated(condition: Condition, before: readonly Condition[], nowIso: strin
     lastTransitionTime: condition.lastTransitionTime || same?.lastTransitionTime || nowIso,
   };
 }
+
+export const certificateSigningRequest: Strategy = { onCreate: withRequester, onUpdate: updated };

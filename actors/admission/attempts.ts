@@ -1,0 +1,47 @@
+// The one loop of the write path: reads and decides, commits what was decided if nobody came in between, and else begins
+// again.
+import type { Status } from '../../api/status/status.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
+import { commitOne } from './commit.ts';
+import type { Draft } from './draft.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** What a try has come to: an answer that needs no commit, or what is to be committed for one. */
+export type Attempt<Answer> = { readonly answer: Answer } | Commitment<Answer>;
+
+export interface Commitment<Answer> {
+  readonly draft: Draft;
+  /** The answer once it is committed; the place of an object that was put. */
+  readonly committed: (place: PublishedPlace) => Answer;
+  /** Throws where a refusal of the store is the end of it; absent: every refusal is a lost race. */
+  readonly lost?: (refusal: Refusal) => void;
+}
+
+export type Refusal = Extract<TransactionResult, { readonly ok: false }>;
+
+/** A write without a precondition is made again this often before the client hears of the conflict. */
+export const TRIES_MAX = 32;
+
+/**
+ * Tries until something is committed or answered.
+ *
+ * @param attempt reads the present and decides; `undefined`: what it has read is no longer so.
+ * @param gaveUp what to answer when every try was lost.
+ */
+export async function untilCommitted<Answer>(
+  write: WriteContext,
+  triesMax: number,
+  attempt: (tries: number) => Promise<Attempt<Answer> | undefined>,
+  gaveUp: () => Status,
+): Promise<Answer> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    const decided = await attempt(tries);
+    if (decided === undefined) continue;
+    if ('answer' in decided) return decided.answer;
+    const result = await commitOne(write, decided.draft);
+    if (result.ok) return decided.committed(result.places[0]!);
+    decided.lost?.(result);
+  }
+  throw new StatusError(gaveUp());
+}

@@ -1,0 +1,121 @@
+// The attributes of a write: the one record that every step, every strategy and every admission plugin is given. Who writes
+// what under which options is fixed; the objects, and what is committed with them, are those of the try under way.
+import type { JsonObject } from '../../api/json-value.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { WriteFacts } from '../../api/strategy/strategy.ts';
+import type { SubresourceView } from '../../api/subresource-views.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { User } from '../auth/protocol.ts';
+import type { Guard } from '../store/protocol.ts';
+import type { Draft } from './draft.ts';
+import type { KindVersion } from './kind-version.ts';
+import type { WriteParameters } from './protocol.ts';
+
+/** What admission plugins call a write. */
+export type Operation = 'create' | 'update' | 'delete' | 'connect';
+
+/** A plugin's part in a phase. It throws a StatusError to refuse the write. */
+export type PluginCall = (attributes: Attributes) => void | Promise<void>;
+
+/** The plugins that want to hear of a write, in the order they run. */
+export interface PluginPhases {
+  /** May replace `attributes.object`. */
+  readonly mutating: readonly PluginCall[];
+  /** See the object as it will be stored, and change nothing. */
+  readonly validating: readonly PluginCall[];
+}
+
+/** What a write is about, as far as its request says it. */
+export interface Asked {
+  readonly operation: Operation;
+  readonly kind: KindVersion;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  /** The name in the path. Empty for a POST to a collection, and for the objects of a collection that is deleted. */
+  readonly name: string;
+  readonly user: User;
+  readonly userAgent: string;
+  readonly parameters: WriteParameters;
+  readonly dryRun: boolean;
+  /** False where the object says itself who owns its fields: it was applied. */
+  readonly isTracked: boolean;
+  readonly plugins: PluginPhases;
+  /** How the client sees the object, where that is as another kind (`scale`). */
+  readonly view: SubresourceView | undefined;
+}
+
+export const NO_OBJECT: JsonObject = Object.freeze({});
+const NO_GUARDS: readonly Guard[] = Object.freeze([]);
+const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
+const NO_WARNINGS: readonly string[] = Object.freeze([]);
+
+export class Attributes implements WriteFacts {
+  readonly asked: Asked;
+  readonly dialect: Dialect;
+  /** Counted from 0: a try is made again when another write came in between. */
+  tries = 0;
+  nowIso = '';
+  /** The object as it is stored, in the version that the client speaks. Undefined where there is none yet. */
+  old: JsonObject | undefined;
+  /** The object as it is to be stored, in the same version; `NO_OBJECT` when it is deleted. Steps and plugins replace it. */
+  object: JsonObject = NO_OBJECT;
+  /** A plugin that brings in what lacks its defaults sets this to false. */
+  isComplete = true;
+  /** JSON for the managedFields of a new object, which then has none itself. */
+  managedFieldsText = '';
+  /** Keys that must be as they were read for the write to be committed. */
+  guards: readonly Guard[] = NO_GUARDS;
+  /** What is committed with the object, or not at all. */
+  also: readonly Draft[] = NO_DRAFTS;
+  /** For the client's user. */
+  warnings: readonly string[] = NO_WARNINGS;
+
+  constructor(asked: Asked, dialect: Dialect) {
+    this.asked = asked;
+    this.dialect = dialect;
+  }
+
+  get kind(): KindVersion {
+    return this.asked.kind;
+  }
+
+  get type(): KnownType {
+    return this.asked.kind.type;
+  }
+
+  get subresource(): string {
+    return this.asked.subresource;
+  }
+
+  get user(): User {
+    return this.asked.user;
+  }
+
+  /** Forgets what the try before has found. */
+  begin(tries: number, nowIso: string, old: JsonObject | undefined, object: JsonObject): void {
+    this.tries = tries;
+    this.nowIso = nowIso;
+    this.old = old;
+    this.object = object;
+    this.isComplete = true;
+    this.managedFieldsText = '';
+    this.guards = NO_GUARDS;
+    this.also = NO_DRAFTS;
+    this.warnings = NO_WARNINGS;
+  }
+
+  /** The write is committed only if a key is still as it was read. */
+  guardBy(guard: Guard): void {
+    this.guards = this.guards.length === 0 ? [guard] : [...this.guards, guard];
+  }
+
+  /** Other changes that are committed with this one. */
+  commitAlso(drafts: readonly Draft[]): void {
+    if (drafts.length > 0) this.also = this.also.length === 0 ? drafts : [...this.also, ...drafts];
+  }
+
+  warn(text: string): void {
+    this.warnings = [...this.warnings, text];
+  }
+}

@@ -1,0 +1,89 @@
+// The enabled plugins in the order they run, and for each kind of write those that want it. What nobody wants costs two
+// look-ups in small maps.
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import { kindKey } from '../../../api/strategy/strategies.ts';
+import { ADMISSION_PLUGINS, type AdmissionPluginName } from '../../../config/admission-plugins.ts';
+import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
+import type { AdmissionPlugin, AdmissionPluginKind, PluginContext, Wanted } from './plugin.ts';
+
+/** Nobody wants it. */
+export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [] };
+
+interface Running {
+  readonly wants: readonly Wanted[];
+  readonly plugin: AdmissionPlugin;
+}
+
+export class PluginChain {
+  readonly #running: readonly Running[];
+  readonly #known = new Map<KnownType, Map<string, PluginPhases>>();
+
+  /** @param enabled names; those that have no kind do nothing (the option table says so to the operator). */
+  constructor(
+    kinds: readonly AdmissionPluginKind[],
+    enabled: ReadonlySet<AdmissionPluginName>,
+    context: PluginContext,
+  ) {
+    this.#running = ADMISSION_PLUGINS.flatMap(({ name }) => {
+      const kind = enabled.has(name) ? kinds.find((one) => one.name === name) : undefined;
+      return kind === undefined ? [] : [{ wants: kind.wants, plugin: kind.create(context) }];
+    });
+  }
+
+  /** The plugins that want to hear of a write. */
+  phases(type: KnownType, subresource: string, operation: Operation): PluginPhases {
+    let ofType = this.#known.get(type);
+    if (ofType === undefined) {
+      ofType = new Map();
+      this.#known.set(type, ofType);
+    }
+    const key = subresource === '' ? operation : `${operation}/${subresource}`;
+    let phases = ofType.get(key);
+    if (phases === undefined) {
+      phases = this.#find(type, subresource, operation);
+      ofType.set(key, phases);
+    }
+    return phases;
+  }
+
+  #find(type: KnownType, subresource: string, operation: Operation): PluginPhases {
+    const plugins = this.#running
+      .filter(({ wants }) => wants.some((wanted) => isWanted(wanted, type, subresource, operation)))
+      .map(({ plugin }) => plugin);
+    if (plugins.length === 0) return NO_PLUGINS;
+    return {
+      mutating: plugins.flatMap(({ mutate }) => (mutate === undefined ? [] : [mutate])),
+      validating: plugins.flatMap(({ validate }) => (validate === undefined ? [] : [validate])),
+    };
+  }
+}
+
+function isWanted(
+  { operations, resources }: Wanted,
+  type: KnownType,
+  subresource: string,
+  operation: Operation,
+): boolean {
+  if (!operations.includes(operation)) return false;
+  const key = subresource === '' ? kindKey(type) : `${kindKey(type)}/${subresource}`;
+  return resources.includes(key) || resources.includes('**') || (subresource === '' && resources.includes('*'));
+}
+
+/** Runs plugins one after the other; undefined when none of them had to wait. Throws what refuses the write. */
+export function callEach(calls: readonly PluginCall[], of: Parameters<PluginCall>[0]): Promise<void> | undefined {
+  for (let index = 0; index < calls.length; index++) {
+    const waiting = calls[index]!(of);
+    if (waiting !== undefined) return callRest(waiting, calls, index + 1, of);
+  }
+  return undefined;
+}
+
+async function callRest(
+  waiting: Promise<void>,
+  calls: readonly PluginCall[],
+  from: number,
+  of: Parameters<PluginCall>[0],
+): Promise<void> {
+  await waiting;
+  for (let index = from; index < calls.length; index++) await calls[index]!(of);
+}

@@ -1,0 +1,13 @@
+// Every admission plugin that exists in code. Their order, and which run by default, is config/admission-plugins.ts.
+import { alwaysAdmit } from './always-admit/always-admit.ts';
+import { alwaysDeny } from './always-deny/always-deny.ts';
+import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
+import type { AdmissionPluginKind } from './plugin.ts';
+import { serviceAccount } from './service-account/service-account.ts';
+
+export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
+  alwaysAdmit,
+  namespaceLifecycle,
+  serviceAccount,
+  alwaysDeny,
+];

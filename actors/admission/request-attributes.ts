@@ -1,0 +1,43 @@
+// The attributes of the write that a request asks for.
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import { viewOf } from '../../api/subresource-views.ts';
+import { Attributes, type Operation } from './attributes.ts';
+import type { WriteRequest } from './protocol.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** What of a write the request alone does not say. */
+export interface Manner {
+  readonly operation: Operation;
+  readonly dryRun: boolean;
+  /** Absent: that of the path. A PUT to a missing object, for one, creates the object itself. */
+  readonly subresource?: string;
+  /** Absent: true. */
+  readonly isTracked?: boolean;
+}
+
+/** What a request is about, for its steps and plugins. Its objects are those of each try (`Attributes.begin`). */
+export function attributesOf(
+  write: WriteContext,
+  { target, user, userAgent, parameters }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'>,
+  type: KnownType,
+  { operation, dryRun, subresource = target.subresource, isTracked = true }: Manner,
+): Attributes {
+  const { namespace, name } = target;
+  return new Attributes(
+    {
+      operation,
+      kind: write.kinds.of(type),
+      subresource,
+      namespace,
+      name,
+      user,
+      userAgent,
+      parameters,
+      dryRun,
+      isTracked,
+      plugins: write.plugins.phases(type, subresource, operation),
+      view: subresource === '' ? undefined : viewOf(subresource),
+    },
+    write.dialect,
+  );
+}

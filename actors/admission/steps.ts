@@ -1,0 +1,149 @@
+// What is done to an object on its way into the store, in the order it is done, and where admission plugins stand in it.
+// Every try of a write goes through all of its steps, so that what is stored has been through each of them.
+
+import type { JsonObject } from '../../api/json-value.ts';
+import { begun, nameSuffix, placedNew, prepareUpdate } from '../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
+import type { SubresourceView } from '../../api/subresource-views.ts';
+import type { Attributes, PluginCall } from './attributes.ts';
+import { canonicalOf } from './completion.ts';
+import type { Allocation } from './kind-version.ts';
+import { keepOwnersOnce } from './owners-once.ts';
+import { ownByCreator, ownByUpdater } from './ownership.ts';
+import { callEach } from './plugins/chain.ts';
+import { requireValidNew, requireValidUpdate } from './validity.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** Changes `attributes.object`, or throws what refuses the write. A step that need not wait answers nothing. */
+export type Step = (attributes: Attributes, write: WriteContext) => Promise<void> | undefined | void;
+
+/** A new object, from what its creator means to what is stored. */
+export const CREATE_STEPS: readonly Step[] = [
+  keepOwnersOnce,
+  placeNew,
+  complete,
+  ownByCreator,
+  mutatingPlugins,
+  begin,
+  completeAllocation,
+  requireValidNew,
+  allocate,
+  validatingPlugins,
+];
+
+/** An object that replaces a stored one, which a patch, an apply or a view of it has been merged into. */
+export const UPDATE_STEPS: readonly Step[] = [
+  keepOwnersOnce,
+  complete,
+  keepStored,
+  ownByUpdater,
+  mutatingPlugins,
+  completeAllocation,
+  requireValidUpdate,
+  allocate,
+  validatingPlugins,
+];
+
+/** A DELETE, and the subresources that store no object of their own (bindings, evictions, tokens, connections). */
+export const PLUGIN_STEPS: readonly Step[] = [mutatingPlugins, validatingPlugins];
+
+/** Takes every step. Rejects with what refuses the write. */
+export async function takeSteps(steps: readonly Step[], attributes: Attributes, write: WriteContext): Promise<void> {
+  for (const step of steps) {
+    const waiting = step(attributes, write);
+    if (waiting !== undefined) await waiting;
+  }
+}
+
+/** What plugins make of an object that is answered and not stored. Throws what refuses it. */
+export async function admitOnce(write: WriteContext, attributes: Attributes, object: JsonObject): Promise<JsonObject> {
+  attributes.begin(0, timestampOf(write.context.clock.nowMs()), undefined, object);
+  await takeSteps(PLUGIN_STEPS, attributes, write);
+  return attributes.object;
+}
+
+/** Under the path's name and namespace, without what its creator cannot say. Throws 400. */
+function placeNew(attributes: Attributes): void {
+  attributes.object = placedNew(attributes.object, attributes.type, attributes.asked);
+}
+
+function complete(attributes: Attributes, { completion }: WriteContext): void {
+  attributes.object = completion.completed(attributes.object, attributes);
+}
+
+/** What the server gives a new object, in canonical form. */
+function begin(attributes: Attributes, { context: { random } }: WriteContext): void {
+  const { type, nowIso, kind } = attributes;
+  const randomSuffix = metadataOf(attributes.object).name ? '' : nameSuffix(() => random.next());
+  const made = begun(attributes.object, type, { nowIso, uid: random.uuid(), randomSuffix });
+  attributes.object = canonicalOf(kind.strategy.onCreate?.(made, attributes) ?? made, kind);
+}
+
+/** What an update cannot change is as it is stored. Throws 400, 409, and 422 for a version that had to be named. */
+function keepStored(attributes: Attributes): void {
+  const { kind, type, object, asked } = attributes;
+  const old = attributes.old!;
+  const changed = kind.strategy.onUpdate?.(object, old, attributes) ?? object;
+  attributes.object = prepareUpdate(canonicalOf(changed, kind), old, type, asked);
+}
+
+/** The fields of addresses that follow from others. Throws 422. */
+function completeAllocation(attributes: Attributes): void {
+  const { kind, type, object, old } = attributes;
+  if (kind.allocation !== undefined) attributes.object = kind.allocation.complete(type, object, old);
+}
+
+/** Addresses and ports for what still needs them, committed with the object. Throws 422. */
+function allocate(attributes: Attributes): Promise<void> | undefined {
+  const { allocation } = attributes.kind;
+  return allocation === undefined ? undefined : allocateFrom(attributes, allocation);
+}
+
+async function allocateFrom(attributes: Attributes, allocation: Allocation): Promise<void> {
+  const { type, old, tries, asked } = attributes;
+  // The first choice is blind, since it is nearly always free.
+  const { object, also } = await allocation.allocate(type, attributes.object, old, tries > 0 || asked.dryRun);
+  attributes.object = object;
+  attributes.commitAlso(also);
+}
+
+/** The place of plugins that change objects. */
+function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
+  const { mutating } = attributes.asked.plugins;
+  return mutating.length === 0 ? undefined : mutate(mutating, attributes, write);
+}
+
+/** What plugins have changed is completed where they ask for it, and keeps what no update changes. */
+async function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> {
+  const before = attributes.object;
+  await callThroughView(calls, attributes);
+  if (attributes.object === before) return;
+  if (!attributes.isComplete) complete(attributes, write);
+  if (attributes.asked.operation === 'update') keepStored(attributes);
+}
+
+/** The place of plugins that look at the object as it will be stored. */
+function validatingPlugins(attributes: Attributes): Promise<void> | undefined {
+  const { validating } = attributes.asked.plugins;
+  return validating.length === 0 ? undefined : callThroughView(validating, attributes);
+}
+
+/** Plugins see what the client sees: where that is another kind's view of the object, they are shown the view. */
+function callThroughView(calls: readonly PluginCall[], attributes: Attributes): Promise<void> | undefined {
+  const { view } = attributes.asked;
+  return view === undefined ? callEach(calls, attributes) : callWithView(calls, attributes, view);
+}
+
+async function callWithView(
+  calls: readonly PluginCall[],
+  attributes: Attributes,
+  view: SubresourceView,
+): Promise<void> {
+  const { object, old } = attributes;
+  const shown = view.of(object);
+  attributes.object = shown;
+  attributes.old = old && view.of(old);
+  await callEach(calls, attributes);
+  attributes.object = attributes.object === shown ? object : view.applied(object, attributes.object, attributes.type);
+  attributes.old = old;
+}

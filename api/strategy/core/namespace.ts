@@ -1,0 +1,57 @@
+// Namespaces: the finalizers of their spec, which only the finalize subresource changes, keep one until its contents are
+// gone; on its way it is Terminating.
+import { type Deletion, type DeletionOutcome, finalizersOnDelete } from '../../deletion.ts';
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import { metadataOf, type ObjectMeta, timestampOf } from '../../object-meta.ts';
+import type { ResourceType } from '../../resources/resource-type.ts';
+import type { Strategy, WriteFacts } from '../strategy.ts';
+
+interface NamespaceSpec {
+  readonly finalizers?: readonly string[];
+}
+
+function specOf(object: JsonObject): NamespaceSpec {
+  return isJsonObject(object.spec) ? (object.spec as NamespaceSpec) : {};
+}
+
+/** The server's own finalizer is there from the beginning. */
+function withFinalizer(object: JsonObject, { dialect }: WriteFacts): JsonObject {
+  const spec = specOf(object);
+  const { finalizers = [] } = spec;
+  if (finalizers.includes(dialect.brand)) return object;
+  return { ...object, spec: { ...spec, finalizers: [...finalizers, dialect.brand] } };
+}
+
+/** The finalize subresource changes spec.finalizers and nothing else, every other update all but these. */
+function updated(object: JsonObject, old: JsonObject, { subresource }: WriteFacts): JsonObject {
+  if (subresource === 'finalize') {
+    const { resourceVersion = '' } = metadataOf(object);
+    const { finalizers = [] } = specOf(object);
+    return { ...old, metadata: { ...metadataOf(old), resourceVersion }, spec: { ...specOf(old), finalizers } };
+  }
+  const { finalizers: _, ...rest } = specOf(object);
+  const { finalizers } = specOf(old);
+  return { ...object, spec: finalizers === undefined ? rest : { ...rest, finalizers } };
+}
+
+/** Its contents go first, then spec.finalizers, then the namespace itself. */
+function deleted(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome | undefined {
+  if (!isHeld(object)) return undefined;
+  const before = metadataOf(object);
+  if (before.deletionTimestamp) return { action: 'pending', object };
+  const finalizers = finalizersOnDelete(before.finalizers ?? [], type, deletion);
+  const { finalizers: _, ...others } = before;
+  const metadata: ObjectMeta = {
+    ...others,
+    ...(finalizers.length === 0 ? undefined : { finalizers }),
+    deletionTimestamp: timestampOf(deletion.nowMs),
+  };
+  const status = { ...(isJsonObject(object.status) ? object.status : undefined), phase: 'Terminating' };
+  return { action: 'store', object: { ...object, metadata, status } };
+}
+
+function isHeld(object: JsonObject): boolean {
+  return (specOf(object).finalizers?.length ?? 0) > 0;
+}
+
+export const namespace: Strategy = { onCreate: withFinalizer, onUpdate: updated, onDelete: deleted, isHeld };

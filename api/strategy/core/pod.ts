@@ -1,0 +1,18 @@
+// Pods: what their creation adds, and how long they may take to end.
+import { isJsonObject, type JsonObject } from '../../json-value.ts';
+import type { Strategy } from '../strategy.ts';
+
+/** Facts: option, else the pod's own period, else 0; 0 when it is bound to no node or has ended. */
+function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number {
+  const spec = (isJsonObject(pod.spec) ? pod.spec : {}) as {
+    nodeName?: string;
+    terminationGracePeriodSeconds?: number;
+  };
+  const phase = isJsonObject(pod.status) ? pod.status.phase : undefined;
+  if ((spec.nodeName ?? '') === '' || phase === 'Failed' || phase === 'Succeeded') return 0;
+  const seconds = askedSeconds ?? spec.terminationGracePeriodSeconds ?? 0;
+  // A negative period means at once, as short as one can ask for.
+  return seconds < 0 ? 1 : seconds;
+}
+
+export const pod: Strategy = { graceSeconds };

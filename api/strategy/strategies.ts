@@ -1,0 +1,29 @@
+// The strategies of all kinds that have one, by the first label of the group (`core` for the group without a name) and the
+// plural: one key for every version and dialect.
+import type { ResourceType } from '../resources/resource-type.ts';
+import { job } from './batch/job.ts';
+import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
+import { namespace } from './core/namespace.ts';
+import { pod } from './core/pod.ts';
+import { secret } from './core/secret.ts';
+import { endpointSlice } from './discovery/endpoint-slice.ts';
+import { NO_RULES, type Strategy } from './strategy.ts';
+
+export const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  'batch/jobs': job,
+  'certificates/certificatesigningrequests': certificateSigningRequest,
+  'core/namespaces': namespace,
+  'core/pods': pod,
+  'core/secrets': secret,
+  'discovery/endpointslices': endpointSlice,
+};
+
+/** The rules of a type; the empty ones where it has none. */
+export function strategyOf(type: Pick<ResourceType, 'group' | 'plural'>): Strategy {
+  return STRATEGIES[kindKey(type)] ?? NO_RULES;
+}
+
+/** `core/pods`, `apps/daemonsets`: a kind in every version and dialect. */
+export function kindKey({ group, plural }: Pick<ResourceType, 'group' | 'plural'>): string {
+  return `${group.split('.', 1)[0] || 'core'}/${plural}`;
+}

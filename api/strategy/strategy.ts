@@ -1,0 +1,49 @@
+// What a kind does on its way into the store beyond what its row in the resource table says: one file a kind that has such
+// rules, under the first label of its group. Pure: time, caller and names come in. Validation is validation/kinds, what
+// must be asked of the cluster is an admission plugin.
+import type { Dialect } from '../../config/dialect.ts';
+import type { Deletion, DeletionOutcome } from '../deletion.ts';
+import type { JsonObject } from '../json-value.ts';
+import type { ResourceType } from '../resources/resource-type.ts';
+
+/** Who asks for a write. */
+export interface Requester {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+/** What of a write the rules of a kind may depend on. */
+export interface WriteFacts {
+  /** In the version that the client speaks, as are the objects. */
+  readonly type: ResourceType;
+  readonly dialect: Dialect;
+  readonly user: Requester;
+  readonly subresource: string;
+  readonly nowIso: string;
+  /** The object as it is stored; undefined where there is none yet. */
+  readonly old: JsonObject | undefined;
+}
+
+/**
+ * The rules of one kind, each at its place among the steps of a write (actors/admission/steps.ts). The objects given are
+ * never changed; an object that needs no change is answered as it is.
+ */
+export interface Strategy {
+  /** What a client's object stands for: its shorthands written out, what it may not say taken out. Defaults follow. */
+  readonly meant?: (object: JsonObject, facts: WriteFacts) => JsonObject;
+  /** What the server adds to a new object, complete and named. Its creator does not own it. */
+  readonly onCreate?: (object: JsonObject, facts: WriteFacts) => JsonObject;
+  /** What an update may change, of an object that has its defaults. */
+  readonly onUpdate?: (object: JsonObject, old: JsonObject, facts: WriteFacts) => JsonObject;
+  /** Seconds that an object may take to end; absent: objects of the kind end at once. */
+  readonly graceSeconds?: (object: JsonObject, askedSeconds: number | undefined) => number;
+  /** What a DELETE makes of an object where that is not the same for all kinds. */
+  readonly onDelete?: (object: JsonObject, type: ResourceType, deletion: Deletion) => DeletionOutcome | undefined;
+  /** True while something beside its finalizers keeps an object that is being deleted. */
+  readonly isHeld?: (object: JsonObject) => boolean;
+}
+
+/** Of kinds without rules of their own. */
+export const NO_RULES: Strategy = {};
