@@ -3,7 +3,6 @@
 
 import type { Registry } from '../api/resources/registry.ts';
 import type { KnownType } from '../api/resources/resource-table.ts';
-import { enabledAdmissionPlugins } from '../config/admission-plugins.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ActorContext, ActorKind } from '../runtime/actor.ts';
@@ -14,6 +13,7 @@ import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
 import { type OpenListener, openListener } from '../transport/open-listener.ts';
 import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
+import { runningPlugins } from './admission/plugins/plugins.ts';
 import { auditKind } from './audit/audit.ts';
 import { type AuthOptions, authKind } from './auth/auth.ts';
 import type { AuthorizationMode } from './auth/authorizers/modes.ts';
@@ -142,7 +142,7 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
       collectsGarbage: options.enableGarbageCollector,
       collectionWorkers: options.deleteCollectionWorkers,
     },
-    plugins: new Set(enabledAdmissionPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins)),
+    plugins: runningPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins),
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };

@@ -10,7 +10,6 @@ import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../a
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
-import type { AdmissionPluginName } from '../../config/admission-plugins.ts';
 import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
@@ -22,13 +21,14 @@ import type { StoreProtocol } from '../store/protocol.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { Completion } from './completion.ts';
+import { admitConnection } from './connect.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
-import { PLUGIN_KINDS } from './plugins/plugins.ts';
+import type { AdmissionPluginKind } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
@@ -44,8 +44,8 @@ export interface AdmissionOptions {
   readonly validation: ValidationSettings;
   readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
-  /** The admission plugins that run. */
-  readonly plugins: ReadonlySet<AdmissionPluginName>;
+  /** The admission plugins that run, in their order. */
+  readonly plugins: readonly AdmissionPluginKind[];
 }
 
 export class Admission implements Actor<AdmissionProtocol> {
@@ -72,7 +72,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       store: context.ref<StoreProtocol>('store'),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
-      plugins: new PluginChain(PLUGIN_KINDS, plugins, { reader, registry, dialect: registry.dialect, auth }),
+      plugins: new PluginChain(plugins, { reader, registry, dialect: registry.dialect, auth }),
       completion: new Completion(validation.gate),
       serverSideApply,
       validation: objectValidation(schema, validation),
@@ -89,6 +89,12 @@ export class Admission implements Actor<AdmissionProtocol> {
         this.#write.hub.ask({ type: 'status' }, { deadlineMs: this.#write.requestTimeoutMs }).then(
           ({ ready }) => reply.send({ ready } satisfies AdmissionStatus),
           (error: unknown) => reply.fail(error),
+        );
+        return;
+      case 'connect':
+        admitConnection(this.#write, message).then(
+          () => reply.send({ refused: undefined }),
+          (error: unknown) => (isStatusError(error) ? reply.send({ refused: error.status }) : reply.fail(error)),
         );
         return;
       case 'bind':

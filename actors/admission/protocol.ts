@@ -1,6 +1,8 @@
 // What admission understands: writes, from HTTP requests, the scheduler and controllers alike.
 
 import type { User } from '../../api/authorization/attributes.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import type { Status } from '../../api/status/status.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 
@@ -43,6 +45,14 @@ export interface WriteRequest {
   readonly payload: Uint8Array;
 }
 
+/** A connection to be opened. `options`: what it asks for, as PodExecOptions and the like. */
+export interface ConnectRequest {
+  readonly target: WriteTarget;
+  readonly user: User;
+  readonly userAgent: string;
+  readonly options: JsonObject;
+}
+
 /** The answer to a write: a stored object, or a body made for the occasion (Status, Scale, a list of deleted objects). */
 export type WriteReply =
   | { readonly code: number; readonly place: PublishedPlace; readonly warnings?: readonly string[] }
@@ -73,6 +83,11 @@ export interface AdmissionProtocol extends Protocol {
     readonly write: { readonly message: WriteRequest; readonly reply: WriteReply };
     /** Whether what it checks against has been read. */
     readonly status: { readonly message: Record<never, never>; readonly reply: AdmissionStatus };
+    /** May a connection to a pod, node or service be opened? Log streams are read, and not asked about. */
+    readonly connect: {
+      readonly message: ConnectRequest;
+      readonly reply: { readonly refused: Status | undefined };
+    };
     /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
     readonly bind: {
       readonly message: { readonly bindings: readonly Binding[]; readonly user: User };

@@ -277,6 +277,7 @@ export class Ingress implements Actor<IngressProtocol> {
     return new Connects({
       registry,
       hub: this.#context.ref<HubProtocol>('hub'),
+      admission: this.#context.ref<AdmissionProtocol>('admission'),
       slabs: ThreadSlabs.of(this.#context),
       requestTimeoutMs,
       random: () => random.next(),

@@ -2,7 +2,6 @@
 // look-ups in small maps.
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { kindKey } from '../../../api/strategy/strategies.ts';
-import { ADMISSION_PLUGINS, type AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext, Wanted } from './plugin.ts';
 
@@ -18,16 +17,9 @@ export class PluginChain {
   readonly #running: readonly Running[];
   readonly #known = new Map<KnownType, Map<string, PluginPhases>>();
 
-  /** @param enabled names; those that have no kind do nothing (the option table says so to the operator). */
-  constructor(
-    kinds: readonly AdmissionPluginKind[],
-    enabled: ReadonlySet<AdmissionPluginName>,
-    context: PluginContext,
-  ) {
-    this.#running = ADMISSION_PLUGINS.flatMap(({ name }) => {
-      const kind = enabled.has(name) ? kinds.find((one) => one.name === name) : undefined;
-      return kind === undefined ? [] : [{ wants: kind.wants, plugin: kind.create(context) }];
-    });
+  /** @param kinds in the order they run. */
+  constructor(kinds: readonly AdmissionPluginKind[], context: PluginContext) {
+    this.#running = kinds.map(({ wants, create }) => ({ wants, plugin: create(context) }));
   }
 
   /** The plugins that want to hear of a write. */

@@ -1,4 +1,5 @@
 // Every admission plugin that exists in code. Their order, and which run by default, is config/admission-plugins.ts.
+import { enabledAdmissionPlugins } from '../../../config/admission-plugins.ts';
 import { alwaysAdmit } from './always-admit/always-admit.ts';
 import { alwaysDeny } from './always-deny/always-deny.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
@@ -11,3 +12,13 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   serviceAccount,
   alwaysDeny,
 ];
+
+/** The plugins that run under `--enable-admission-plugins` and `--disable-admission-plugins`, in the order they run. */
+export function runningPlugins(
+  enabled: readonly string[],
+  disabled: readonly string[],
+): readonly AdmissionPluginKind[] {
+  return enabledAdmissionPlugins(enabled, disabled).flatMap((name) =>
+    PLUGIN_KINDS.filter((kind) => kind.name === name),
+  );
+}

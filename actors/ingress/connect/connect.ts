@@ -12,6 +12,7 @@ import {
   podBackend,
   serviceCandidates,
 } from '../../../api/connect/backends.ts';
+import { connectOptions } from '../../../api/connect/connect-options.ts';
 import {
   backendPath,
   backendQuery,
@@ -40,6 +41,7 @@ import { decodeStored } from '../../../storage/stored-json.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { refusalStatus } from '../reads/reads.ts';
@@ -54,6 +56,7 @@ export interface ConnectSettings extends AgentReach {
 export interface ConnectParts {
   readonly registry: Registry;
   readonly hub: Ref<HubProtocol>;
+  readonly admission: Ref<AdmissionProtocol>;
   readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
   /** In [0, 1). */
@@ -89,6 +92,7 @@ export class Connects {
     if (this.#open >= OPEN_MAX) throw new OrchError('Overloaded', 'too many connections to node agents are open');
     this.#open++;
     try {
+      if (info.subresource !== 'log') await this.#admit(exchange, info, type);
       if (info.subresource === 'proxy') await this.#proxy(exchange, info, type);
       else await this.#podStream(exchange, info, type, info.subresource as PodStream);
     } catch (error) {
@@ -97,6 +101,23 @@ export class Connects {
     } finally {
       this.#open--;
     }
+  }
+
+  /** Throws what an admission plugin refuses the connection with. */
+  async #admit(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+    const { group, version, resource, subresource, namespace, name, rest } = info;
+    const options = connectOptions(type.subresources.get(subresource)?.kind ?? '', exchange.query, rest);
+    const { refused } = await this.#parts.admission.ask(
+      {
+        type: 'connect',
+        target: { group, version, resource, subresource, namespace, name },
+        user: exchange.user,
+        userAgent: exchange.request.header('user-agent'),
+        options,
+      },
+      { deadlineMs: this.#parts.requestTimeoutMs },
+    );
+    if (refused !== undefined) throw new StatusError(refused);
   }
 
   /** Ends every connection. */

@@ -1,5 +1,7 @@
 // A store on the memory engine, a hub and admission, made by the server's own roster, in one thread under virtual time.
 // Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
+import { admissionKind } from '../../../actors/admission/admission.ts';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import type { AdmissionProtocol, WriteReply, WriteVerb } from '../../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import { roster } from '../../../actors/roster.ts';
@@ -69,6 +71,26 @@ function settings(featureGates: string): ServerSettings {
   } as unknown as ServerSettings;
 }
 
+/** Admission as the roster makes it, but for its plugins. */
+function admissionWith(plugins: readonly AdmissionPluginKind[]): ActorKind<ServerSettings> {
+  return {
+    ...admissionKind,
+    create: (context, given) =>
+      admissionKind.create(context, {
+        registry: registryFor(given),
+        requestTimeoutMs: given.options.requestTimeoutMs,
+        serverSideApply: true,
+        deletion: { collectsGarbage: true, collectionWorkers: 1 },
+        network: {
+          clusterIpRanges: given.options.serviceClusterIpRange,
+          nodePorts: given.options.serviceNodePortRange,
+        },
+        validation: { allowPrivileged: false, gate: () => false },
+        plugins,
+      }),
+  };
+}
+
 /** Lets a test act between what a write has read and its commit. */
 class Gate {
   beforeCommit: (() => Promise<unknown>) | undefined;
@@ -129,9 +151,15 @@ export class AdmissionWorld {
 
   /** With a live namespace `default`, unless told otherwise. */
   static async start(
-    options: { seed?: number; namespaces?: readonly string[]; featureGates?: string } = {},
+    options: {
+      seed?: number;
+      namespaces?: readonly string[];
+      featureGates?: string;
+      /** Instead of those that run by default. */
+      plugins?: readonly AdmissionPluginKind[];
+    } = {},
   ): Promise<AdmissionWorld> {
-    const { seed = 1, namespaces = ['default'], featureGates = '' } = options;
+    const { seed = 1, namespaces = ['default'], featureGates = '', plugins } = options;
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
     const gate = new Gate();
@@ -139,6 +167,7 @@ export class AdmissionWorld {
     const kinds = roster
       .filter(({ kind }) => ['store', 'hub', 'admission'].includes(kind))
       .map((kind): ActorKind<ServerSettings> => {
+        if (kind.kind === 'admission' && plugins !== undefined) return admissionWith(plugins);
         if (kind.kind !== 'store') return kind;
         return {
           ...kind,
