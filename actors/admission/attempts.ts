@@ -15,7 +15,7 @@ export interface Commitment<Answer> {
   /** The answer once it is committed; the place of an object that was put. */
   readonly committed: (place: PublishedPlace) => Answer;
   /** Throws where a refusal of the store is the end of it; absent: every refusal is a lost race. */
-  readonly lost?: (refusal: Refusal) => void;
+  readonly lost?: (refusal: Refusal) => void | Promise<void>;
 }
 
 export type Refusal = Extract<TransactionResult, { readonly ok: false }>;
@@ -41,7 +41,7 @@ export async function untilCommitted<Answer>(
     if ('answer' in decided) return decided.answer;
     const result = await commitOne(write, decided.draft);
     if (result.ok) return decided.committed(result.places[0]!);
-    decided.lost?.(result);
+    await decided.lost?.(result);
   }
   throw new StatusError(gaveUp());
 }

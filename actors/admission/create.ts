@@ -15,7 +15,7 @@ import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
-import { findPlace } from './store-reader.ts';
+import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** Tries for a generated name that is free, and for a namespace that stands still. */
@@ -62,17 +62,24 @@ function commitment(write: WriteContext, attributes: Attributes, isGenerated: bo
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),
-    lost: ({ reason, key }: Refusal) => {
-      if (reason !== 'exists' || key !== put.key || isGenerated) return;
-      throw new StatusError(alreadyExists(type, metadataOf(object).name ?? ''));
+    lost: async ({ reason, key }: Refusal) => {
+      if (reason === 'exists' && key === put.key && !isGenerated) await refuseTaken(write, attributes);
     },
   };
 }
 
 async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<WriteReply> {
-  const { type, object, managedFieldsText, warnings, asked } = attributes;
-  const { name = '' } = metadataOf(object);
-  if ((await findPlace(write, type, asked.namespace, name)) !== null) throw new StatusError(alreadyExists(type, name));
+  const { type, object, managedFieldsText, warnings } = attributes;
+  await refuseTaken(write, attributes);
   const made = withManagedFields(write.forms.asked(type, write.forms.stored(type, object)), managedFieldsText);
   return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
+}
+
+/** Throws 409 where the name is taken, and says so if that is on its way out. */
+async function refuseTaken(write: WriteContext, { type, object, asked }: Attributes): Promise<void> {
+  const { name = '' } = metadataOf(object);
+  const place = await findPlace(write, type, asked.namespace, name);
+  if (place === null) return;
+  const { deletionTimestamp } = metadataOf(decodePlace(write, place));
+  throw new StatusError(alreadyExists(type, name, Boolean(deletionTimestamp)));
 }

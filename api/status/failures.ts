@@ -96,9 +96,10 @@ export function notAcceptable(accepted: readonly string[] = []): Status {
   return failure(406, 'NotAcceptable', message, {});
 }
 
-/** 409: a create met an existing name. */
-export function alreadyExists(type: NamedType, name: string): Status {
-  return failure(409, 'AlreadyExists', `${qualifiedName(type)} ${quote(name)} already exists`, about(name, type));
+/** 409: a create met an existing name. `isLeaving`: of an object that is being deleted, so that trying again may help. */
+export function alreadyExists(type: NamedType, name: string, isLeaving = false): Status {
+  const text = `${qualifiedName(type)} ${quote(name)} already exists`;
+  return failure(409, 'AlreadyExists', isLeaving ? `object is being deleted: ${text}` : text, about(name, type));
 }
 
 /** 409: the object is not in the state the request counts on. */
@@ -109,7 +110,11 @@ export function conflict(type: NamedType, name: string, detail: string): Status 
 
 /** 409: the resourceVersion given is no longer the current one. */
 export function conflictModified(type: NamedType, name: string): Status {
-  return conflict(type, name, 'the object has been modified; read its latest version and repeat the change there');
+  return conflict(
+    type,
+    name,
+    'the object has been modified; please apply your changes to the latest version and try again',
+  );
 }
 
 /** One field an apply would take from another manager. */

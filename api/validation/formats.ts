@@ -5,7 +5,7 @@
 interface Format {
   readonly pattern: RegExp;
   readonly lengthMax: number;
-  /** Said of a value that does not match; the pattern follows it. */
+  /** Said of a value that does not match: what one would be, by the name users know it by. Examples and pattern follow. */
   readonly rule: string;
   /** A rule that a pattern does not say: the complaint, or undefined. */
   readonly further?: (value: string) => string | undefined;
@@ -16,8 +16,15 @@ const SUBDOMAIN = `${LABEL}(\\.${LABEL})*`;
 const NAME_PART = '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]';
 
 /** Patterns must not backtrack far: no text may match one in two ways. Those without a length limit are character runs. */
-function format(source: string, lengthMax: number, rule: string, further?: Format['further']): Format {
-  const said = `${rule} (regex used for validation is '${source}')`;
+function format(
+  source: string,
+  lengthMax: number,
+  rule: string,
+  examples: readonly string[],
+  further?: Format['further'],
+): Format {
+  const like = examples.length === 0 ? '' : `e.g. ${examples.map((example) => `'${example}'`).join(', or ')}, `;
+  const said = `${rule} (${like}regex used for validation is '${source}')`;
   const pattern = new RegExp(`^(?:${source})$`);
   return { pattern, lengthMax, rule: said, ...(further === undefined ? undefined : { further }) };
 }
@@ -34,47 +41,81 @@ const PORT_NAME_RULES: readonly (readonly [broken: RegExp, complaint: string])[]
 ];
 
 const FORMATS = {
-  dns1123Label: format(LABEL, 63, "lower-case letters, digits and '-', a letter or digit at both ends"),
+  dns1123Label: format(
+    LABEL,
+    63,
+    "a lowercase RFC 1123 label has only lower-case letters, digits and '-', and a letter or digit at both ends",
+    ['my-name', '123-abc'],
+  ),
   dns1123Subdomain: format(
     SUBDOMAIN,
     253,
-    "lower-case letters, digits, '-' and '.', a letter or digit around each '.'",
+    "a lowercase RFC 1123 subdomain has only lower-case letters, digits, '-' and '.', and a letter or digit around each '.'",
+    ['example.com'],
   ),
   dns1035Label: format(
     '[a-z]([-a-z0-9]*[a-z0-9])?',
     63,
-    "lower-case letters, digits and '-', first a letter and last a letter or digit",
+    "a DNS-1035 label has only lower-case letters, digits and '-', first a letter and last a letter or digit",
+    ['my-name', 'abc-123'],
   ),
-  wildcardSubdomain: format(`\\*\\.${SUBDOMAIN}`, 253, "'*.' and then a lower-case DNS name"),
+  wildcardSubdomain: format(
+    `\\*\\.${SUBDOMAIN}`,
+    253,
+    "a wildcard RFC 1123 subdomain is '*.' and then a lowercase RFC 1123 subdomain",
+    ['*.example.com'],
+  ),
   labelValue: format(
     `(${NAME_PART})?`,
     63,
-    "empty, or letters, digits, '-', '_' and '.', a letter or digit at both ends",
+    "a valid label is empty, or has only letters, digits, '-', '_' and '.', and a letter or digit at both ends",
+    ['MyValue', 'my_value', '12345'],
   ),
-  configMapKey: format('[-._a-zA-Z0-9]+', 253, "letters, digits, '-', '_' and '.'", notDots),
+  configMapKey: format(
+    '[-._a-zA-Z0-9]+',
+    253,
+    "a valid config key has only letters, digits, '-', '_' and '.'",
+    ['key.name', 'KEY_NAME', 'key-name'],
+    notDots,
+  ),
   envVarName: format(
     '[-._a-zA-Z][-._a-zA-Z0-9]*',
     Number.MAX_SAFE_INTEGER,
-    "letters, digits, '-', '_' and '.', not a digit first",
+    "a valid environment variable name has only letters, digits, '-', '_' and '.', not a digit first",
+    ['my.env-name', 'MY_ENV.NAME', 'MyEnvName1'],
     notDots,
   ),
-  portName: format('[-a-z0-9]+', 15, "lower-case letters, digits and '-'", (value) => {
+  portName: format('[-a-z0-9]+', 15, "a port name has only lower-case letters, digits and '-'", [], (value) => {
     return PORT_NAME_RULES.find(([broken]) => broken.test(value))?.[1];
   }),
-  percent: format('[0-9]+%', 64, "digits and then '%'"),
-  httpHeaderName: format('[-A-Za-z0-9]+', Number.MAX_SAFE_INTEGER, "letters, digits and '-'"),
+  percent: format('[0-9]+%', 64, "a valid percentage is digits and then '%'", ['1%', '93%']),
+  httpHeaderName: format(
+    '[-A-Za-z0-9]+',
+    Number.MAX_SAFE_INTEGER,
+    "a valid HTTP header has only letters, digits and '-'",
+    ['X-Header-Name'],
+  ),
   conditionReason: format(
     '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?',
     1024,
-    "letters, digits, '_', ',' and ':', first a letter and last none of ',' and ':'",
+    "a condition reason has only letters, digits, '_', ',' and ':', first a letter and last none of ',' and ':'",
+    ['my_name', 'MY_NAME', 'ReasonA:ReasonB'],
   ),
 } as const satisfies Readonly<Record<string, Format>>;
 
-const QUALIFIED_NAME_PART = format(NAME_PART, 63, "letters, digits, '-', '_' and '.', a letter or digit at both ends");
+const QUALIFIED_NAME_PART = format(
+  NAME_PART,
+  63,
+  "has only letters, digits, '-', '_' and '.', and a letter or digit at both ends",
+  ['MyName', 'my.name', '123-abc'],
+);
 /** Nearly every key that arrives is right and short, and one test says so. */
 const PLAIN_QUALIFIED_NAME = new RegExp(
   `^(?:(?=[^/]{1,253}/)${SUBDOMAIN}/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$`,
 );
+
+const NOT_QUALIFIED =
+  "a qualified name is a name, or a DNS subdomain, one '/' and a name (e.g. 'MyName', or 'example.com/MyName')";
 
 /** A format that the table above describes. */
 export type TextFormat = keyof typeof FORMATS;
@@ -92,7 +133,7 @@ export function textProblems(name: TextFormat, value: string): readonly string[]
 
 function problemsOf({ pattern, lengthMax, rule, further }: Format, value: string): readonly string[] {
   if (value.length > lengthMax) return [`must have at most ${lengthMax} characters`];
-  if (!pattern.test(value)) return [`must be ${rule}`];
+  if (!pattern.test(value)) return [rule];
   const complaint = further?.(value);
   return complaint === undefined ? NO_PROBLEMS : [complaint];
 }
@@ -104,7 +145,7 @@ function problemsOf({ pattern, lengthMax, rule, further }: Format, value: string
 export function qualifiedNameProblems(value: string): readonly string[] {
   if (PLAIN_QUALIFIED_NAME.test(value)) return NO_PROBLEMS;
   const parts = value.split('/', 3);
-  if (parts.length > 2) return ['must be a name, or a DNS subdomain, one "/" and a name'];
+  if (parts.length > 2) return [NOT_QUALIFIED];
   const name = parts.at(-1)!;
   const problems: string[] = [];
   if (parts.length === 2) {

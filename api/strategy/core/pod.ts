@@ -1,6 +1,13 @@
 // Pods: what their creation adds, and how long they may take to end.
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
-import type { Strategy } from '../strategy.ts';
+import { qosClassOf } from '../../pods/quality-of-service.ts';
+import { withSeccompInStep } from '../../pods/seccomp.ts';
+import type { Strategy, WriteFacts } from '../strategy.ts';
+
+function begun(pod: JsonObject, { dialect }: WriteFacts): JsonObject {
+  const inStep = withSeccompInStep(pod, dialect);
+  return { ...inStep, status: { ...(inStep.status as JsonObject | undefined), qosClass: qosClassOf(inStep) } };
+}
 
 /** Facts: option, else the pod's own period, else 0; 0 when it is bound to no node or has ended. */
 function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number {
@@ -15,4 +22,4 @@ function graceSeconds(pod: JsonObject, askedSeconds: number | undefined): number
   return seconds < 0 ? 1 : seconds;
 }
 
-export const pod: Strategy = { graceSeconds };
+export const pod: Strategy = { onCreate: begun, graceSeconds };

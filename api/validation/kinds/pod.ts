@@ -5,6 +5,13 @@ import { parseIp } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
+import {
+  CONTAINER_LISTS,
+  containerSeccompPrefix,
+  podSeccompKey,
+  type SeccompProfile,
+  seccompDifference,
+} from '../../pods/seccomp.ts';
 import { climbingPathProblems } from '../field-formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
@@ -93,6 +100,38 @@ function checkSeccomp(key: string, profile: string, at: Report): void {
   else at.problems(`[${key}]`, profile, climbingPathProblems(profile.slice(LOCALHOST.length)));
 }
 
+/** Where annotations and fields both name a profile they must name the same. `meta` and `spec` lie where the run stands. */
+function checkSeccompInStep(annotations: Labels | undefined, spec: PodSpec | undefined, at: Report): void {
+  if (annotations === undefined || spec === undefined) return;
+  const check = (secured: Secured, key: string, path: string): void => {
+    const profile = secured.securityContext?.seccompProfile;
+    const annotation = annotations[key];
+    if (!profile || annotation === undefined) return;
+    const member = seccompDifference(annotation, profile);
+    if (member === undefined) return;
+    const what = member === 'type' ? 'type' : 'profile';
+    at.forbidden(
+      `${path}.securityContext.seccompProfile.${member}`,
+      `seccomp ${what} in annotation and field must match`,
+    );
+  };
+  check(spec as Secured, podSeccompKey(at.dialect), 'spec');
+  const prefix = containerSeccompPrefix(at.dialect);
+  for (const list of CONTAINER_LISTS) {
+    const containers = (spec as Readonly<Record<string, unknown>>)[list];
+    if (!Array.isArray(containers)) continue;
+    for (const [index, container] of (containers as readonly Secured[]).entries())
+      check(container, prefix + (container.name ?? ''), `spec.${list}[${index}]`);
+  }
+}
+
+interface Secured {
+  readonly name?: string;
+  readonly securityContext?: { readonly seccompProfile?: SeccompProfile | null } | null;
+}
+
+const podSeccomp: Rule<Pod> = (pod, at) => checkSeccompInStep(metadataOf(pod).annotations, pod.spec, at);
+
 interface PodTemplateSpec {
   readonly metadata?: { readonly annotations?: Labels };
   readonly spec?: PodSpec;
@@ -107,6 +146,7 @@ const template: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
     at.leave();
   }
   at.leave();
+  checkSeccompInStep(metadata?.annotations, spec, at);
   if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
     at.forbidden('spec.ephemeralContainers', 'ephemeral containers not allowed in pod template');
   }
@@ -265,7 +305,7 @@ const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
 };
 
 export const podTypes: RuleTable = {
-  'core/v1.Pod': { rules: [plainImages, noEphemeral, ephemeralNames, podAnnotations] },
+  'core/v1.Pod': { rules: [plainImages, noEphemeral, ephemeralNames, podAnnotations, podSeccomp] },
   'core/v1.PodTemplateSpec': { rules: [template] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },

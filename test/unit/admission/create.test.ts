@@ -314,3 +314,20 @@ test('of creates of one name at once exactly one succeeds', async (t) => {
   t.deepEqual(codes, [201, ...Array<number>(9).fill(409)]);
   await world.stop();
 });
+
+test('a create says when the object in its way is being deleted', async (t) => {
+  const world = await AdmissionWorld.start();
+  const path = '/api/v1/namespaces/default/configmaps';
+  const held = { metadata: { name: 'it', finalizers: ['example.com/hold'] } };
+  await world.created(path, held);
+  const taken = await world.write('create', path, { body: held });
+  t.is(taken.body.message, 'configmaps "it" already exists');
+  await world.write('delete', `${path}/it`);
+  for (const parameters of [{}, { dryRun: ['All'] }]) {
+    const { code, body } = await world.write('create', path, { body: held, parameters });
+    t.is(code, 409);
+    t.is(body.reason, 'AlreadyExists');
+    t.is(body.message, 'object is being deleted: configmaps "it" already exists');
+  }
+  await world.stop();
+});

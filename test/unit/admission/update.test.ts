@@ -354,3 +354,17 @@ test('a namespace keeps its finalizers but through finalize, which changes nothi
   );
   await world.stop();
 });
+
+test('conflicts are told in the words that clients look for', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created('/api/v1/namespaces/default/configmaps', { metadata: { name: 'it' } });
+  const path = '/api/v1/namespaces/default/configmaps/it';
+  const stale = { metadata: { name: 'it', resourceVersion: metadata.resourceVersion }, data: { a: 'b' } };
+  await world.write('update', path, { body: stale });
+  const { body } = await world.write('update', path, { body: { ...stale, data: { a: 'c' } } });
+  t.is(
+    body.message,
+    'Operation cannot be fulfilled on configmaps "it": the object has been modified; please apply your changes to the latest version and try again',
+  );
+  await world.stop();
+});
