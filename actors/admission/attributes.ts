@@ -1,11 +1,12 @@
 // The attributes of a write: the one record that every step, every strategy and every admission plugin is given. Who writes
 // what under which options is fixed; the objects, and what is committed with them, are those of the try under way.
+
+import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { User } from '../auth/protocol.ts';
 import type { Guard } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';

@@ -1,12 +1,13 @@
 // Bindings of pods to nodes: many at a time from the scheduler, one at a time through the binding subresource. Each pod
 // is its own transaction against the revision that was read.
+
+import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflict, conflictModified, notFound } from '../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../api/status/status.ts';
 import { created } from '../../api/status/successes.ts';
-import type { User } from '../auth/protocol.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { commitEach } from './commit.ts';

@@ -2,24 +2,18 @@
 // rules, under the first label of its group. Pure: time, caller and names come in. Validation is validation/kinds, what
 // must be asked of the cluster is an admission plugin.
 import type { Dialect } from '../../config/dialect.ts';
+import type { User } from '../authorization/attributes.ts';
 import type { Deletion, DeletionOutcome } from '../deletion.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
-
-/** Who asks for a write. */
-export interface Requester {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
 
 /** What of a write the rules of a kind may depend on. */
 export interface WriteFacts {
   /** In the version that the client speaks, as are the objects. */
   readonly type: ResourceType;
   readonly dialect: Dialect;
-  readonly user: Requester;
+  /** Who asks for it. */
+  readonly user: User;
   readonly subresource: string;
   readonly nowIso: string;
   /** The object as it is stored; undefined where there is none yet. */
