@@ -1,30 +1,22 @@
 // The objects of a new cluster against their reference, and under their real names in the kubernetes dialect.
 import test from 'ava';
-import type { BootstrapObject } from '../../../../api/bootstrap/bootstrap-object.ts';
-import type { BootstrapSettings } from '../../../../api/bootstrap/bootstrap-objects.ts';
-import { bootstrapObjects } from '../../../../api/bootstrap/bootstrap-objects.ts';
-import { API_GROUPS } from '../../../../api/resources/api-groups.ts';
-import { createRegistry } from '../../../../api/resources/registry.ts';
-import type { Dialect } from '../../../../config/dialect.ts';
-import { DIALECTS } from '../../../../config/dialect.ts';
-import { fixture } from '../resources/fixture.ts';
+import { desiredObjects } from '../../../actors/controllers/bootstrap-objects.ts';
+import type { BootstrapObject } from '../../../api/bootstrap/bootstrap-object.ts';
+import { flowControlObjects } from '../../../api/bootstrap/flow-control.ts';
+import { API_GROUPS } from '../../../api/resources/api-groups.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { fixture } from '../api/resources/fixture.ts';
+import { defaultOptions } from './fixture.ts';
 
 type Fact = Readonly<Record<string, unknown>> & { readonly section: string; readonly name: string };
 
 const FACTS = fixture<Fact>('bootstrap');
-const NOW = '2026-11-20T00:00:00Z';
 
-function settings(dialect: Dialect, runtimeConfig: readonly string[] = []): BootstrapSettings {
-  return {
-    registry: createRegistry(dialect, { runtimeConfig }),
-    service: { advertiseAddress: '192.0.2.1', port: 6443, serviceIp: '10.96.0.1' },
-    authentication: {},
-    now: NOW,
-  };
-}
-
-function everything(dialect: Dialect, changes: Partial<BootstrapSettings> = {}): readonly BootstrapObject[] {
-  return bootstrapObjects(dialect, { ...settings(dialect), ...changes }).flatMap(({ objects }) => objects);
+/** What the server makes at its start, and the flow control it will make once there is some. */
+function everything(dialect: Dialect): readonly BootstrapObject[] {
+  const made = desiredObjects(dialect, defaultOptions()).map(({ object }) => object as BootstrapObject);
+  return [...made, ...flowControlObjects(dialect, 'suggested'), ...flowControlObjects(dialect, 'mandatory')];
 }
 
 const ORCH = everything(DIALECTS.orch);
@@ -83,12 +75,11 @@ function flowSchemaFromFact(fact: Fact): object {
 const SECTIONS: Readonly<Record<string, readonly [kind: string, build: (fact: Fact) => object]>> = {
   namespaces: [
     'Namespace',
-    ({ name, labels, finalizers, phase }) => ({
+    ({ name, labels, finalizers }) => ({
       apiVersion: 'v1',
       kind: 'Namespace',
       metadata: { name, labels },
       spec: { finalizers },
-      status: { phase },
     }),
   ],
   clusterRoles: ['ClusterRole', (fact) => roleFromFact('ClusterRole', fact)],
@@ -135,125 +126,10 @@ test('groups and versions have the priorities of the reference', (t) => {
   );
 });
 
-test('every served group version but its own group has an API service', (t) => {
-  const { registry } = settings(DIALECTS.kubernetes);
-  const served = registry
-    .groups()
-    .filter(({ name }) => name !== 'apiregistration.k8s.io')
-    .flatMap(({ name, versions }) => versions.map((version) => `/${version}.${name}`));
-  t.deepEqual(keysOf(KUBERNETES, 'APIService').sort(), served.sort());
-  t.deepEqual(find(KUBERNETES, 'APIService', '/v1beta1.storage.k8s.io'), {
-    apiVersion: 'apiregistration.k8s.io/v1',
-    kind: 'APIService',
-    metadata: { name: 'v1beta1.storage.k8s.io', labels: { 'kube-aggregator.kubernetes.io/automanaged': 'onstart' } },
-    spec: { group: 'storage.k8s.io', version: 'v1beta1', groupPriorityMinimum: 16800, versionPriority: 9 },
-    status: {
-      conditions: [
-        {
-          type: 'Available',
-          status: 'True',
-          lastTransitionTime: NOW,
-          reason: 'Local',
-          message: 'storage.k8s.io/v1beta1 is served by this server itself',
-        },
-      ],
-    },
-  });
-});
-
-test('a version that is switched off has no API service', (t) => {
-  const objects = everything(DIALECTS.orch, settings(DIALECTS.orch, ['batch/v1=false']));
-  t.is(find(objects, 'APIService', '/v1.batch'), undefined);
-  t.truthy(find(objects, 'APIService', '/v1.apps'));
-});
-
-test('the API server has a service, endpoints and a slice of its own', (t) => {
-  const port = { name: 'https', port: 6443, protocol: 'TCP' };
-  t.deepEqual(find(KUBERNETES, 'Service', 'default/kubernetes'), {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: {
-      namespace: 'default',
-      name: 'kubernetes',
-      labels: { component: 'apiserver', provider: 'kubernetes' },
-    },
-    spec: {
-      type: 'ClusterIP',
-      clusterIP: '10.96.0.1',
-      clusterIPs: ['10.96.0.1'],
-      ipFamilies: ['IPv4'],
-      ipFamilyPolicy: 'SingleStack',
-      ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 6443 }],
-      sessionAffinity: 'None',
-    },
-  });
-  t.deepEqual(find(KUBERNETES, 'Endpoints', 'default/kubernetes'), {
-    apiVersion: 'v1',
-    kind: 'Endpoints',
-    metadata: {
-      namespace: 'default',
-      name: 'kubernetes',
-      labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' },
-    },
-    subsets: [{ addresses: [{ ip: '192.0.2.1' }], ports: [port] }],
-  });
-  t.deepEqual(find(KUBERNETES, 'EndpointSlice', 'default/kubernetes'), {
-    apiVersion: 'discovery.k8s.io/v1',
-    kind: 'EndpointSlice',
-    metadata: {
-      namespace: 'default',
-      name: 'kubernetes',
-      labels: { 'kubernetes.io/service-name': 'kubernetes' },
-    },
-    addressType: 'IPv4',
-    endpoints: [{ addresses: ['192.0.2.1'], conditions: { ready: true } }],
-    ports: [port],
-  });
-});
-
-test('its service can be of type NodePort, and of family IPv6', (t) => {
-  const service = { advertiseAddress: '2001:db8::1', port: 6443, serviceIp: 'fd00::1', serviceNodePort: 30443 };
-  const objects = everything(DIALECTS.orch, { service });
-  t.like(find(objects, 'Service', 'default/orch'), {
-    spec: { type: 'NodePort', ipFamilies: ['IPv6'], ports: [{ port: 443, nodePort: 30443 }] },
-  });
-  t.like(find(objects, 'EndpointSlice', 'default/orch'), { addressType: 'IPv6' });
-});
-
-test('extension servers are told how requests are authenticated, as far as it is configured', (t) => {
-  const data = (authentication: BootstrapSettings['authentication']) =>
-    find(
-      everything(DIALECTS.kubernetes, { authentication }),
-      'ConfigMap',
-      'kube-system/extension-apiserver-authentication',
-    )!.data as object;
-  t.deepEqual(data({}), {});
-  t.deepEqual(data({ clientCaPem: 'CA' }), { 'client-ca-file': 'CA' });
-  const requestHeader = {
-    caPem: 'PROXY CA',
-    allowedNames: [],
-    usernameHeaders: ['X-Remote-User'],
-    groupHeaders: ['X-Remote-Group'],
-    extraHeaderPrefixes: ['X-Remote-Extra-'],
-  };
-  t.deepEqual(data({ clientCaPem: 'CA', requestHeader }), {
-    'client-ca-file': 'CA',
-    'requestheader-client-ca-file': 'PROXY CA',
-    'requestheader-allowed-names': '[]',
-    'requestheader-username-headers': '["X-Remote-User"]',
-    'requestheader-group-headers': '["X-Remote-Group"]',
-    'requestheader-extra-headers-prefix': '["X-Remote-Extra-"]',
-  });
-});
-
 const REAL_NAMES: readonly (readonly [kind: string, key: string])[] = [
   ['Namespace', '/kube-system'],
   ['Namespace', '/kube-public'],
   ['Namespace', '/kube-node-lease'],
-  ['APIService', '/v1.'],
-  ['APIService', '/v1.apps'],
-  ['APIService', '/v1.rbac.authorization.k8s.io'],
-  ['APIService', '/v1beta1.flowcontrol.apiserver.k8s.io'],
   ['ClusterRole', '/system:kube-scheduler'],
   ['ClusterRole', '/system:kube-controller-manager'],
   ['ClusterRole', '/system:kube-dns'],
@@ -331,24 +207,8 @@ test('objects come after the namespaces they lie in and the roles they bind', (t
   }
 });
 
-test('each group names the hook that makes it; suggested flow control is decided before the mandatory is made', (t) => {
-  const groups = bootstrapObjects(DIALECTS.orch, settings(DIALECTS.orch)).map(
-    ({ hook, upkeep }) => `${hook} ${upkeep}`,
-  );
-  t.deepEqual(groups, [
-    'bootstrap-controller recreate',
-    'bootstrap-controller restore',
-    'scheduling/bootstrap-system-priority-classes create',
-    'start-cluster-authentication-info-controller restore',
-    'orch-apiserver-autoregistration restore',
-    'rbac/bootstrap-roles extend',
-    'priority-and-fairness-config-producer firstStart',
-    'priority-and-fairness-config-producer restore',
-  ]);
-});
-
 test('the mandatory flow control is exempt and catch-all, no more', (t) => {
-  const restored = bootstrapObjects(DIALECTS.orch, settings(DIALECTS.orch)).at(-1)!;
   const mandatory = FACTS.filter((fact) => fact.mandatory === true).map(({ name }) => name);
-  t.deepEqual(restored.objects.map(({ metadata }) => metadata.name).sort(), mandatory.sort());
+  const names = flowControlObjects(DIALECTS.orch, 'mandatory').map(({ metadata }) => metadata.name);
+  t.deepEqual([...names].sort(), mandatory.sort());
 });
