@@ -66,9 +66,10 @@ for (const placement of ['single', 'default', 'wide']) {
     t.true(plan?.startsWith(`placement ${placement}: `));
     t.regex(ready ?? '', /^ready in \d+ ms$/);
     t.is(rest, '');
-    t.regex(
-      server.stderr,
-      /^warning: on by default and not in force in this release: .*\(see orch options --effects\)$/m,
+    const standing = /^warning: on by default and not in force in this release: .*\(see orch options --effects\)$/m;
+    await eventually(
+      async () => server.stderr,
+      (text) => standing.test(text),
     );
     t.is((await server.client.get('/readyz')).text, 'ok');
     t.is(readFileSync(join(server.dataDirectory, PID_FILE), 'utf8'), `${server.pid}\n`);
