@@ -3,7 +3,7 @@
 import type { ActorContext } from '../runtime/actor.ts';
 import type { FeedEvent } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
-import type { StoreBatch, StoreProtocol } from './store/protocol.ts';
+import type { StoreBatch } from './store/protocol.ts';
 import { StoreSubscription } from './store-subscription.ts';
 
 /**
@@ -24,7 +24,7 @@ export class FeedFollower {
   constructor(context: ActorContext, storageKeys: readonly string[], feedFactory: FeedFactory, listener: FeedListener) {
     const feed = feedFactory(context, storageKeys, (event) => listener.onEvent(event));
     this.#subscription = new StoreSubscription({
-      store: context.ref<StoreProtocol>('store'),
+      store: context.ref('store'),
       subscriber: context.name,
       timers: context.timers,
       onSnapshot: (snapshot) => {

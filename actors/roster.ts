@@ -1,30 +1,30 @@
-// The only list of actors: every kind there is, and which part of the server's settings it gets. Each worker thread imports
-// this module and creates the kinds its placement names.
+// The only list of actors there is, and which part of the server's settings it gets. Each worker thread imports
+// this module and creates the actors its placement names.
 
 import type { Registry } from '../api/resources/registry.ts';
 import type { KnownType } from '../api/resources/resource-table.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
-import type { ActorContext, ActorKind } from '../runtime/actor.ts';
+import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import { createJobPool, type JobPool } from '../runtime/job-pool.ts';
 import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
 import { type OpenListener, openListener } from '../transport/open-listener.ts';
-import { type AdmissionOptions, admissionKind } from './admission/admission.ts';
+import { type AdmissionOptions, admissionActor } from './admission/admission.ts';
 import { runningPlugins } from './admission/plugins/plugins.ts';
-import { auditKind } from './audit/audit.ts';
-import { type AuthOptions, authKind } from './auth/auth.ts';
+import { auditActor } from './audit/audit.ts';
+import { type AuthOptions, authActor } from './auth/auth.ts';
 import type { AuthorizationMode } from './auth/authorizers/modes.ts';
 import { hookChecks } from './controllers/bootstrap-objects.ts';
-import { controllersKind } from './controllers/controllers.ts';
+import { controllersActor } from './controllers/controllers.ts';
 import type { ControllersOptions } from './controllers/options.ts';
-import { type HubOptions, hubKind } from './hub/hub.ts';
-import { type IngressOptions, ingressKind } from './ingress/ingress.ts';
-import { type SchedulerOptions, schedulerKind } from './scheduler/scheduler.ts';
+import { type HubOptions, hubActor } from './hub/hub.ts';
+import { type IngressOptions, ingressActor } from './ingress/ingress.ts';
+import { type SchedulerOptions, schedulerActor } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
-import { type StoreOptions, storeKind } from './store/store.ts';
+import { type StoreOptions, storeActor } from './store/store.ts';
 import { StoredVersions } from './store/stored-versions.ts';
 import { threadRecords } from './thread-records.ts';
 import { registryOptions, threadRegistry } from './thread-registry.ts';
@@ -38,21 +38,21 @@ export interface OutsideWorld {
   readonly jobs: (context: ActorContext) => JobPool;
 }
 
-/** Every kind of actor, with its part of the settings. */
-export function rosterFor(outside: OutsideWorld): readonly ActorKind<ServerSettings>[] {
+/** Every actor, with its part of the settings. */
+export function rosterFor(outside: OutsideWorld): readonly ActorDefinition<ServerSettings>[] {
   return [
-    withSettings(ingressKind, (settings, context) => ingressOptions(settings, context, outside)),
-    withSettings(authKind, authOptions),
-    withSettings(auditKind, () => ({})),
-    withSettings(admissionKind, admissionOptions),
-    withSettings(hubKind, hubOptions),
-    withSettings(storeKind, (settings, context) => storeOptions(settings, context, outside)),
-    withSettings(schedulerKind, schedulerOptions),
-    withSettings(controllersKind, controllersOptions),
+    withSettings(ingressActor, (settings, context) => ingressOptions(settings, context, outside)),
+    withSettings(authActor, authOptions),
+    withSettings(auditActor, () => ({})),
+    withSettings(admissionActor, admissionOptions),
+    withSettings(hubActor, hubOptions),
+    withSettings(storeActor, (settings, context) => storeOptions(settings, context, outside)),
+    withSettings(schedulerActor, schedulerOptions),
+    withSettings(controllersActor, controllersOptions),
   ];
 }
 
-export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
+export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
   engine: engineOf,
   openListener: () => openListener,
   jobs: (context) => context.threadLocal('jobs', createJobPool),
@@ -67,12 +67,12 @@ function storePrefixOf({ storePrefix }: ServerSettings['options']): string {
   return storePrefix.replace(/\/+$/, '');
 }
 
-/** A kind that picks its options out of the server's settings. */
+/** An actor that picks its options out of the server's settings. */
 function withSettings<Options>(
-  kind: ActorKind<Options>,
+  definition: ActorDefinition<Options>,
   pick: (settings: ServerSettings, context: ActorContext) => Options,
-): ActorKind<ServerSettings> {
-  return { ...kind, create: (context, settings) => kind.create(context, pick(settings, context)) };
+): ActorDefinition<ServerSettings> {
+  return { ...definition, create: (context, settings) => definition.create(context, pick(settings, context)) };
 }
 
 function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {

@@ -1,5 +1,5 @@
 // What the actors of a server are told at start: plain data, since it crosses threads. Made by bin/ from the options and
-// the data directory; each kind of actor gets its part in roster.ts.
+// the data directory; each actor gets its part in roster.ts.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';

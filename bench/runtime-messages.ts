@@ -2,7 +2,7 @@
 // second and CPU seconds per million; the ratios in one run are what counts. `node dist/bench/runtime-messages.js [seconds]`
 import { isMainThread, MessageChannel, parentPort, Worker, workerData } from 'node:worker_threads';
 import { expose, type Remote, wrap } from 'comlink';
-import type { Actor, ActorKind, MessageOf, Protocol, Ref, Reply } from '../runtime/actor.ts';
+import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../runtime/actor.ts';
 import { endpoint } from '../runtime/control.ts';
 import { heartbeatMemory } from '../runtime/heartbeat.ts';
 import { startInProcess } from '../runtime/in-process.ts';
@@ -30,10 +30,9 @@ class Echo implements Actor<EchoProtocol> {
   }
 }
 
-export const roster: readonly ActorKind<unknown>[] = [
+export const roster: readonly ActorDefinition<unknown>[] = [
   {
-    kind: 'echo',
-    nature: 'decider',
+    actor: 'echo',
     mailboxMax: 10_000,
     stopOrder: 1,
     create: () => new Echo() as unknown as Actor<Protocol>,
@@ -81,7 +80,7 @@ async function run(seconds: number, pipelined: number, send: Send): Promise<numb
 }
 
 async function benchLocal(seconds: number): Promise<void> {
-  const running = await startInProcess({ kinds: roster, options: {}, environment: realEnvironment });
+  const running = await startInProcess({ actors: roster, options: {}, environment: realEnvironment });
   const ref = running.ref<EchoProtocol>('echo');
   const send: Send = (revision) => ref.ask({ type: 'echo', key: KEY, revision }, DEADLINE);
   await measure('local ask, one at a time', seconds, 1, send);
@@ -90,7 +89,7 @@ async function benchLocal(seconds: number): Promise<void> {
 }
 
 async function startRemote(): Promise<{ ref: Ref<EchoProtocol>; stop(): Promise<unknown> }> {
-  const far = { kind: 'echo', name: 'echo', index: 0, settings: {} };
+  const far = { actor: 'echo', name: 'echo', index: 0, settings: {} };
   const plan: Plan = {
     name: 'bench',
     threads: [
@@ -102,7 +101,7 @@ async function startRemote(): Promise<{ ref: Ref<EchoProtocol>; stop(): Promise<
   const host = new ThreadHost<unknown>({
     plan,
     thread: 0,
-    kinds: roster,
+    actors: roster,
     options: {},
     environment: realEnvironment,
     log: createLogger('near', LOG),

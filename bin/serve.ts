@@ -112,7 +112,7 @@ function warn(text: string): void {
 
 /** Node's own listener cannot listen on one port from several threads. */
 function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
-  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ kind }) => kind === 'ingress').length;
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
   if (ingress !== 'node' || ingresses < 2) return;
   throw new OrchError(
     'BadConfiguration',
@@ -122,7 +122,7 @@ function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
 
 /** Until then the namespaces every client counts on may not be there. */
 async function startHooksDone(supervisor: Supervisor, plan: Plan): Promise<void> {
-  if (!plan.threads.some(({ actors }) => actors.some(({ kind }) => kind === 'controllers'))) return;
+  if (!plan.threads.some(({ actors }) => actors.some(({ actor }) => actor === 'controllers'))) return;
   for (;;) {
     const families = (await supervisor.metrics()).flat();
     if (families.some(({ name, series }) => name === PENDING_HOOKS_METRIC && series[0]?.value === 0)) return;

@@ -1,6 +1,7 @@
 // What an actor is, and what it sees of the others. Types only: mailboxes, links and supervision implement them.
 // docs/RUNTIME.md states the guarantees on one page.
 import type { Logger } from 'pino';
+import type { ActorFacts } from './actor-facts.ts';
 import type { Environment } from './environment.ts';
 import type { Metrics, MetricsSnapshot } from './metrics.ts';
 
@@ -59,7 +60,7 @@ export interface Reply {
 
 /**
  * A running actor. `onMessage` is called for one message at a time, in the order of arrival, and returns before the
- * next. A decider answers within the call; a driver may answer later, and only waits for the one resource it owns.
+ * next. Answers may be given within the call or later.
  * A throw fails the ask with `Refused` when `reply` was still open, except that a `CrashError` ends the thread.
  */
 export interface Actor<P extends Protocol> {
@@ -85,49 +86,50 @@ export interface Actor<P extends Protocol> {
   peerRestarted?(name: string): void;
 }
 
+/**
+ * What each actor understands, by its name. Every `protocol.ts` adds its own line (`declare module`), so that whoever asks
+ * for a ref gets the right protocol, and an actor that there is not does not compile.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled by the actors' protocols.
+export interface ActorProtocols {}
+export type ActorName = keyof ActorProtocols & string;
+
 /** What the runtime hands to an actor when it creates it. */
 export interface ActorContext extends Environment {
   /** `store`, or `hub/2` where several instances are placed. */
   readonly name: string;
-  /** The instance's number among those of the same kind, from 0. */
+  /** The instance's number among those of the same actor, from 0. */
   readonly index: number;
   readonly log: Logger;
   readonly metrics: Metrics;
   /** Settings of this actor from the placement file, checked against its defaults. */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
-   * A ref by kind. With several instances: the one on this thread when there is one (`local`), else one chosen by this
-   * instance's index. Refs stay valid across a restart of the other's thread.
+   * A ref to an actor. Where it has several instances: to the one on this thread if there is one, else to one chosen by
+   * this instance's index. Refs stay valid across a restart of the other's thread.
    */
-  ref<P extends Protocol>(kind: string): Ref<P>;
-  /** All instances of a kind, in order of index. */
-  refs<P extends Protocol>(kind: string): readonly Ref<P>[];
-  /** The ref of one instance by its full name, such as `hub/1`: for answering a message that carries a name. */
+  ref<A extends ActorName>(actor: A): Ref<ActorProtocols[A]>;
+  /** Refs to all instances of an actor, in order of index. */
+  refs<A extends ActorName>(actor: A): readonly Ref<ActorProtocols[A]>[];
+  /**
+   * The ref of one instance by its full name, such as `hub/1`: for answering a message that carries a name. What it
+   * understands is the caller's promise.
+   */
   refNamed<P extends Protocol>(name: string): Ref<P>;
   /**
    * A value that the actors of one thread share (such as the mapped slabs): made by the first to ask for it. Only for
    * what is a view of shared memory; everything else goes by message.
    */
   threadLocal<T>(key: string, create: () => T): T;
-  /** True when the kind has an instance on this thread, so that its shared memory can be read without a message. */
-  isLocal(kind: string): boolean;
   /** The metrics of all threads that answer, this one's included: for /metrics. */
   metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]>;
   /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */
   crash(error: Error): never;
 }
 
-/** How one kind of actor is made; listed in actors/roster.ts. */
-export interface ActorKind<Options> {
-  readonly kind: string;
-  /** `decider`: pure and synchronous. `driver`: owns one outside resource, named in `owns`. */
-  readonly nature: 'decider' | 'driver';
+/** How an actor is made; listed in actors/roster.ts. */
+export interface ActorDefinition<Options> extends ActorFacts {
+  /** The one outside resource that each instance owns, and nobody else touches; absent: none. */
   readonly owns?: string;
-  /** The most messages waiting and asks unanswered; beyond it senders get `full` or Overloaded. */
-  readonly mailboxMax: number;
-  /** Lower stops first: edges before the store. */
-  readonly stopOrder: number;
-  /** Settings with their defaults, overridable per actor in a placement file. */
-  readonly settings?: Readonly<Record<string, number | string | boolean>>;
   create(context: ActorContext, options: Options): Actor<Protocol> | Promise<Actor<Protocol>>;
 }

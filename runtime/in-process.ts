@@ -1,6 +1,6 @@
 // All threads of a plan in the calling thread: one system each, joined by local refs. For tests and the simulation; a
 // server runs the same systems on real threads (supervisor.ts).
-import type { ActorKind, Protocol, Ref } from './actor.ts';
+import type { ActorDefinition, Protocol, Ref } from './actor.ts';
 import type { Delivery } from './delivery.ts';
 import { MicrotaskDelivery } from './delivery.ts';
 import type { Environment } from './environment.ts';
@@ -12,8 +12,8 @@ import { type Address, type Plan, planOfOneThread } from './plan.ts';
 import { type ActorStats, System } from './system.ts';
 
 export interface InProcessOptions<Options> {
-  readonly kinds: readonly ActorKind<Options>[];
-  /** One thread with one instance of every kind when absent. */
+  readonly actors: readonly ActorDefinition<Options>[];
+  /** One thread with one instance of every actor when absent. */
   readonly plan?: Plan;
   readonly options: Options;
   readonly environment: Environment;
@@ -41,7 +41,7 @@ export interface InProcess {
  * `start` threw, after stopping the others.
  */
 export async function startInProcess<Options>(setup: InProcessOptions<Options>): Promise<InProcess> {
-  const plan = setup.plan ?? planOfOneThread(setup.kinds);
+  const plan = setup.plan ?? planOfOneThread(setup.actors);
   const systems: System<Options>[] = [];
   const crashes = new Map<string, Error>();
   const { environment } = setup;
@@ -54,7 +54,7 @@ export async function startInProcess<Options>(setup: InProcessOptions<Options>):
     const system = new System<Options>({
       plan,
       thread: index,
-      kinds: setup.kinds,
+      actors: setup.actors,
       options: setup.options,
       environment,
       log: createLogger(thread.name, setup.log ?? { level: 'silent', format: 'json' }),

@@ -1,5 +1,5 @@
 // One actor's bounded queue: messages wait here in order of arrival and are handed over one at a time. `depth` counts
-// waiting messages and asks not yet answered, so a slow driver fills its mailbox instead of its memory.
+// waiting messages and asks not yet answered, so a slow actor fills its mailbox instead of its memory.
 import type { Actor, Protocol, Reply } from './actor.ts';
 import type { Delivery, Drainable } from './delivery.ts';
 import type { Clock } from './environment.ts';

@@ -21,9 +21,9 @@ export function summarizePlan(plan: Plan): string {
   const groups = new Map<string, PlannedThread[]>();
   for (const thread of plan.threads) groups.set(thread.group, [...(groups.get(thread.group) ?? []), thread]);
   const words = [...groups].map(([group, threads]) => {
-    const kinds = threads[0]!.actors.map(({ kind }) => kind).join(' ');
+    const actors = threads[0]!.actors.map(({ actor }) => actor).join(' ');
     const count = threads.length > 1 ? ` x${threads.length}` : '';
-    return kinds === group ? `${group}${count}` : `${group}${count} (${kinds})`;
+    return actors === group ? `${group}${count}` : `${group}${count} (${actors})`;
   });
   return `${plan.name}: ${words.join(', ')}`;
 }

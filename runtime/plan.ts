@@ -1,14 +1,15 @@
 // A resolved placement: which actor instances run on which threads. Plain data, the same on every thread. Made by
 // placement.ts from a file; numbered here so that threads can name an actor by one small number.
-import type { Actor, ActorKind, Protocol } from './actor.ts';
+import type { Actor, Protocol } from './actor.ts';
+import type { ActorFacts } from './actor-facts.ts';
 
 export interface PlannedActor {
-  readonly kind: string;
-  /** The kind's name, or `hub/1` where several are placed. */
+  readonly actor: string;
+  /** The actor's name, or `hub/1` where several instances are placed. */
   readonly name: string;
-  /** The number among the instances of its kind, from 0. */
+  /** The number among the actor's instances, from 0. */
   readonly index: number;
-  /** The kind's defaults with the placement's own values over them. */
+  /** The actor's defaults with the placement's own values over them. */
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
@@ -27,26 +28,18 @@ export interface Plan {
   readonly warnings: readonly string[];
 }
 
-/** A kind as the runtime needs it, whatever its options are. */
-export interface KindFacts {
-  readonly kind: string;
-  readonly mailboxMax: number;
-  readonly stopOrder: number;
-  readonly settings?: Readonly<Record<string, number | string | boolean>>;
-}
-
-/** One actor's place. `id` is the same on every thread. */
+/** Where one instance of an actor is reached. `id` is the same on every thread. */
 export interface Address {
   readonly id: number;
   readonly name: string;
-  readonly kind: string;
+  readonly actor: string;
   /** Index into Plan.threads. */
   readonly thread: number;
   readonly mailboxMax: number;
 }
 
-/** The kind of the runtime's own actor, of which every thread has one (thread-actor.ts). */
-export const THREAD_KIND = 'thread';
+/** The runtime's own actor, of which every thread has an instance (thread-actor.ts). */
+export const THREAD_ACTOR = 'thread';
 const THREAD_MAILBOX_MAX = 64;
 
 /** Every actor of a plan, numbered; the runtime's own actors come last. */
@@ -54,15 +47,15 @@ export class AddressBook {
   readonly addresses: readonly Address[];
   private readonly named: ReadonlyMap<string, Address>;
 
-  /** `kinds` holds every kind of the plan. */
-  constructor(plan: Plan, kinds: readonly KindFacts[]) {
-    const maxima = new Map(kinds.map((kind) => [kind.kind, kind.mailboxMax]));
+  /** `actors` holds every actor of the plan. */
+  constructor(plan: Plan, actors: readonly ActorFacts[]) {
+    const maxima = new Map(actors.map(({ actor, mailboxMax }) => [actor, mailboxMax]));
     const placed = plan.threads.flatMap((thread, index) =>
-      thread.actors.map(({ name, kind }) => ({ name, kind, thread: index, mailboxMax: maxima.get(kind) ?? 1 })),
+      thread.actors.map(({ name, actor }) => ({ name, actor, thread: index, mailboxMax: maxima.get(actor) ?? 1 })),
     );
     const own = plan.threads.map((thread, index) => ({
-      name: `${THREAD_KIND}:${thread.name}`,
-      kind: THREAD_KIND,
+      name: `${THREAD_ACTOR}:${thread.name}`,
+      actor: THREAD_ACTOR,
       thread: index,
       mailboxMax: THREAD_MAILBOX_MAX,
     }));
@@ -74,9 +67,9 @@ export class AddressBook {
     return this.named.get(name);
   }
 
-  /** All instances of a kind, in order of their index. */
-  byKind(kind: string): readonly Address[] {
-    return this.addresses.filter((address) => address.kind === kind);
+  /** All instances of an actor, in order of their index. */
+  instancesOf(actor: string): readonly Address[] {
+    return this.addresses.filter((address) => address.actor === actor);
   }
 
   /** The runtime's own actor of a thread. */
@@ -85,21 +78,21 @@ export class AddressBook {
   }
 
   private get threadCount(): number {
-    return this.byKind(THREAD_KIND).length;
+    return this.instancesOf(THREAD_ACTOR).length;
   }
 }
 
-/** One thread with one instance of every kind, on their default settings. */
-export function planOfOneThread<Options>(kinds: readonly ActorKind<Options>[]): Plan {
-  const actors = kinds.map(({ kind, settings }) => ({ kind, name: kind, index: 0, settings: settings ?? {} }));
-  return { name: 'single', threads: [{ name: 'all', group: 'all', actors }], warnings: [] };
+/** One thread with one instance of every actor, on their default settings. */
+export function planOfOneThread(actors: readonly ActorFacts[]): Plan {
+  const planned = actors.map(({ actor, settings }) => ({ actor, name: actor, index: 0, settings: settings ?? {} }));
+  return { name: 'single', threads: [{ name: 'all', group: 'all', actors: planned }], warnings: [] };
 }
 
-/** The plan without actors of a kind, and without threads that would host nobody. */
-export function planWithout(plan: Plan, kind: string): Plan {
+/** The plan without an actor, and without threads that would host nobody. */
+export function planWithout(plan: Plan, actor: string): Plan {
   const threads = plan.threads.map((thread) => ({
     ...thread,
-    actors: thread.actors.filter((actor) => actor.kind !== kind),
+    actors: thread.actors.filter((planned) => planned.actor !== actor),
   }));
   return { ...plan, threads: threads.filter(({ actors }) => actors.length > 0) };
 }
@@ -107,6 +100,6 @@ export function planWithout(plan: Plan, kind: string): Plan {
 /** A roster's entry after its actor was made. */
 export interface RunningActor {
   readonly planned: PlannedActor;
-  readonly kind: KindFacts;
+  readonly facts: ActorFacts;
   readonly actor: Actor<Protocol>;
 }

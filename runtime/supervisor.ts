@@ -15,7 +15,7 @@ import { WorkerThread } from './worker-thread.ts';
 
 export interface SupervisorOptions {
   readonly plan: Plan;
-  /** A module that exports `roster: readonly ActorKind[]`; every thread imports it. */
+  /** A module that exports `roster: readonly ActorDefinition[]`; every thread imports it. */
   readonly rosterUrl: string;
   /** Handed to every actor. Plain data. */
   readonly options: unknown;

@@ -1,7 +1,7 @@
 // The actors of one thread: makes them, hands them what they may use, starts and stops them, and ends them together when
 // one breaks. How other threads are reached is given (`Peers`): links in a server, other systems in one thread.
 import type { Logger } from 'pino';
-import type { Actor, ActorContext, ActorKind, Protocol, Ref } from './actor.ts';
+import type { Actor, ActorContext, ActorDefinition, ActorName, ActorProtocols, Protocol, Ref } from './actor.ts';
 import { Deadlines } from './deadlines.ts';
 import { type Delivery, MicrotaskDelivery } from './delivery.ts';
 import type { Environment, Timer, Timers } from './environment.ts';
@@ -12,7 +12,7 @@ import { publishMailboxMetrics } from './mailbox-metrics.ts';
 import type { MetricsSnapshot } from './metrics.ts';
 import type { MetricsRegistry } from './metrics-registry.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
-import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_KIND } from './plan.ts';
+import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_ACTOR } from './plan.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
 
 /** How a system reaches the actors of other threads. */
@@ -24,7 +24,7 @@ export interface SystemOptions<Options> {
   readonly plan: Plan;
   /** Index into plan.threads of the thread that this system is. */
   readonly thread: number;
-  readonly kinds: readonly ActorKind<Options>[];
+  readonly actors: readonly ActorDefinition<Options>[];
   readonly options: Options;
   readonly environment: Environment;
   readonly log: Logger;
@@ -61,7 +61,7 @@ export class System<Options> {
 
   constructor(setup: SystemOptions<Options>) {
     this.setup = setup;
-    this.book = new AddressBook(setup.plan, setup.kinds);
+    this.book = new AddressBook(setup.plan, setup.actors);
     const { clock, timers } = setup.environment;
     this.deadlines = new Deadlines(clock, timers);
     this.sender = { deadlines: this.deadlines, freezeMessages: setup.freezeMessages ?? false };
@@ -76,12 +76,12 @@ export class System<Options> {
 
   /** Makes all actors of this thread, one after the other. Rejects with what the first failing one threw. */
   async create(): Promise<void> {
-    const kinds = new Map(this.setup.kinds.map((kind) => [kind.kind, kind]));
+    const definitions = new Map(this.setup.actors.map((definition) => [definition.actor, definition]));
     for (const planned of this.setup.plan.threads[this.setup.thread]!.actors) {
-      const kind = kinds.get(planned.kind);
-      if (kind === undefined) throw new Error(`no kind of actor is called ${planned.kind}`);
-      const actor = await kind.create(this.contextOf(planned), this.setup.options);
-      this.running.push({ planned, kind, actor });
+      const definition = definitions.get(planned.actor);
+      if (definition === undefined) throw new Error(`no actor is called ${planned.actor}`);
+      const actor = await definition.create(this.contextOf(planned), this.setup.options);
+      this.running.push({ planned, facts: definition, actor });
     }
   }
 
@@ -97,13 +97,13 @@ export class System<Options> {
 
   /** The stop orders of this thread's actors, ascending, each once. */
   stopOrders(): readonly number[] {
-    return [...new Set(this.running.map(({ kind }) => kind.stopOrder))].sort((left, right) => left - right);
+    return [...new Set(this.running.map(({ facts }) => facts.stopOrder))].sort((left, right) => left - right);
   }
 
   /** Stops the actors of one stop order; all of them when it is left out, in ascending order. */
   async stop(stopOrder?: number): Promise<void> {
     for (const order of stopOrder === undefined ? this.stopOrders() : [stopOrder]) {
-      const group = this.running.filter(({ kind }) => kind.stopOrder === order);
+      const group = this.running.filter(({ facts }) => facts.stopOrder === order);
       await Promise.all(group.map((one) => this.stopActor(one)));
     }
     if (this.stopped.size === this.running.length) this.deadlines.close();
@@ -192,7 +192,7 @@ export class System<Options> {
   }
 
   private contextOf(planned: PlannedActor): ActorContext {
-    const { environment, thread, metrics, log } = this.setup;
+    const { environment, metrics, log } = this.setup;
     return {
       clock: environment.clock,
       random: environment.random,
@@ -203,12 +203,11 @@ export class System<Options> {
       log: log.child({ actor: planned.name }),
       metrics,
       settings: planned.settings,
-      ref: <P extends Protocol>(kind: string) => typed<P>(this.refOfKind(kind, planned.index)),
-      refs: <P extends Protocol>(kind: string) =>
-        this.book.byKind(kind).map((address) => typed<P>(this.refTo(address))),
+      ref: <A extends ActorName>(actor: A) => typed<ActorProtocols[A]>(this.refOf(actor, planned.index)),
+      refs: <A extends ActorName>(actor: A) =>
+        this.book.instancesOf(actor).map((address) => typed<ActorProtocols[A]>(this.refTo(address))),
       refNamed: <P extends Protocol>(name: string) => this.refNamed<P>(name),
       threadLocal: <T>(key: string, create: () => T) => this.threadLocal(key, create),
-      isLocal: (kind) => this.book.byKind(kind).some((address) => address.thread === thread),
       metricsOfAllThreads: () => this.metricsOfAllThreads(),
       crash: (error) => {
         this.crash(error);
@@ -217,11 +216,11 @@ export class System<Options> {
     };
   }
 
-  private refOfKind(kind: string, index: number): AnyRef {
-    const addresses = this.book.byKind(kind);
+  private refOf(actor: string, index: number): AnyRef {
+    const addresses = this.book.instancesOf(actor);
     const near = addresses.find((address) => address.thread === this.setup.thread);
     const chosen = near ?? addresses[index % addresses.length];
-    return chosen === undefined ? new UnplacedRef(kind) : this.refTo(chosen);
+    return chosen === undefined ? new UnplacedRef(actor) : this.refTo(chosen);
   }
 
   private threadLocal<T>(key: string, create: () => T): T {
@@ -232,7 +231,7 @@ export class System<Options> {
   private async metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]> {
     const answers = await Promise.allSettled(
       this.book
-        .byKind(THREAD_KIND)
+        .instancesOf(THREAD_ACTOR)
         .map((address) =>
           typed<ThreadProtocol>(this.refTo(address)).ask({ type: 'metrics' }, { deadlineMs: METRICS_DEADLINE_MS }),
         ),
@@ -291,7 +290,7 @@ export class System<Options> {
   }
 }
 
-/** A ref as its user sees it. The protocol is a promise of the caller's: names are not checked against it. */
+/** A ref as its user sees it: the compiler knows by the actor's name what it understands. */
 function typed<P extends Protocol>(ref: AnyRef): Ref<P> {
   return ref as unknown as Ref<P>;
 }

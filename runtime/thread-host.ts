@@ -2,7 +2,7 @@
 // drives it; tests may host a thread of a plan beside a real worker with it.
 import type { MessagePort } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import type { ActorKind } from './actor.ts';
+import type { ActorDefinition } from './actor.ts';
 import type { Environment } from './environment.ts';
 import { Link } from './link.ts';
 import type { LinkHost } from './link-session.ts';
@@ -15,7 +15,7 @@ export interface ThreadHostOptions<Options> {
   readonly plan: Plan;
   /** Index into plan.threads. */
   readonly thread: number;
-  readonly kinds: readonly ActorKind<Options>[];
+  readonly actors: readonly ActorDefinition<Options>[];
   readonly options: Options;
   readonly environment: Environment;
   readonly log: Logger;

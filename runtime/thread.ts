@@ -2,7 +2,7 @@
 // of them breaks. Run by worker-thread.ts only.
 import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
-import type { ActorKind } from './actor.ts';
+import type { ActorDefinition } from './actor.ts';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { toErrorFrame } from './errors.ts';
 import { beat } from './heartbeat.ts';
@@ -12,7 +12,7 @@ import { realEnvironment } from './real-environment.ts';
 import { ThreadHost } from './thread-host.ts';
 
 interface RosterModule {
-  readonly roster: readonly ActorKind<unknown>[];
+  readonly roster: readonly ActorDefinition<unknown>[];
 }
 
 const birth = workerData as ThreadBirth;
@@ -36,7 +36,7 @@ const control: ThreadControl = {
       const { plan, thread, options } = birth;
       const environment = realEnvironment;
       const onCrash = () => process.exit(1);
-      host = new ThreadHost({ plan, thread, kinds: roster, options, environment, log, onCrash });
+      host = new ThreadHost({ plan, thread, actors: roster, options, environment, log, onCrash });
       for (const [peer, port] of waitingLinks) host.connect(peer, port);
       await host.system.create();
       return host.system.stopOrders();

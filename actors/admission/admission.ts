@@ -1,4 +1,4 @@
-// The write path: turns requests into transactions of the store. Decider in its steps; between them it asks the hub of its
+// The write path: turns requests into transactions of the store. Between its steps it asks the hub of its
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
 
 import { DecodeError } from '../../api/codec/decode-error.ts';
@@ -10,14 +10,11 @@ import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../a
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
-import type { AuthProtocol } from '../auth/protocol.ts';
-import type { HubProtocol } from '../hub/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
-import type { StoreProtocol } from '../store/protocol.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
 import { Completion } from './completion.ts';
@@ -26,6 +23,7 @@ import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
+import { ADMISSION_FACTS } from './facts.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind } from './plugins/plugin.ts';
@@ -54,8 +52,8 @@ export class Admission implements Actor<AdmissionProtocol> {
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
     const schema = schemaOf(registry.dialect);
-    const hub = context.ref<HubProtocol>('hub');
-    const auth = (): Ref<AuthProtocol> => context.ref<AuthProtocol>('auth');
+    const hub = context.ref('hub');
+    const auth = () => context.ref('auth');
     const reader = {
       context,
       hub,
@@ -69,7 +67,7 @@ export class Admission implements Actor<AdmissionProtocol> {
       dialect: registry.dialect,
       schema,
       forms: new StoredForm(registry, schema),
-      store: context.ref<StoreProtocol>('store'),
+      store: context.ref('store'),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
       plugins: new PluginChain(plugins, { reader, registry, dialect: registry.dialect, auth }),
@@ -196,10 +194,7 @@ const SPECIAL_CREATES: Readonly<
 };
 
 /** Admission as a placeable actor. */
-export const admissionKind: ActorKind<AdmissionOptions> = {
-  kind: 'admission',
-  nature: 'decider',
-  mailboxMax: 5000,
-  stopOrder: 40,
+export const admissionActor: ActorDefinition<AdmissionOptions> = {
+  ...ADMISSION_FACTS,
   create: (context, options) => new Admission(context, options),
 };

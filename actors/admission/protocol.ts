@@ -96,3 +96,9 @@ export interface AdmissionProtocol extends Protocol {
   };
   readonly tells: Record<never, never>;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly admission: AdmissionProtocol;
+  }
+}

@@ -1,21 +1,19 @@
 // The audit actor: writes one line for each record at debug level, and counts them. Nothing waits for it: when its
 // mailbox is full, senders drop records.
 
-import type { Actor, ActorContext, ActorKind, MessageOf } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
+import { AUDIT_FACTS } from './facts.ts';
 import type { AuditProtocol, AuditStage } from './protocol.ts';
 
 /** It has nothing of its own to be told. */
 export type AuditOptions = Readonly<Record<never, never>>;
 
-/** See ActorKind. Stops late, so that the last requests are recorded too. */
-export const auditKind: ActorKind<AuditOptions> = {
-  kind: 'audit',
-  nature: 'driver',
+/** See ActorDefinition. Stops late, so that the last requests are recorded too. */
+export const auditActor: ActorDefinition<AuditOptions> = {
+  ...AUDIT_FACTS,
   owns: 'the audit log',
-  mailboxMax: 16_384,
-  stopOrder: 90,
   create: (context) => new Audit(context),
 };
 

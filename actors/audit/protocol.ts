@@ -24,3 +24,9 @@ export interface AuditProtocol extends Protocol {
   readonly asks: Record<never, never>;
   readonly tells: { readonly record: AuditRecord };
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly audit: AuditProtocol;
+  }
+}

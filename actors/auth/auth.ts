@@ -1,9 +1,9 @@
-// Who is asking, and may they. Driver: owns the authenticators and authorizers and their view of the cluster. What a
+// Who is asking, and may they. Owns the authenticators and authorizers and their view of the cluster. What a
 // method knows is in its own file under authenticators/ or authorizers/; here they are asked, in one message a request.
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import { impersonated, impersonationAccesses } from '../../api/authorization/impersonation.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
@@ -13,6 +13,7 @@ import { StaticTokens, type TokenEntry, tokenDigest } from './authenticators/tok
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
+import { AUTH_FACTS } from './facts.ts';
 import type { Admitted, AuthProtocol } from './protocol.ts';
 
 export interface AuthOptions {
@@ -168,11 +169,8 @@ function isAllowed({ decision, reason }: Verdict): ReplyTo<AuthProtocol, 'author
 }
 
 /** Authentication and authorization as a placeable actor. */
-export const authKind: ActorKind<AuthOptions> = {
-  kind: 'auth',
-  nature: 'driver',
+export const authActor: ActorDefinition<AuthOptions> = {
+  ...AUTH_FACTS,
   owns: 'the authenticators and authorizers, their keys, and its subscription to the store',
-  mailboxMax: 20_000,
-  stopOrder: 70,
   create: (context, options) => new Auth(context, options),
 };

@@ -95,3 +95,9 @@ export interface AuthProtocol extends Protocol {
   };
   readonly tells: StoreFeedTells;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly auth: AuthProtocol;
+  }
+}

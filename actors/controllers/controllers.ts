@@ -2,7 +2,7 @@
 // plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
 
 import { DIALECTS } from '../../config/dialect.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
@@ -11,6 +11,7 @@ import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
+import { CONTROLLERS_FACTS } from './facts.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
@@ -36,13 +37,10 @@ export function createControllers(
   return new Controllers(context, options, feedFactory);
 }
 
-/** See ActorKind. Asks admission and the store; stops before admission, which it needs to the end. */
-export const controllersKind: ActorKind<ControllersOptions> = {
-  kind: 'controllers',
-  nature: 'driver',
+/** See ActorDefinition. Asks admission and the store; stops before admission, which it needs to the end. */
+export const controllersActor: ActorDefinition<ControllersOptions> = {
+  ...CONTROLLERS_FACTS,
   owns: "its subscription to the store's stream",
-  mailboxMax: 4_096,
-  stopOrder: 20,
   create: (context, options) => createControllers(context, options),
 };
 

@@ -23,3 +23,9 @@ export interface ControllersProtocol extends Protocol {
   };
   readonly tells: StoreFeedTells;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly controllers: ControllersProtocol;
+  }
+}

@@ -3,7 +3,7 @@
 
 import { asObject, asText } from '../../api/object-fields.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import type { AdmissionProtocol, WriteReply } from '../admission/protocol.ts';
+import type { WriteReply } from '../admission/protocol.ts';
 import type { Identity, Write, WriteOutcome } from './controller.ts';
 
 const EMPTY_PAYLOAD = new Uint8Array(0);
@@ -23,7 +23,7 @@ export class Writer {
   #inFlight = 0;
 
   constructor(context: Pick<ActorContext, 'ref'>, limits: WriterLimits) {
-    this.#admission = context.ref<AdmissionProtocol>('admission');
+    this.#admission = context.ref('admission');
     this.#limits = limits;
   }
 

@@ -1,25 +1,25 @@
-// The watch hub: every stored object as this thread reads it, and everyone who watches. Decider: follows the store's
+// The watch hub: every stored object as this thread reads it, and everyone who watches. Follows the store's
 // publications and answers from shared memory; holds no socket (the ingress of its thread does) and no object's bytes.
 
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
-import type { Actor, ActorContext, ActorKind, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, AskMessage, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { forEachRecord } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, recordType } from '../../storage/slab-record.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
-import type { PublishedPlace, Snapshot, StoreBatch, StoreProtocol } from '../store/protocol.ts';
+import type { PublishedPlace, Snapshot, StoreBatch } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
+import { HUB_FACTS } from './facts.ts';
 import { gather } from './lists.ts';
-import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
+import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';
 import { ResourceCaches } from './resource-caches.ts';
 import { compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
-import { HUB_SETTINGS } from './settings.ts';
 import type { InitialState } from './watcher.ts';
 import { Watchers } from './watchers.ts';
 
@@ -55,7 +55,7 @@ export class Hub implements Actor<HubProtocol> {
     this.#context = context;
     this.#options = options;
     this.#subscription = new StoreSubscription({
-      store: context.ref<StoreProtocol>('store'),
+      store: context.ref('store'),
       subscriber: context.name,
       timers: context.timers,
       onSnapshot: (snapshot) => this.#begin(snapshot),
@@ -69,7 +69,7 @@ export class Hub implements Actor<HubProtocol> {
       context,
       slabs: this.#slabs,
       records: options.records,
-      ingress: context.ref<WatchDeliveryProtocol>('ingress'),
+      ingress: context.ref('ingress'),
       selectableFields: options.selectableFields,
       initialEventsEndAnnotation: options.initialEventsEndAnnotation,
       position: () => this.#gate,
@@ -77,7 +77,7 @@ export class Hub implements Actor<HubProtocol> {
     });
     this.#selfCheck = new SelfCheck({
       context,
-      store: context.ref<StoreProtocol>('store'),
+      store: context.ref('store'),
       slabs: this.#slabs,
       gate: this.#gate,
       caches: () => this.#caches.values(),
@@ -320,11 +320,7 @@ function placeOf({ revision, slab, offset }: Entry, incarnation: number): Publis
 }
 
 /** The hub as a placeable actor. */
-export const hubKind: ActorKind<HubOptions> = {
-  kind: 'hub',
-  nature: 'decider',
-  mailboxMax: 20_000,
-  stopOrder: 80,
-  settings: HUB_SETTINGS,
+export const hubActor: ActorDefinition<HubOptions> = {
+  ...HUB_FACTS,
   create: (context, options) => new Hub(context, options),
 };

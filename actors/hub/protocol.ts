@@ -151,3 +151,9 @@ export interface WatchDeliveryProtocol extends Protocol {
   readonly asks: Record<never, never>;
   readonly tells: WatchDeliveryTells;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly hub: HubProtocol;
+  }
+}

@@ -1,4 +1,4 @@
-// The edge. Driver: owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
+// The edge. Owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
 // open watches, and drains at shutdown.
 
 import { storedKind } from '../../api/conversion/stored-form.ts';
@@ -11,7 +11,7 @@ import { StatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/job-pool.ts';
 import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -19,13 +19,9 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
-import type { AdmissionProtocol } from '../admission/protocol.ts';
-import type { AuditProtocol } from '../audit/protocol.ts';
-import type { AuthProtocol } from '../auth/protocol.ts';
-import type { ControllersProtocol } from '../controllers/protocol.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
-import type { StoreProtocol } from '../store/protocol.ts';
 import type { ConnectSettings, Connects } from './connect/connect.ts';
+import { INGRESS_FACTS } from './facts.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
@@ -123,7 +119,7 @@ export class Ingress implements Actor<IngressProtocol> {
     this.#options = options;
     const { registry, requestTimeoutMs } = options;
     const { dialect } = registry;
-    const hub = context.ref<HubProtocol>('hub');
+    const hub = context.ref('hub');
     const slabs = ThreadSlabs.of(context);
     const instances = context.refs('ingress').length;
     this.#inFlight = new InFlight({
@@ -145,12 +141,7 @@ export class Ingress implements Actor<IngressProtocol> {
         }),
       jobs: options.jobs,
     });
-    this.#writes = new Writes(
-      context.ref<AdmissionProtocol>('admission'),
-      this.#reads,
-      this.#representations,
-      requestTimeoutMs,
-    );
+    this.#writes = new Writes(context.ref('admission'), this.#reads, this.#representations, requestTimeoutMs);
     this.#watches = new Watches({
       context,
       hub,
@@ -276,8 +267,8 @@ export class Ingress implements Actor<IngressProtocol> {
     const { registry, requestTimeoutMs, connect } = this.#options;
     return new Connects({
       registry,
-      hub: this.#context.ref<HubProtocol>('hub'),
-      admission: this.#context.ref<AdmissionProtocol>('admission'),
+      hub: this.#context.ref('hub'),
+      admission: this.#context.ref('admission'),
       slabs: ThreadSlabs.of(this.#context),
       requestTimeoutMs,
       random: () => random.next(),
@@ -295,10 +286,10 @@ export class Ingress implements Actor<IngressProtocol> {
       health,
       representations: this.#representations,
       openapi: new OpenApi(openapi, jobs),
-      auth: context.ref<AuthProtocol>('auth'),
+      auth: context.ref('auth'),
       requestTimeoutMs,
       snapshot: {
-        store: context.ref<StoreProtocol>('store'),
+        store: context.ref('store'),
         clock: context.clock,
         dialect: dialect.name,
         storePrefix,
@@ -313,8 +304,8 @@ export class Ingress implements Actor<IngressProtocol> {
     const { registry, requestTimeoutMs, compressesAnswers, connectionBytesPerSecondMax } = this.#options;
     return new Pipeline({
       context,
-      auth: context.ref<AuthProtocol>('auth'),
-      audit: context.ref<AuditProtocol>('audit'),
+      auth: context.ref('auth'),
+      audit: context.ref('audit'),
       inFlight: this.#inFlight,
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
@@ -333,10 +324,10 @@ export class Ingress implements Actor<IngressProtocol> {
     const context = this.#context;
     const options = this.#options;
     return new Health({
-      store: context.ref<StoreProtocol>('store'),
+      store: context.ref('store'),
       hub,
-      admission: context.ref<AdmissionProtocol>('admission'),
-      controllers: context.ref<ControllersProtocol>('controllers'),
+      admission: context.ref('admission'),
+      controllers: context.ref('controllers'),
       isLogWritable,
       dialect,
       startHooks: options.startHooks,
@@ -371,11 +362,8 @@ export class Ingress implements Actor<IngressProtocol> {
 }
 
 /** The ingress as a placeable actor. */
-export const ingressKind: ActorKind<IngressOptions> = {
-  kind: 'ingress',
-  nature: 'driver',
+export const ingressActor: ActorDefinition<IngressOptions> = {
+  ...INGRESS_FACTS,
   owns: 'the listening sockets of its thread',
-  mailboxMax: 20_000,
-  stopOrder: 10,
   create: (context, options) => new Ingress(context, options),
 };

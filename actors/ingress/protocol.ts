@@ -19,3 +19,9 @@ export interface IngressProtocol extends Protocol {
   };
   readonly tells: WatchDeliveryTells;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly ingress: IngressProtocol;
+  }
+}

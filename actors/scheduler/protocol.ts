@@ -23,3 +23,9 @@ export interface SchedulerProtocol extends Protocol {
   };
   readonly tells: StoreFeedTells;
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly scheduler: SchedulerProtocol;
+  }
+}

@@ -1,12 +1,11 @@
-// Decider. Chooses a node for each pod that needs one. Follows the store, and binds through admission like any other
+// Chooses a node for each pod that needs one. Follows the store, and binds through admission like any other
 // writer. Holds no state that the store does not: after a restart it lists and goes on. Never writes a node or a pod's
 // spec itself. The decisions are scheduling-core.ts, their rhythm scheduling-loop.ts; this file only joins the parts.
 
 import type { Dialect } from '../../config/dialect.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import type { AdmissionProtocol } from '../admission/protocol.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { zoneByLabels } from './core/node-order.ts';
@@ -18,6 +17,7 @@ import { ConditionWriter } from './driver/condition-writer.ts';
 import { EventRecorder } from './driver/event-recorder.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './driver/scheduler-metrics.ts';
 import { type LoopLimits, SchedulingLoop } from './driver/scheduling-loop.ts';
+import { SCHEDULER_FACTS } from './facts.ts';
 import { defaultProfile } from './framework/profile.ts';
 import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
 import { SCHEDULER_SETTINGS } from './settings.ts';
@@ -64,7 +64,7 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       metrics.statusWritesDropped,
       metrics.statusWritesFailed,
     );
-    const port = admissionPort(context.ref<AdmissionProtocol>('admission'), options.dialect, component);
+    const port = admissionPort(context.ref('admission'), options.dialect, component);
     this.#loop = this.#makeLoop(context, port, metrics, component, settings);
     this.#follower = new FeedFollower(context, [PODS, NODES], feedFactory, this.#listener(context));
   }
@@ -166,11 +166,7 @@ export function createScheduler(
   return new Scheduler(context, options, feedFactory);
 }
 
-export const schedulerKind: ActorKind<SchedulerOptions> = {
-  kind: 'scheduler',
-  nature: 'decider',
-  mailboxMax: 1_024,
-  stopOrder: 20,
-  settings: SCHEDULER_SETTINGS,
+export const schedulerActor: ActorDefinition<SchedulerOptions> = {
+  ...SCHEDULER_FACTS,
   create: (context, options) => createScheduler(context, options),
 };

@@ -139,3 +139,9 @@ export interface StoreProtocol extends Protocol {
     readonly closeBackup: { readonly id: number };
   };
 }
+
+declare module '../../runtime/actor.ts' {
+  interface ActorProtocols {
+    readonly store: StoreProtocol;
+  }
+}

@@ -1,9 +1,9 @@
-// The store. Driver: owns the storage engine. The only writer: gathers what arrives while a batch is being written,
+// The store. Owns the storage engine. The only writer: gathers what arrives while a batch is being written,
 // commits it as one, and keeps this order: durable, then the committed revision in shared memory, then the batch
 // published, then the writes acknowledged. A batch that the disk refused is taken back and its writes are refused; a
 // commit of which nobody knows what is stored ends the thread: what was not acknowledged may be lost, what was is on disk.
 
-import type { Actor, ActorContext, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { CrashError, OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
@@ -14,6 +14,7 @@ import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
+import { STORE_FACTS } from './facts.ts';
 import { keyServiceProblem, storeProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
@@ -381,13 +382,9 @@ export class Store implements Actor<StoreProtocol> {
 }
 
 /** The store as a placeable actor. */
-export const storeKind: ActorKind<StoreOptions> = {
-  kind: 'store',
-  nature: 'driver',
+export const storeActor: ActorDefinition<StoreOptions> = {
+  ...STORE_FACTS,
   owns: 'the storage engine',
-  mailboxMax: 20_000,
-  stopOrder: 90,
-  settings: STORE_SETTINGS,
   create: async (context, options) => {
     const store = new Store(context, options, await options.encryption?.());
     await store.open();

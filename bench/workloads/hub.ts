@@ -1,14 +1,14 @@
 // The watch hub alone, without sockets or disk: one thread applies the store's stream to 100,000 pods and frames it for ten
 // cohorts. The hub is the server's own; the store and the ingress beside it only send and count.
 import { setImmediate } from 'node:timers/promises';
-import { type HubOptions, hubKind } from '../../actors/hub/hub.ts';
+import { type HubOptions, hubActor } from '../../actors/hub/hub.ts';
 import type { HubProtocol, WatchDeliveryProtocol, WatchQuery } from '../../actors/hub/protocol.ts';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import { createRegistry } from '../../api/resources/registry.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import { ProtobufRecords } from '../../rendering/protobuf-records.ts';
-import type { Actor, ActorKind, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
@@ -68,14 +68,14 @@ async function measure(objects: number, events: number, bytes: number): Promise<
     initialEventsEndAnnotation: 'end',
     records: new ProtobufRecords(dialect),
   };
-  const kinds: readonly ActorKind<undefined>[] = [
+  const actors: readonly ActorDefinition<undefined>[] = [
     { ...standIn('store'), create: () => new StandInStore(stream.snapshot()) },
     { ...standIn('ingress'), create: () => ingress },
-    { ...hubKind, create: (context) => hubKind.create(context, options) },
+    { ...hubActor, create: (context) => hubActor.create(context, options) },
   ];
   const run = await startInProcess({
-    kinds,
-    plan: planOfOneThread(kinds),
+    actors,
+    plan: planOfOneThread(actors),
     options: undefined,
     environment: realEnvironment,
   });
@@ -132,8 +132,8 @@ function watchQuery(cohort: number, afterRevision: number): WatchQuery {
   };
 }
 
-function standIn(kind: string) {
-  return { kind, nature: 'decider', mailboxMax: 100_000, stopOrder: 1 } as const;
+function standIn(actor: string) {
+  return { actor, mailboxMax: 100_000, stopOrder: 1 } as const;
 }
 
 class StandInStore implements Actor<StoreProtocol> {

@@ -1,6 +1,6 @@
 // All threads of a plan in the calling thread, as the supervisor runs them on real ones: joined by links that delay and
 // refuse messages, ended by crashes, and started again after the same backoff with word to their peers.
-import type { ActorKind, Protocol, Ref } from '../actor.ts';
+import type { ActorDefinition, Protocol, Ref } from '../actor.ts';
 import { Backoff, RESTART_BACKOFF } from '../backoff.ts';
 import type { Environment } from '../environment.ts';
 import { createLogger, type LogOptions } from '../log.ts';
@@ -13,7 +13,7 @@ import { StepDelivery } from './step-delivery.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface SimulatedThreadsOptions<Options> {
-  readonly kinds: readonly ActorKind<Options>[];
+  readonly actors: readonly ActorDefinition<Options>[];
   readonly plan: Plan;
   readonly options: Options;
   readonly environment: Environment;
@@ -100,12 +100,12 @@ export class SimulatedThreads<Options> {
   }
 
   #launch(seat: Seat<Options>): void {
-    const { plan, kinds, options, environment, time, log } = this.#setup;
+    const { plan, actors, options, environment, time, log } = this.#setup;
     const life = new ThreadLife(seat.name);
     const system = new System<Options>({
       plan,
       thread: seat.index,
-      kinds,
+      actors,
       options,
       environment,
       log: createLogger(seat.name, log ?? { level: 'silent', format: 'json' }),

@@ -1,5 +1,5 @@
 // The actor that the ref contract is tried on. It is told what to do: answer, answer later, refuse, throw, break.
-import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
 
 export interface SubjectProtocol extends Protocol {
@@ -110,10 +110,9 @@ class Subject implements Actor<SubjectProtocol> {
   }
 }
 
-export const roster: readonly ActorKind<unknown>[] = [
+export const roster: readonly ActorDefinition<unknown>[] = [
   {
-    kind: 'subject',
-    nature: 'decider',
+    actor: 'subject',
     mailboxMax: SUBJECT_MAILBOX_MAX,
     stopOrder: 1,
     create: (context) => new Subject(context) as unknown as Actor<Protocol>,

@@ -11,7 +11,7 @@ test.after.always(() => clearInterval(awake));
 
 for (const freezeMessages of [false, true]) {
   refContract(test, freezeMessages ? 'local, frozen' : 'local', { refusesNonPlain: freezeMessages }, async () => {
-    const running = await startInProcess({ kinds: roster, options: {}, environment: realEnvironment, freezeMessages });
+    const running = await startInProcess({ actors: roster, options: {}, environment: realEnvironment, freezeMessages });
     return { ref: running.ref<SubjectProtocol>('subject'), stop: () => running.stop() };
   });
 }

@@ -1,7 +1,7 @@
 // Two threads of a plan: this one, which hosts nothing, and a real worker. Gives refs that cross a thread without the
 // supervisor in between.
 import { MessageChannel } from 'node:worker_threads';
-import type { ActorKind, Protocol, Ref } from '../../runtime/actor.ts';
+import type { ActorDefinition, Protocol, Ref } from '../../runtime/actor.ts';
 import { heartbeatMemory } from '../../runtime/heartbeat.ts';
 import { createLogger } from '../../runtime/log.ts';
 import type { Plan } from '../../runtime/plan.ts';
@@ -21,9 +21,9 @@ const NEAR = 0;
 const FAR = 1;
 const LOG = { level: 'silent', format: 'json' } as const;
 
-/** Starts the worker with one actor of each kind; `rosterUrl` is the module that exports `kinds` as `roster`. */
-export async function twoThreads(kinds: readonly ActorKind<unknown>[], rosterUrl: string): Promise<TwoThreads> {
-  const actors = kinds.map(({ kind, settings }) => ({ kind, name: kind, index: 0, settings: settings ?? {} }));
+/** Starts the worker with one instance of each actor; `rosterUrl` is the module that exports them as `roster`. */
+export async function twoThreads(roster: readonly ActorDefinition<unknown>[], rosterUrl: string): Promise<TwoThreads> {
+  const actors = roster.map(({ actor, settings }) => ({ actor, name: actor, index: 0, settings: settings ?? {} }));
   const plan: Plan = {
     name: 'two',
     threads: [
@@ -35,7 +35,7 @@ export async function twoThreads(kinds: readonly ActorKind<unknown>[], rosterUrl
   const near = new ThreadHost<unknown>({
     plan,
     thread: NEAR,
-    kinds,
+    actors: roster,
     options: {},
     environment: realEnvironment,
     log: createLogger('near', LOG),

@@ -1,7 +1,7 @@
 // The real actors over an engine with a bug: it says that a batch is durable as soon as it has been handed to the disk.
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
-import type { ActorKind } from '../../runtime/actor.ts';
+import type { ActorDefinition } from '../../runtime/actor.ts';
 import { createJobPool } from '../../runtime/job-pool.ts';
 import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
 import { LevelEngine } from '../../storage/level-engine.ts';
@@ -28,7 +28,7 @@ function hasty(engine: StorageEngine): StorageEngine {
   });
 }
 
-export const roster: readonly ActorKind<ServerSettings>[] = rosterFor({
+export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
   engine: ({ dataDirectory, dialect }) =>
     hasty(new LevelEngine({ directory: dataDirectory, prefix: '/registry', dialect })),
   openListener: () => openListener,

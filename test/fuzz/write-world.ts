@@ -52,17 +52,17 @@ class WriteWorld {
   /** Starts with the first target that asks. */
   async start(): Promise<void> {
     if (this.#users++ > 0) return;
-    const kinds = roster
-      .filter(({ kind }) => ACTORS.includes(kind))
-      .map((kind) => ({
-        ...kind,
-        create: (context: Parameters<typeof kind.create>[0], settings: ServerSettings) => {
+    const actors = roster
+      .filter(({ actor }) => ACTORS.includes(actor))
+      .map((definition) => ({
+        ...definition,
+        create: (context: Parameters<typeof definition.create>[0], settings: ServerSettings) => {
           this.#slabs = ThreadSlabs.of(context);
-          return kind.create(context, settings);
+          return definition.create(context, settings);
         },
       }));
-    const plan = planOfOneThread(kinds);
-    this.#run = await startInProcess({ kinds, plan, options: settings(), environment: realEnvironment });
+    const plan = planOfOneThread(actors);
+    this.#run = await startInProcess({ actors, plan, options: settings(), environment: realEnvironment });
     this.#admission = this.#run.ref<AdmissionProtocol>('admission');
     await this.#populate();
   }

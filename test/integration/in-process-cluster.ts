@@ -10,7 +10,7 @@ import { eventually } from './objects.ts';
 
 const DEADLINE_MS = 60_000;
 const CLIENTS = 500;
-const KINDS = ['store', 'hub', 'admission', 'controllers'];
+const ACTORS = ['store', 'hub', 'admission', 'controllers'];
 const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
 
 export interface Reference {
@@ -124,10 +124,10 @@ export async function startCluster(scope: Scope, args: readonly string[] = []): 
     startedWallMs: 0,
     schedulerName: 'none',
   };
-  const kinds = roster.filter(({ kind }) => KINDS.includes(kind));
+  const actors = roster.filter(({ actor }) => ACTORS.includes(actor));
   const run = await startInProcess({
-    kinds,
-    plan: planOfOneThread(kinds),
+    actors,
+    plan: planOfOneThread(actors),
     options: settings,
     environment: realEnvironment,
   });

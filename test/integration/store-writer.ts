@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import { STORE_SETTINGS } from '../../actors/store/settings.ts';
-import { storeKind } from '../../actors/store/store.ts';
+import { storeActor } from '../../actors/store/store.ts';
 import { startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
@@ -17,9 +17,9 @@ const [directory, writers, seed, writesEach] = process.argv.slice(2) as [string,
 const random = new SeededRandom(Number(seed));
 const KEYS = 200;
 
-const kinds = [{ ...storeKind, settings: { ...STORE_SETTINGS, historyEventsMax: HISTORY_EVENTS_MAX } }];
+const kinds = [{ ...storeActor, settings: { ...STORE_SETTINGS, historyEventsMax: HISTORY_EVENTS_MAX } }];
 const running = await startInProcess({
-  kinds,
+  actors: kinds,
   plan: planOfOneThread(kinds),
   options: {
     engine: () => new LevelEngine({ directory, prefix: '/registry', dialect: 'orch' }),

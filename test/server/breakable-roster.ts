@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { roster as realRoster } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { CrashError } from '../../runtime/errors.ts';
 import { type Fault, faultFile, MAILBOXES_VARIABLE } from './faults.ts';
 
@@ -100,11 +100,11 @@ const mailboxes = new Map(
   (process.env[MAILBOXES_VARIABLE] ?? '').split(',').map((setting) => setting.split('=') as [string, string]),
 );
 
-export const roster: readonly ActorKind<ServerSettings>[] = realRoster.map((kind) => ({
-  ...kind,
-  mailboxMax: Number(mailboxes.get(kind.kind) ?? kind.mailboxMax),
+export const roster: readonly ActorDefinition<ServerSettings>[] = realRoster.map((definition) => ({
+  ...definition,
+  mailboxMax: Number(mailboxes.get(definition.actor) ?? definition.mailboxMax),
   create: async (context, settings) => {
-    const actor = await kind.create(context, settings);
-    return new Breakable(actor, context, join(settings.dataDirectory, faultFile(kind.kind)));
+    const actor = await definition.create(context, settings);
+    return new Breakable(actor, context, join(settings.dataDirectory, faultFile(definition.actor)));
   },
 }));

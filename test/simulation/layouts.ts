@@ -1,6 +1,7 @@
 // How the actors of a run lie on threads: as the shipped placements do, and smaller. Slabs, batches and the history are as
 // small as chance wants them, so that their edges are met.
-import type { KindFacts, Plan, PlannedActor } from '../../runtime/plan.ts';
+import type { ActorFacts } from '../../runtime/actor-facts.ts';
+import type { Plan, PlannedActor } from '../../runtime/plan.ts';
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 
 /** Threads with the names of their actors. */
@@ -28,20 +29,20 @@ export function drawLayout(random: SeededRandom, hasControllers: boolean): Layou
     [[...FRONT, 'store', ...control]],
   ][random.below(6)]!;
   const counts = new Map<string, number>();
-  for (const kind of groups.flat()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const actor of groups.flat()) counts.set(actor, (counts.get(actor) ?? 0) + 1);
   const numbers = new Map<string, number>();
-  const named = (kind: string): string => {
-    const number = numbers.get(kind) ?? 0;
-    numbers.set(kind, number + 1);
-    return counts.get(kind) === 1 ? kind : `${kind}/${number}`;
+  const named = (actor: string): string => {
+    const number = numbers.get(actor) ?? 0;
+    numbers.set(actor, number + 1);
+    return counts.get(actor) === 1 ? actor : `${actor}/${number}`;
   };
-  const threads = groups.map((kinds, index) => ({ name: `thread/${index}`, actors: kinds.map(named) }));
-  const ingresses = threads.flatMap(({ actors }) => actors.filter((actor) => kindOf(actor) === 'ingress'));
+  const threads = groups.map((actors, index) => ({ name: `thread/${index}`, actors: actors.map(named) }));
+  const ingresses = threads.flatMap(({ actors }) => actors.filter((name) => actorOf(name) === 'ingress'));
   return { threads, ingresses };
 }
 
 /** The plan of one life of the server. */
-export function planOf({ threads }: Layout, kinds: readonly KindFacts[], random: SeededRandom): Plan {
+export function planOf({ threads }: Layout, known: readonly ActorFacts[], random: SeededRandom): Plan {
   const drawn: Readonly<Record<string, object>> = {
     store: {
       slabBytes: [2048, 8192, 65_536][random.below(3)]!,
@@ -52,10 +53,10 @@ export function planOf({ threads }: Layout, kinds: readonly KindFacts[], random:
     hub: { selfCheckIntervalMs: [300, 2000][random.below(2)]! },
   };
   const planned = (name: string): PlannedActor => {
-    const kind = kindOf(name);
+    const actor = actorOf(name);
     const [, index = '0'] = name.split('/');
-    const defaults = kinds.find((each) => each.kind === kind)?.settings ?? {};
-    return { kind, name, index: Number(index), settings: { ...defaults, ...drawn[kind] } };
+    const defaults = known.find((facts) => facts.actor === actor)?.settings ?? {};
+    return { actor, name, index: Number(index), settings: { ...defaults, ...drawn[actor] } };
   };
   return {
     name: 'simulated',
@@ -64,6 +65,6 @@ export function planOf({ threads }: Layout, kinds: readonly KindFacts[], random:
   };
 }
 
-function kindOf(actor: string): string {
-  return actor.split('/', 1)[0]!;
+function actorOf(name: string): string {
+  return name.split('/', 1)[0]!;
 }

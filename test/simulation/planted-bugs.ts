@@ -1,16 +1,25 @@
 // Bugs that a control plane like this could have, planted from outside by replacing one method or one message of the
 // real modules. The simulation must find each of them; what it cannot find it does not check.
 
-import type { AdmissionProtocol, WriteRequest } from '../../actors/admission/protocol.ts';
+import type { WriteRequest } from '../../actors/admission/protocol.ts';
 import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
 import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
-import type { Operation, PutOperation, StoreProtocol, Transaction } from '../../actors/store/protocol.ts';
+import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
-import type { ActorContext, ActorKind, AskMessage, AskOptions, AskType, Protocol, Ref } from '../../runtime/actor.ts';
+import type {
+  ActorContext,
+  ActorDefinition,
+  ActorName,
+  ActorProtocols,
+  AskMessage,
+  AskOptions,
+  AskType,
+  Ref,
+} from '../../runtime/actor.ts';
 import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import type { SimulatedDisk } from './disk.ts';
@@ -54,7 +63,7 @@ function withMethod<C extends object, K extends keyof C & string>(
 function withTransactions(
   change: (operation: Operation, value: (put: PutOperation) => string) => Operation,
 ): ReturnType<PlantedBug['plant']> {
-  return withAsks<StoreProtocol, 'commit'>('admission', 'store', 'commit', (message) => {
+  return withAsks<'store', 'commit'>('admission', 'store', 'commit', (message) => {
     const payload = Buffer.from(message.payload);
     const value = ({ valueOffset, valueLength }: PutOperation): string =>
       payload.toString('utf8', valueOffset, valueOffset + valueLength);
@@ -70,36 +79,39 @@ function withTransactions(
 
 /** A server whose ingress asks other writes of admission than clients do. */
 function withWrites(change: (request: WriteRequest) => Partial<WriteRequest>): ReturnType<PlantedBug['plant']> {
-  return withAsks<AdmissionProtocol, 'write'>('ingress', 'admission', 'write', (message) => ({
+  return withAsks<'admission', 'write'>('ingress', 'admission', 'write', (message) => ({
     ...message,
     ...change(message),
   }));
 }
 
-/** A server in which one kind of actor asks another something else than it means to. */
-function withAsks<P extends Protocol, T extends AskType<P>>(
-  asker: string,
-  asked: string,
+/** A server in which one actor asks another something else than it means to. */
+function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A]>>(
+  asker: ActorName,
+  asked: A,
   type: T,
-  change: (message: AskMessage<P, T>) => AskMessage<P, T>,
+  change: (message: AskMessage<ActorProtocols[A], T>) => AskMessage<ActorProtocols[A], T>,
 ): ReturnType<PlantedBug['plant']> {
-  const wrapped = (ref: Ref<P>): Ref<P> => {
-    const ask = (message: AskMessage<P, T>, options: AskOptions): Promise<unknown> =>
+  type Asked = Ref<ActorProtocols[A]>;
+  const wrapped = (ref: Asked): Asked => {
+    const ask = (message: AskMessage<ActorProtocols[A], T>, options: AskOptions): Promise<unknown> =>
       ref.ask(message.type === type ? change(message) : message, options);
-    return { name: ref.name, ask: ask as Ref<P>['ask'], tell: (message) => ref.tell(message) };
+    return { name: ref.name, ask: ask as Asked['ask'], tell: (message) => ref.tell(message) };
   };
   const inContext = (context: ActorContext): ActorContext => ({
     ...context,
-    ref: <Q extends Protocol>(name: string): Ref<Q> =>
-      name === asked ? (wrapped(context.ref<P>(name)) as unknown as Ref<Q>) : context.ref<Q>(name),
+    ref: <B extends ActorName>(name: B): Ref<ActorProtocols[B]> =>
+      (name as string) === asked
+        ? (wrapped(context.ref(asked)) as unknown as Ref<ActorProtocols[B]>)
+        : context.ref(name),
   });
-  const changed = (kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> => ({
-    ...kind,
-    create: (context, settings) => kind.create(inContext(context), settings),
+  const changed = (definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> => ({
+    ...definition,
+    create: (context, settings) => definition.create(inContext(context), settings),
   });
-  const kinds: Server['kinds'] = (outside) =>
-    rosterFor(outside).map((kind) => (kind.kind === asker ? changed(kind) : kind));
-  return { server: { ...SERVER, kinds }, remove: NOTHING };
+  const actors: Server['actors'] = (outside) =>
+    rosterFor(outside).map((definition) => (definition.actor === asker ? changed(definition) : definition));
+  return { server: { ...SERVER, actors }, remove: NOTHING };
 }
 
 /** An engine that says that a batch is durable as soon as it has been handed to the disk. */

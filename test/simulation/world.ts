@@ -8,7 +8,7 @@ import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
-import type { ActorKind } from '../../runtime/actor.ts';
+import type { ActorDefinition } from '../../runtime/actor.ts';
 import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
@@ -35,11 +35,11 @@ const LIMIT_MS = 600_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
 export interface Server {
-  readonly kinds: (outside: OutsideWorld) => readonly ActorKind<ServerSettings>[];
+  readonly actors: (outside: OutsideWorld) => readonly ActorDefinition<ServerSettings>[];
   readonly engine: (disk: SimulatedDisk, world: World) => StorageEngine;
 }
 
-export const SERVER: Server = { kinds: rosterFor, engine: (disk) => disk.engine() };
+export const SERVER: Server = { actors: rosterFor, engine: (disk) => disk.engine() };
 
 export interface WorldOptions {
   readonly seed: number;
@@ -172,17 +172,17 @@ export class World {
     const { server, trace } = this.#options;
     const { time } = this;
     this.#lives++;
-    const kinds = server.kinds({
+    const roster = server.actors({
       engine: () => server.engine(this.disk, this),
       openListener: ({ name }) => this.sockets.openListener(name),
       jobs: () => NO_JOB_POOL,
     });
     return new SimulatedThreads<ServerSettings>({
-      kinds: kinds.map((kind) => ({
-        ...this.#withWatchedChecks(withSharedRegistry(kind)),
-        ...this.#options.faults.mailboxes[kind.kind],
+      actors: roster.map((definition) => ({
+        ...this.#withWatchedChecks(withSharedRegistry(definition)),
+        ...this.#options.faults.mailboxes[definition.actor],
       })),
-      plan: planOf(this.#layout, kinds, this.#random),
+      plan: planOf(this.#layout, roster, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
@@ -194,9 +194,9 @@ export class World {
   }
 
   /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */
-  #withWatchedChecks(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
-    if (kind.kind !== 'hub') return kind;
-    const create: typeof kind.create = (context, options) => {
+  #withWatchedChecks(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {
+    if (definition.actor !== 'hub') return definition;
+    const create: typeof definition.create = (context, options) => {
       const { metrics: kept, name } = context;
       const counter = (metric: string, help: string, labels?: Labels) => {
         if (metric === DIVERGENCE_METRIC) this.divergences.push(`${name} did not hold the store's ${labels?.resource}`);
@@ -213,9 +213,9 @@ export class World {
         beforeSnapshot: (collect) => kept.beforeSnapshot(collect),
         snapshot: () => kept.snapshot(),
       };
-      return kind.create({ ...context, metrics }, options);
+      return definition.create({ ...context, metrics }, options);
     };
-    return { ...kind, create };
+    return { ...definition, create };
   }
 
   #onEnd(thread: string, error: Error): void {
@@ -252,10 +252,10 @@ const SETTINGS = settings();
 const REGISTRY = registryFor(SETTINGS);
 
 /** The registry never changes, and making it would take longer than most of a run. */
-function withSharedRegistry(kind: ActorKind<ServerSettings>): ActorKind<ServerSettings> {
-  const create: typeof kind.create = (context, options) => {
+function withSharedRegistry(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {
+  const create: typeof definition.create = (context, options) => {
     context.threadLocal('registry', () => REGISTRY);
-    return kind.create(context, options);
+    return definition.create(context, options);
   };
-  return { ...kind, create };
+  return { ...definition, create };
 }

@@ -133,6 +133,42 @@ test('actors take time, chance, timers and files from their context', (t) => {
   t.deepEqual([...found(actors, 'bare', IMPURE), ...found(actors, 'code', FILES)], []);
 });
 
+/** Code that decides and does nothing else: folders, and files by their beginning. */
+const DECIDERS: readonly string[] = [
+  'actors/controllers/garbage-collector.ts',
+  'actors/controllers/namespace-contents.ts',
+  'actors/controllers/namespace-lifecycle.ts',
+  'actors/controllers/owner',
+  'actors/controllers/pod-garbage.ts',
+  'actors/hub/catch-up.ts',
+  'actors/hub/cohort',
+  'actors/hub/frames.ts',
+  'actors/hub/lists.ts',
+  'actors/hub/resource-cache',
+  'actors/hub/selection.ts',
+  'actors/scheduler/core/',
+  'actors/scheduler/framework/',
+  'actors/scheduler/plugins/',
+  'actors/scheduler/pods/',
+  'actors/store/commit-times.ts',
+  'actors/store/history-window.ts',
+  'actors/store/pending-commits.ts',
+  'actors/store/revision-log.ts',
+  'actors/store/transaction-check.ts',
+];
+const DOES_MORE =
+  /\bawait\b|\basync\b|\bPromise\b|\b[tT]imers?\b|\bActorContext\b|(?<!this)\.(?:ask|tell|then)\(|\bsetTimeout\b|from 'node:(?!buffer)/g;
+
+test('deciders decide and do nothing else', (t) => {
+  const deciders = PRODUCT.filter(({ path }) => DECIDERS.some((start) => path.startsWith(start)));
+  for (const start of DECIDERS)
+    t.true(
+      deciders.some(({ path }) => path.startsWith(start)),
+      `${start} is there`,
+    );
+  t.deepEqual(found(deciders, 'bare', DOES_MORE), []);
+});
+
 /** Who may spell a brand, and why. */
 const BRAND_EXEMPT: Readonly<Record<string, string>> = {
   'config/dialect.ts': 'is the table of brands',

@@ -31,7 +31,7 @@ export function identityReader(context: ActorContext): FindIdentity {
   const remembered = new Map<string, Identity & { readonly revision: number }>();
   let hub: Ref<HubProtocol> | undefined;
   return async (storageKey, namespace, name, freshness) => {
-    hub ??= context.ref<HubProtocol>('hub');
+    hub ??= context.ref('hub');
     const question = { type: 'get', storageKey, namespace, name, freshness } as const;
     const answer = await hub.ask(question, { deadlineMs: HUB_DEADLINE_MS });
     if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');

@@ -10,11 +10,8 @@ import { parseLabelSelector } from '../../../api/selectors/label-selector.ts';
 import { notFound } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { ActorContext } from '../../../runtime/actor.ts';
+import type { ActorContext, ActorName } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
-import type { ControllersProtocol } from '../../controllers/protocol.ts';
-import type { SchedulerProtocol } from '../../scheduler/protocol.ts';
-import type { StoreProtocol } from '../../store/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { sendValue } from '../reads/answers.ts';
 import type { Representation } from '../reads/representation.ts';
@@ -27,14 +24,14 @@ export class ComponentStatuses {
   readonly #checks: ReadonlyMap<string, Check>;
 
   constructor(context: ActorContext, { storeComponent }: Dialect, deadlineMs: number) {
-    const placed = (kind: string): boolean => context.refs(kind).length > 0;
+    const placed = (actor: ActorName): boolean => context.refs(actor).length > 0;
     const limit = { deadlineMs };
     this.#checks = new Map<string, Check>([
       [
         'controller-manager',
         async () => {
           if (!placed('controllers')) return NOT_PLACED;
-          await context.ref<ControllersProtocol>('controllers').ask({ type: 'hooks' }, limit);
+          await context.ref('controllers').ask({ type: 'hooks' }, limit);
           return '';
         },
       ],
@@ -42,14 +39,14 @@ export class ComponentStatuses {
         'scheduler',
         async () => {
           if (!placed('scheduler')) return NOT_PLACED;
-          const { following } = await context.ref<SchedulerProtocol>('scheduler').ask({ type: 'status' }, limit);
+          const { following } = await context.ref('scheduler').ask({ type: 'status' }, limit);
           return following ? '' : 'it does not follow the store';
         },
       ],
       [
         storeComponent,
         async () => {
-          const { healthy, reason } = await context.ref<StoreProtocol>('store').ask({ type: 'health' }, limit);
+          const { healthy, reason } = await context.ref('store').ask({ type: 'health' }, limit);
           return healthy ? '' : reason;
         },
       ],

@@ -1,6 +1,6 @@
 // A store on the memory engine, a hub and admission, made by the server's own roster, in one thread under virtual time.
 // Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
-import { admissionKind } from '../../../actors/admission/admission.ts';
+import { admissionActor } from '../../../actors/admission/admission.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import type { AdmissionProtocol, WriteReply, WriteVerb } from '../../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
@@ -13,7 +13,7 @@ import { parseRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Status } from '../../../api/status/status.ts';
 import { parseArguments } from '../../../config/parse.ts';
-import type { Actor, ActorKind, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
+import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { planOfOneThread } from '../../../runtime/plan.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
@@ -72,11 +72,11 @@ function settings(featureGates: string): ServerSettings {
 }
 
 /** Admission as the roster makes it, but for its plugins. */
-function admissionWith(plugins: readonly AdmissionPluginKind[]): ActorKind<ServerSettings> {
+function admissionWith(plugins: readonly AdmissionPluginKind[]): ActorDefinition<ServerSettings> {
   return {
-    ...admissionKind,
+    ...admissionActor,
     create: (context, given) =>
-      admissionKind.create(context, {
+      admissionActor.create(context, {
         registry: registryFor(given),
         requestTimeoutMs: given.options.requestTimeoutMs,
         serverSideApply: true,
@@ -164,23 +164,30 @@ export class AdmissionWorld {
     const delivery = new HeldDelivery();
     const gate = new Gate();
     let slabs: ThreadSlabs | undefined;
-    const kinds = roster
-      .filter(({ kind }) => ['store', 'hub', 'admission'].includes(kind))
-      .map((kind): ActorKind<ServerSettings> => {
-        if (kind.kind === 'admission' && plugins !== undefined) return admissionWith(plugins);
-        if (kind.kind !== 'store') return kind;
+    const actors = roster
+      .filter(({ actor }) => ['store', 'hub', 'admission'].includes(actor))
+      .map((definition): ActorDefinition<ServerSettings> => {
+        if (definition.actor === 'admission' && plugins !== undefined) return admissionWith(plugins);
+        if (definition.actor !== 'store') return definition;
         return {
-          ...kind,
+          ...definition,
           create: async (context, given) => {
             slabs = ThreadSlabs.of(context);
-            return gate.wrap(await kind.create(context, given));
+            return gate.wrap(await definition.create(context, given));
           },
         };
       });
     const given = settings(featureGates);
     const { environment, time } = simulation;
-    const plan = planOfOneThread(kinds);
-    const starting = startInProcess({ kinds, plan, options: given, environment, freezeMessages: true, delivery });
+    const plan = planOfOneThread(actors);
+    const starting = startInProcess({
+      actors,
+      plan,
+      options: given,
+      environment,
+      freezeMessages: true,
+      delivery,
+    });
     const run = await whileTimePasses(time, starting);
     const world = new AdmissionWorld({
       simulation,

@@ -1,7 +1,7 @@
 // The audit actor's line and count.
 import test from 'ava';
 import { pino } from 'pino';
-import { auditKind } from '../../../actors/audit/audit.ts';
+import { auditActor } from '../../../actors/audit/audit.ts';
 import type { AuditProtocol, AuditRecord } from '../../../actors/audit/protocol.ts';
 import type { Actor } from '../../../runtime/actor.ts';
 import { fakeContext, NO_METRICS } from './fixture.ts';
@@ -32,7 +32,7 @@ async function audit(level: string) {
     }),
   };
   const context = { ...fakeContext(new VirtualTime(), () => Promise.reject(new Error('asks nobody'))), log, metrics };
-  const actor = (await auditKind.create(context, {})) as unknown as Actor<AuditProtocol>;
+  const actor = (await auditActor.create(context, {})) as unknown as Actor<AuditProtocol>;
   const record = (changes: Partial<AuditRecord> = {}) =>
     actor.onMessage({ type: 'record', ...RECORD, ...changes }, { send: () => {}, fail: () => {} });
   return { lines, counts, record };

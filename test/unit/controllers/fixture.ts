@@ -105,7 +105,6 @@ export function fakeContext(
     refs: <P extends Protocol>(kind: string) => [refOf(kind) as Ref<P>],
     refNamed: <P extends Protocol>(name: string) => refOf(name) as Ref<P>,
     threadLocal: (_key, create) => create(),
-    isLocal: () => true,
     metricsOfAllThreads: () => Promise.resolve([]),
     crash: (error) => {
       throw error;

@@ -1,7 +1,7 @@
 // A store on the memory engine, a hub, and the ingress's own watches on fake sockets, in one thread under virtual time.
 // The store can be lost and restarted, mailboxes can be held back, and every commit is noted for comparison.
 
-import { type Hub, hubKind } from '../../../actors/hub/hub.ts';
+import { type Hub, hubActor } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
 import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
@@ -23,7 +23,7 @@ import type { Rendering } from '../../../rendering/rendering.ts';
 import type {
   Actor,
   ActorContext,
-  ActorKind,
+  ActorDefinition,
   AskMessage,
   MessageOf,
   Protocol,
@@ -110,7 +110,7 @@ export interface WorldOptions {
   readonly distantHub?: boolean;
   readonly engine?: (bytes: Uint8Array) => StorageEngine;
   /** More actors on the thread. */
-  readonly kinds?: readonly ActorKind<undefined>[];
+  readonly kinds?: readonly ActorDefinition<undefined>[];
 }
 
 /** A store that can be replaced by a new incarnation over the same engine. */
@@ -199,7 +199,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
   constructor(context: ActorContext) {
     this.watches = new Watches({
       context,
-      hub: context.ref<HubProtocol>('hub'),
+      hub: context.ref('hub'),
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
@@ -245,7 +245,7 @@ export class HubWorld {
     const kinds = parts.kinds();
     const plan = planOfOneThread(kinds);
     const starting = startInProcess({
-      kinds,
+      actors: kinds,
       plan,
       options: undefined,
       environment: parts.simulation.environment,
@@ -462,7 +462,7 @@ class Parts {
     return new DistantHub(hub, context, this.#options.seed ?? 1);
   }
 
-  kinds(): ActorKind<undefined>[] {
+  kinds(): ActorDefinition<undefined>[] {
     const { slabBytes, historyEventsMax, historyBytesMax, compactionIntervalMs, engine } = this.#options;
     const tokenKey = Buffer.alloc(32, 5);
     const disk = engine?.(tokenKey) ?? new MemoryEngine(tokenKey);
@@ -480,8 +480,7 @@ class Parts {
     };
     return [
       {
-        kind: 'store',
-        nature: 'driver',
+        actor: 'store',
         mailboxMax: 20_000,
         stopOrder: 90,
         settings,
@@ -493,11 +492,11 @@ class Parts {
         },
       },
       {
-        ...hubKind,
+        ...hubActor,
         settings: { selfCheckIntervalMs: this.#options.selfCheckIntervalMs ?? 0 },
-        mailboxMax: this.#options.hubMailboxMax ?? hubKind.mailboxMax,
+        mailboxMax: this.#options.hubMailboxMax ?? hubActor.mailboxMax,
         create: (context) => {
-          this.hub = hubKind.create(context, {
+          this.hub = hubActor.create(context, {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
             records: new ProtobufRecords(DIALECTS.orch),
@@ -507,8 +506,7 @@ class Parts {
         },
       },
       {
-        kind: 'ingress',
-        nature: 'driver',
+        actor: 'ingress',
         mailboxMax: this.#options.ingressMailboxMax ?? 20_000,
         stopOrder: 10,
         create: (context) => {

@@ -1,7 +1,7 @@
 // Watches in a shape of their own, over a real store and hub: who is told a Table's columns and when, what each event
 // holds, and that plain watchers beside them still get the stored bytes.
 import test from 'ava';
-import { hubKind } from '../../../actors/hub/hub.ts';
+import { hubActor } from '../../../actors/hub/hub.ts';
 import type {
   HubProtocol,
   WatchDeliveryProtocol,
@@ -9,13 +9,13 @@ import type {
   WatchQuery,
 } from '../../../actors/hub/protocol.ts';
 import { EXPECT_ANY, type Operation, type StoreProtocol } from '../../../actors/store/protocol.ts';
-import { storeKind } from '../../../actors/store/store.ts';
+import { storeActor } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Shape } from '../../../api/table/shape.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
-import type { ActorContext, ActorKind, MessageOf } from '../../../runtime/actor.ts';
+import type { ActorContext, ActorDefinition, MessageOf } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
@@ -58,7 +58,7 @@ class Sockets {
     for (const id of watchers) {
       this.texts.set(id, (this.texts.get(id) ?? '') + Buffer.from(chunk).toString('utf8'));
       if (message.type !== 'watchFrames' || !message.catchUp) continue;
-      this.#context.ref<HubProtocol>('hub').tell<'watchReady'>({ type: 'watchReady', watcher: id });
+      this.#context.ref('hub').tell<'watchReady'>({ type: 'watchReady', watcher: id });
     }
   }
 }
@@ -71,11 +71,11 @@ class World {
 
   static async start(): Promise<World> {
     const world = new World();
-    const kinds: ActorKind<undefined>[] = [
+    const kinds: ActorDefinition<undefined>[] = [
       {
-        ...storeKind,
+        ...storeActor,
         create: (context) =>
-          storeKind.create(context, {
+          storeActor.create(context, {
             engine: () => new MemoryEngine(Buffer.alloc(32, 1)),
             media: 'json',
             compactionIntervalMs: 0,
@@ -84,17 +84,16 @@ class World {
           }),
       },
       {
-        ...hubKind,
+        ...hubActor,
         create: (context) =>
-          hubKind.create(context, {
+          hubActor.create(context, {
             selectableFields: () => ['metadata.name', 'metadata.namespace'],
             initialEventsEndAnnotation: 'orch.io/initial-events-end',
             records: new ProtobufRecords(DIALECTS.orch),
           }),
       },
       {
-        kind: 'ingress',
-        nature: 'driver',
+        actor: 'ingress',
         mailboxMax: 1000,
         stopOrder: 10,
         create: (context) => {
@@ -104,7 +103,7 @@ class World {
       },
     ];
     const { environment } = world.simulation;
-    const starting = startInProcess({ kinds, options: undefined, environment, freezeMessages: true });
+    const starting = startInProcess({ actors: kinds, options: undefined, environment, freezeMessages: true });
     world.#run = await whileTimePasses(world.simulation.time, starting);
     return world;
   }

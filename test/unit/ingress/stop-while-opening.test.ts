@@ -3,7 +3,7 @@ import test from 'ava';
 import { rosterFor } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import { parseArguments } from '../../../config/parse.ts';
-import type { ActorKind } from '../../../runtime/actor.ts';
+import type { ActorDefinition } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
 import { NO_JOB_POOL } from '../../../runtime/job-pool.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
@@ -33,17 +33,16 @@ test('a listener that opens after its ingress was stopped is closed again', asyn
   });
   const engine = (): never => t.fail('no engine is needed') as never;
   const outside = { engine, openListener: () => () => opening, jobs: () => NO_JOB_POOL };
-  const ingress = rosterFor(outside).filter(({ kind }) => kind === 'ingress');
-  const failing: ActorKind<ServerSettings> = {
-    kind: 'failing',
-    nature: 'decider',
+  const ingress = rosterFor(outside).filter(({ actor }) => actor === 'ingress');
+  const failing: ActorDefinition<ServerSettings> = {
+    actor: 'failing',
     mailboxMax: 1,
     stopOrder: 1,
     create: () => ({ onMessage() {}, start: () => Promise.reject(new Error('on purpose')) }),
   };
-  const kinds = [...ingress, failing];
+  const actors = [...ingress, failing];
   // Everything is stopped because one actor could not start, while the ingress still does.
-  await t.throwsAsync(startInProcess({ kinds, options: SETTINGS, environment: realEnvironment }), {
+  await t.throwsAsync(startInProcess({ actors, options: SETTINGS, environment: realEnvironment }), {
     message: 'on purpose',
   });
   let accepting = true;

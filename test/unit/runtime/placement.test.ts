@@ -1,20 +1,20 @@
 import test from 'ava';
+import { ACTORS } from '../../../actors/facts.ts';
+import type { ActorFacts } from '../../../runtime/actor-facts.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { resolvePlacement } from '../../../runtime/placement.ts';
 import { placementProfiles, readPlacement } from '../../../runtime/placement-file.ts';
-import { type KindFacts, planWithout } from '../../../runtime/plan.ts';
+import { planWithout } from '../../../runtime/plan.ts';
 import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 
-const KINDS: readonly KindFacts[] = [
-  ...['ingress', 'auth', 'audit', 'hub', 'admission', 'scheduler', 'controllers'].map((kind) => ({
-    kind,
-    mailboxMax: 10,
-    stopOrder: 1,
-  })),
-  { kind: 'store', mailboxMax: 10, stopOrder: 2, settings: { batchMax: 64, sync: true, folder: 'data' } },
-];
+/** The real rules; a store with settings of every type. */
+const KNOWN: readonly ActorFacts[] = ACTORS.map((facts) =>
+  facts.actor === 'store'
+    ? { ...facts, settings: { batchMax: 64, sync: true, folder: 'data' } }
+    : { ...facts, settings: {} },
+);
 
-const resolve = (text: string, cpus = 4) => resolvePlacement(text, 'placement.test.json', KINDS, cpus);
+const resolve = (text: string, cpus = 4) => resolvePlacement(text, 'placement.test.json', KNOWN, cpus);
 
 const REST = '{ "name": "rest", "actors": ["ingress", "auth", "hub", "admission"] }';
 const STORE = '{ "name": "store", "actors": ["store"] }';
@@ -72,6 +72,16 @@ const refusals: readonly [what: string, text: string, line: number, reason: RegE
   ['two stores by count', threads(REST, '{ "name": "s", "count": 2, "actors": ["store"] }'), 4, /is there 2 times/],
   ['two schedulers', threads(REST, STORE, '{ "name": "x", "count": 2, "actors": ["scheduler"] }'), 5, /one scheduler/],
   [
+    'more readers than the store has slots for',
+    threads(
+      REST,
+      STORE,
+      ...['w', 'x', 'y', 'z'].map((name) => `{ "name": "${name}", "count": 64, "actors": ["hub"] }`),
+    ),
+    2,
+    /the store has room for 248 as a reader, and here are 1 of auth, 257 of hub, 0 of scheduler, 0 of controllers/,
+  ],
+  [
     'an ingress without a hub',
     threads('{ "name": "x", "actors": ["ingress"] }', STORE),
     3,
@@ -121,7 +131,7 @@ for (const [what, text, line, reason] of refusals) {
   });
 }
 
-test('groups become threads, and instances are numbered per kind across groups', (t) => {
+test('groups become threads, and instances are numbered per actor across groups', (t) => {
   const front = '{ "name": "front", "count": 2, "actors": ["ingress", "auth", "hub"] }';
   const write = '{ "name": "write", "count": 1, "actors": ["hub", "admission"] }';
   const plan = resolve(threads(front, write, STORE));
@@ -137,9 +147,9 @@ test('groups become threads, and instances are numbered per kind across groups',
   t.is(plan.name, 'test');
 });
 
-test('settings are the defaults of the kind with those of the file over them', (t) => {
+test('settings are the defaults of the actor with those of the file over them', (t) => {
   const plan = resolve(withActors('{ "store": { "batchMax": 8 } }'));
-  const store = plan.threads.flatMap(({ actors }) => actors).find(({ kind }) => kind === 'store');
+  const store = plan.threads.flatMap(({ actors }) => actors).find(({ actor }) => actor === 'store');
   t.deepEqual(store?.settings, { batchMax: 8, sync: true, folder: 'data' });
 });
 
@@ -167,7 +177,7 @@ test('the shipped profiles resolve without warnings, from one processor to many'
   for (const profile of placementProfiles()) {
     for (const cpus of [1, 2, 64, 512]) {
       const { text, fileName } = readPlacement(profile);
-      const plan = resolvePlacement(text, fileName, KINDS, cpus);
+      const plan = resolvePlacement(text, fileName, KNOWN, cpus);
       t.is(plan.name, profile);
       t.deepEqual(plan.warnings, []);
     }
@@ -183,7 +193,7 @@ test('a placement that cannot be read names the shipped ones', (t) => {
 test('the summary of a plan names threads and what they host, in one line', (t) => {
   const summary = (profile: string, cpus: number) => {
     const { text, fileName } = readPlacement(profile);
-    return summarizePlan(resolvePlacement(text, fileName, KINDS, cpus));
+    return summarizePlan(resolvePlacement(text, fileName, KNOWN, cpus));
   };
   t.is(
     summary('default', 2),
@@ -203,9 +213,9 @@ test('the full form of a plan lists every thread, its actors, their settings, an
       '  rest   ingress auth hub admission',
       '  store  store',
       '           store: batchMax=64 sync=true folder="data"',
+      'warning: no thread hosts audit: no audit events are written',
       'warning: no thread hosts scheduler: pods are not given nodes',
       'warning: no thread hosts controllers: nothing is cleaned up or allocated in the background',
-      'warning: no thread hosts audit: no audit events are written',
     ].join('\n'),
   );
 });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Actor, ActorKind, Protocol } from '../../../runtime/actor.ts';
+import type { Actor, ActorDefinition, Protocol } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
 import { MemoryDisk } from '../../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
@@ -114,18 +114,17 @@ interface GossipProtocol extends Protocol {
 }
 
 /** Three actors that pass rumours on at random moments: their history depends on every decision of the runtime. */
-const gossips: readonly ActorKind<unknown>[] = ['ann', 'ben', 'cat'].map((kind, place, all) => ({
-  kind,
-  nature: 'decider',
+const gossips: readonly ActorDefinition<unknown>[] = ['ann', 'ben', 'cat'].map((self, place, all) => ({
+  actor: self,
   mailboxMax: 1000,
   stopOrder: 1,
   create(context) {
     const heard: string[] = [];
-    const others = () => all.filter((name) => name !== kind).map((name) => context.ref<GossipProtocol>(name));
+    const others = () => all.filter((name) => name !== self).map((name) => context.refNamed<GossipProtocol>(name));
     const actor: Actor<GossipProtocol> = {
       async start() {
         context.timers.every(10 + place, () => {
-          const text = `${kind}@${context.clock.nowMs()}:${context.random.uuid().slice(0, 4)}`;
+          const text = `${self}@${context.clock.nowMs()}:${context.random.uuid().slice(0, 4)}`;
           for (const other of others()) other.tell({ type: 'rumour', text, hops: 2 });
         });
       },
@@ -135,7 +134,7 @@ const gossips: readonly ActorKind<unknown>[] = ['ann', 'ben', 'cat'].map((kind, 
           heard.push(message.text);
           if (message.hops === 0) return;
           const next = others()[Math.floor(context.random.next() * 2)]!;
-          next.tell({ type: 'rumour', text: `${message.text}>${kind}`, hops: message.hops - 1 });
+          next.tell({ type: 'rumour', text: `${message.text}>${self}`, hops: message.hops - 1 });
         }
       },
     };
@@ -145,11 +144,11 @@ const gossips: readonly ActorKind<unknown>[] = ['ann', 'ben', 'cat'].map((kind, 
 
 async function gossipFor(seed: number): Promise<readonly (readonly string[])[]> {
   const { environment, delivery, time } = createSimulation(seed);
-  const starting = startInProcess({ kinds: gossips, options: {}, environment, delivery, freezeMessages: true });
+  const starting = startInProcess({ actors: gossips, options: {}, environment, delivery, freezeMessages: true });
   const running = await whileTimePasses(time, starting);
   await time.advance(200);
-  const histories = gossips.map(({ kind }) =>
-    running.ref<GossipProtocol>(kind).ask({ type: 'heard' }, { deadlineMs: 60_000 }),
+  const histories = gossips.map(({ actor }) =>
+    running.ref<GossipProtocol>(actor).ask({ type: 'heard' }, { deadlineMs: 60_000 }),
   );
   const heard = await whileTimePasses(time, Promise.all(histories));
   await whileTimePasses(time, running.stop());
@@ -165,14 +164,13 @@ test('the same seed gives the same history, message by message; another seed ano
 
 test('deadlines pass in virtual time', async (t) => {
   const { environment, delivery, time } = createSimulation(1);
-  const silent: ActorKind<unknown> = {
-    kind: 'silent',
-    nature: 'decider',
+  const silent: ActorDefinition<unknown> = {
+    actor: 'silent',
     mailboxMax: 10,
     stopOrder: 1,
     create: () => ({ onMessage() {} }),
   };
-  const starting = startInProcess({ kinds: [silent], options: {}, environment, delivery });
+  const starting = startInProcess({ actors: [silent], options: {}, environment, delivery });
   const running = await whileTimePasses(time, starting);
   const ask = running.ref('silent').ask({ type: 'anything' } as never, { deadlineMs: 5000 });
   const failed = t.throwsAsync(ask, { message: /silent did not answer in time/ });

@@ -10,10 +10,10 @@ process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
 const options: TestOptions = { journal: join(folder, 'journal'), mischief: 'hang' };
 writeFileSync(`${options.journal}.go`, '');
 
-const planned = (name: string, kind: string) => ({
+const planned = (name: string, actor: string) => ({
   name,
   group: name,
-  actors: [{ kind, name: kind, index: 0, settings: {} }],
+  actors: [{ actor, name: actor, index: 0, settings: {} }],
 });
 await startSupervisor({
   plan: { name: 'hang', threads: [planned('front', 'driver'), planned('back', 'worker')], warnings: [] },

@@ -1,6 +1,6 @@
 // Actors that break on request, for the supervisor's tests.
 import { appendFileSync, existsSync } from 'node:fs';
-import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 
 /** What the supervisor's tests hand to the actors: where to write what happened, and how to behave. */
@@ -107,14 +107,14 @@ class Driver implements Actor<Protocol> {
   }
 
   private async provoke(mischief: Mischief): Promise<void> {
-    const worker = this.context.ref<WorkerProtocol>('worker');
+    const worker = this.context.refNamed<WorkerProtocol>('worker');
     await worker.ask({ type: 'misbehave', mischief }, { deadlineMs: 60_000 }).catch((error: OrchError) => {
       this.note(`ask failed with ${error.code}`);
     });
   }
 
   private async greet(): Promise<void> {
-    await this.context.ref<WorkerProtocol>('worker').ask({ type: 'pid' }, { deadlineMs: 60_000 });
+    await this.context.refNamed<WorkerProtocol>('worker').ask({ type: 'pid' }, { deadlineMs: 60_000 });
     this.note('was answered again');
     this.context.metrics.counter('greetings_total', 'Answers after a restart.').add(1);
   }
@@ -125,17 +125,15 @@ const notes =
   (text: string) =>
     appendFileSync(journal, `${context.name} ${text}\n`);
 
-export const roster: readonly ActorKind<TestOptions>[] = [
+export const roster: readonly ActorDefinition<TestOptions>[] = [
   {
-    kind: 'driver',
-    nature: 'driver',
+    actor: 'driver',
     mailboxMax: 100,
     stopOrder: 1,
     create: (context, options) => new Driver(context, notes(context, options), options) as Actor<Protocol>,
   },
   {
-    kind: 'worker',
-    nature: 'driver',
+    actor: 'worker',
     mailboxMax: 100,
     stopOrder: 2,
     create: (context, options) => {

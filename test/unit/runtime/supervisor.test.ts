@@ -11,10 +11,10 @@ import { type Supervisor, type SupervisorOptions, startSupervisor } from '../../
 import type { Mischief, TestOptions } from './supervisor-roster.ts';
 
 const ROSTER_URL = new URL('./supervisor-roster.js', import.meta.url).href;
-const planned = (name: string, ...kinds: string[]) => ({
+const planned = (name: string, ...actors: string[]) => ({
   name,
   group: name,
-  actors: kinds.map((kind) => ({ kind, name: kind, index: 0, settings: {} })),
+  actors: actors.map((actor) => ({ actor, name: actor, index: 0, settings: {} })),
 });
 const TWO_THREADS: Plan = {
   name: 'test',

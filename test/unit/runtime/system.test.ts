@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import type { Plan } from '../../../runtime/plan.ts';
@@ -12,10 +12,13 @@ interface AnyProtocol extends Protocol {
 
 type Behaviour = Partial<Actor<AnyProtocol>>;
 
-function kind(name: string, behave: (context: ActorContext) => Behaviour, stopOrder = 1): ActorKind<unknown> {
+function actorCalled(
+  name: string,
+  behave: (context: ActorContext) => Behaviour,
+  stopOrder = 1,
+): ActorDefinition<unknown> {
   return {
-    kind: name,
-    nature: 'decider',
+    actor: name,
     mailboxMax: 8,
     stopOrder,
     create: (context) => ({
@@ -25,15 +28,21 @@ function kind(name: string, behave: (context: ActorContext) => Behaviour, stopOr
   };
 }
 
-const start = (kinds: readonly ActorKind<unknown>[], plan?: Plan): Promise<InProcess> =>
-  startInProcess({ kinds, options: {}, environment: realEnvironment, freezeMessages: true, ...(plan && { plan }) });
+const start = (actors: readonly ActorDefinition<unknown>[], plan?: Plan): Promise<InProcess> =>
+  startInProcess({
+    actors,
+    options: {},
+    environment: realEnvironment,
+    freezeMessages: true,
+    ...(plan && { plan }),
+  });
 
 const DEADLINE = { deadlineMs: 20_000 } as const;
 const PING = { type: 'ping' } as const;
 
-const placed = (kindName: string, index: number, of: number) => ({
-  kind: kindName,
-  name: of === 1 ? kindName : `${kindName}/${index}`,
+const placed = (actor: string, index: number, of: number) => ({
+  actor,
+  name: of === 1 ? actor : `${actor}/${index}`,
   index,
   settings: {},
 });
@@ -44,7 +53,7 @@ test('messages wait until the start of their actor has resolved', async (t) => {
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const store = kind('store', () => ({
+  const store = actorCalled('store', () => ({
     async start() {
       await opened;
       seen.push('open');
@@ -54,9 +63,9 @@ test('messages wait until the start of their actor has resolved', async (t) => {
       reply.send(null);
     },
   }));
-  const client = kind('client', (context) => ({
+  const client = actorCalled('client', (context) => ({
     async start() {
-      const answered = context.ref<AnyProtocol>('store').ask(PING, DEADLINE);
+      const answered = context.refNamed<AnyProtocol>('store').ask(PING, DEADLINE);
       await new Promise(setImmediate);
       seen.push('asked');
       open();
@@ -71,12 +80,12 @@ test('messages wait until the start of their actor has resolved', async (t) => {
 test('actors stop in ascending order, and their mailboxes close behind them', async (t) => {
   const seen: string[] = [];
   const stopping = (name: string, order: number) =>
-    kind(
+    actorCalled(
       name,
       (context) => ({
         async stop() {
           seen.push(name);
-          if (name === 'edge') t.is(await context.ref<AnyProtocol>('store').ask(PING, DEADLINE), 'ok');
+          if (name === 'edge') t.is(await context.refNamed<AnyProtocol>('store').ask(PING, DEADLINE), 'ok');
         },
       }),
       order,
@@ -92,7 +101,7 @@ test('timers of an actor that has stopped no longer fire', async (t) => {
   let fired = 0;
   let context: ActorContext | undefined;
   const running = await start([
-    kind('store', (given) => {
+    actorCalled('store', (given) => {
       context = given;
       return {};
     }),
@@ -106,8 +115,8 @@ test('timers of an actor that has stopped no longer fire', async (t) => {
 
 test('a start that fails fails the whole, after stopping the others', async (t) => {
   const seen: string[] = [];
-  const good = kind('good', () => ({ stop: async () => void seen.push('stopped') }));
-  const bad = kind('bad', () => ({ start: () => Promise.reject(new Error('no port')) }));
+  const good = actorCalled('good', () => ({ stop: async () => void seen.push('stopped') }));
+  const bad = actorCalled('bad', () => ({ start: () => Promise.reject(new Error('no port')) }));
   await t.throwsAsync(start([good, bad]), { message: 'no port' });
   t.deepEqual(seen, ['stopped']);
 });
@@ -115,7 +124,7 @@ test('a start that fails fails the whole, after stopping the others', async (t) 
 test('a broken invariant closes every actor of its thread and no other', async (t) => {
   const seen: string[] = [];
   const emergency = (name: string): Behaviour => ({ onCrash: () => void seen.push(name) });
-  const broken = kind('broken', (context) => ({
+  const broken = actorCalled('broken', (context) => ({
     ...emergency('broken'),
     onMessage: () => context.crash(new Error('impossible')),
   }));
@@ -127,8 +136,8 @@ test('a broken invariant closes every actor of its thread and no other', async (
     ],
     warnings: [],
   };
-  const kinds = [broken, kind('near', () => emergency('near')), kind('far', () => emergency('far'))];
-  const running = await start(kinds, plan);
+  const actors = [broken, actorCalled('near', () => emergency('near')), actorCalled('far', () => emergency('far'))];
+  const running = await start(actors, plan);
   const asks = ['broken', 'near'].map((name) => running.ref<AnyProtocol>(name).ask(PING, DEADLINE));
   t.is(await running.ref<AnyProtocol>('far').ask(PING, DEADLINE), 'ok');
   for (const ask of asks) t.true(isOrchError(await t.throwsAsync(ask), 'ActorDown'));
@@ -151,28 +160,27 @@ test('an ask that was being worked on when its thread broke fails at once', asyn
     warnings: [],
   };
   let held = 0;
-  const broken = kind('broken', (context) => ({
+  const broken = actorCalled('broken', (context) => ({
     onMessage() {
       if (++held === 2) context.crash(new Error('impossible'));
     },
   }));
-  const running = await start([kind('asker', () => ({})), broken], plan);
+  const running = await start([actorCalled('asker', () => ({})), broken], plan);
   const ref = running.ref<AnyProtocol>('broken');
   const asks = [ref.ask(PING, DEADLINE), ref.ask(PING, DEADLINE), ref.ask(PING, DEADLINE)];
   for (const ask of asks) t.true(isOrchError(await t.throwsAsync(ask), 'ActorDown'));
   await running.stop();
 });
 
-test('a ref by kind is the instance of this thread, else one chosen by index', async (t) => {
+test('a ref to an actor is to the instance on this thread, else one chosen by index', async (t) => {
   const reach = new Map<string, string>();
-  const client = kind('client', (context) => ({
+  const client = actorCalled('client', (context) => ({
     async start() {
       reach.set(context.name, context.ref('hub').name);
       t.deepEqual(
         context.refs('hub').map(({ name }) => name),
         ['hub/0', 'hub/1'],
       );
-      t.is(context.isLocal('hub'), context.index !== 2);
       t.is(context.refNamed('hub/1').name, 'hub/1');
     },
   }));
@@ -185,21 +193,21 @@ test('a ref by kind is the instance of this thread, else one chosen by index', a
     ],
     warnings: [],
   };
-  const running = await start([kind('hub', () => ({})), client], plan);
+  const running = await start([actorCalled('hub', () => ({})), client], plan);
   t.deepEqual(Object.fromEntries(reach), { 'client/0': 'hub/0', 'client/1': 'hub/1', 'client/2': 'hub/0' });
   await running.stop();
 });
 
 test('a thread-local value is made once a thread and shared by its actors', async (t) => {
   const values = new Map<string, object>();
-  const client = kind('client', (context) => {
+  const client = actorCalled('client', (context) => {
     values.set(
       context.name,
       context.threadLocal('slabs', () => ({})),
     );
     return {};
   });
-  const other = kind('other', (context) => {
+  const other = actorCalled('other', (context) => {
     values.set(
       context.name,
       context.threadLocal('slabs', () => ({})),
@@ -222,7 +230,7 @@ test('a thread-local value is made once a thread and shared by its actors', asyn
 
 test('the metrics of all threads are at hand on each', async (t) => {
   let snapshots = 0;
-  const client = kind('client', (context) => ({
+  const client = actorCalled('client', (context) => ({
     async start() {
       snapshots = (await context.metricsOfAllThreads()).length;
     },
@@ -235,7 +243,7 @@ test('the metrics of all threads are at hand on each', async (t) => {
     ],
     warnings: [],
   };
-  const running = await start([client, kind('hub', () => ({}))], plan);
+  const running = await start([client, actorCalled('hub', () => ({}))], plan);
   t.is(snapshots, 2);
   await running.stop();
 });
@@ -243,10 +251,10 @@ test('the metrics of all threads are at hand on each', async (t) => {
 test('actors that keep each other busy do not starve the event loop', async (t) => {
   let stopped = false;
   const pingPong = (name: string, other: string) =>
-    kind(name, (context) => ({
+    actorCalled(name, (context) => ({
       onMessage(_message, reply) {
         reply.send(null);
-        if (!stopped) context.ref<AnyProtocol>(other).tell({ type: 'pong' });
+        if (!stopped) context.refNamed<AnyProtocol>(other).tell({ type: 'pong' });
       },
     }));
   const running = await start([pingPong('a', 'b'), pingPong('b', 'a')]);

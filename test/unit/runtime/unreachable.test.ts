@@ -1,6 +1,6 @@
 // What becomes of a message that no case of a handler takes.
 import test from 'ava';
-import type { Actor, ActorKind, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
+import type { Actor, ActorDefinition, MessageOf, Protocol, Reply } from '../../../runtime/actor.ts';
 import { startInProcess } from '../../../runtime/in-process.ts';
 import { createSimulation } from '../../../runtime/simulation/simulation.ts';
 import { unreachable } from '../../../runtime/unreachable.ts';
@@ -28,9 +28,8 @@ class One implements Actor<OneProtocol> {
   }
 }
 
-const kind: ActorKind<unknown> = {
-  kind: 'one',
-  nature: 'decider',
+const kind: ActorDefinition<unknown> = {
+  actor: 'one',
   mailboxMax: 4,
   stopOrder: 1,
   create: () => new One() as unknown as Actor<Protocol>,
@@ -38,7 +37,7 @@ const kind: ActorKind<unknown> = {
 
 test('an ask that no case takes is refused at once, without a word of its content, and the actor goes on', async (t) => {
   const { environment } = createSimulation(1);
-  const running = await startInProcess({ kinds: [kind], options: {}, environment });
+  const running = await startInProcess({ actors: [kind], options: {}, environment });
   const ref = running.ref<OneProtocol>('one');
   const refused = ref.ask({ type: 'unheardOf', token: 'hunter2' } as never, { deadlineMs: 1000 });
   const error = await t.throwsAsync(refused);

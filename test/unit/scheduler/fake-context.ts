@@ -184,7 +184,6 @@ export class FakeCluster {
       refs: unused,
       refNamed: unused,
       threadLocal: unused,
-      isLocal: () => true,
       metricsOfAllThreads: unused,
       crash: (error) => void this.crashes.push(error),
     };

@@ -1,7 +1,7 @@
 import test from 'ava';
 import type { BindingOutcome } from '../../../actors/admission/protocol.ts';
 import type { SchedulerStatus } from '../../../actors/scheduler/protocol.ts';
-import { createScheduler, type Scheduler, schedulerKind } from '../../../actors/scheduler/scheduler.ts';
+import { createScheduler, type Scheduler, schedulerActor } from '../../../actors/scheduler/scheduler.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -356,10 +356,9 @@ test('a broken invariant ends the thread', async (t) => {
   );
 });
 
-test('the kind makes a decider whose settings can be overridden', (t) => {
-  t.is(schedulerKind.kind, 'scheduler');
-  t.is(schedulerKind.nature, 'decider');
-  t.is(schedulerKind.settings?.bindingBatchMax, 256);
+test('settings of the scheduler can be overridden', (t) => {
+  t.is(schedulerActor.actor, 'scheduler');
+  t.is(schedulerActor.settings?.bindingBatchMax, 256);
 });
 
 const UNKNOWN_DEMANDS: readonly (readonly [demand: string, spec: JsonObject])[] = [

@@ -8,8 +8,8 @@ import type {
   TransactionResult,
 } from '../../../actors/store/protocol.ts';
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
-import { type Store, storeKind } from '../../../actors/store/store.ts';
-import type { Actor, ActorContext, ActorKind, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
+import { type Store, storeActor } from '../../../actors/store/store.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import type { Delivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
@@ -150,7 +150,7 @@ export class Follower implements Actor<FollowerProtocol> {
 
   async subscribe(): Promise<Snapshot> {
     this.#early = [];
-    const store = this.context.ref<StoreProtocol>('store');
+    const store = this.context.ref('store');
     const snapshot = await store.ask({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
     this.#begin(snapshot);
     return snapshot;
@@ -228,16 +228,15 @@ export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   const followers: Follower[] = [];
   let actor: Store | undefined;
   const settings = { ...STORE_SETTINGS, ...setup.settings };
-  const store: ActorKind<StoreOptions> = {
-    ...storeKind,
+  const store: ActorDefinition<StoreOptions> = {
+    ...storeActor,
     async create(context, options) {
-      actor = (await storeKind.create(setup.spy?.(context) ?? context, options)) as Store;
+      actor = (await storeActor.create(setup.spy?.(context) ?? context, options)) as Store;
       return setup.onReply === undefined ? actor : overheard(actor, setup.onReply);
     },
   };
-  const follower: ActorKind<StoreOptions> = {
-    kind: 'follower',
-    nature: 'decider',
+  const follower: ActorDefinition<StoreOptions> = {
+    actor: 'follower',
     mailboxMax: FOLLOWER_MAILBOX_MAX,
     stopOrder: 10,
     create(context) {
@@ -247,17 +246,17 @@ export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   };
   const count = setup.followers ?? 1;
   const planned = Array.from({ length: count }, (_, index) => ({
-    kind: 'follower',
+    actor: 'follower',
     name: count === 1 ? 'follower' : `follower/${index}`,
     index,
     settings: {},
   }));
   const running = await startInProcess<StoreOptions>({
-    kinds: [store, follower],
+    actors: [store, follower],
     plan: {
       name: 'rig',
       threads: [
-        { name: 'store', group: 'store', actors: [{ kind: 'store', name: 'store', index: 0, settings }] },
+        { name: 'store', group: 'store', actors: [{ actor: 'store', name: 'store', index: 0, settings }] },
         { name: 'readers', group: 'readers', actors: planned },
       ],
       warnings: [],

@@ -1,0 +1,12 @@
+// What is known of admission without its code (runtime/actor-facts.ts).
+import type { ActorFacts } from '../../runtime/actor-facts.ts';
+
+export const ADMISSION_FACTS = {
+  actor: 'admission',
+  mailboxMax: 5000,
+  stopOrder: 40,
+  placement: {
+    beside: { actor: 'hub', because: 'whose memory it reads' },
+    absence: { isRefused: true, means: 'nothing can be written' },
+  },
+} as const satisfies ActorFacts;

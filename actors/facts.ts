@@ -1,0 +1,22 @@
+// What is known of every actor without loading its code: the main thread resolves a placement with it, and starts the
+// others without reading what only they run. In the order of the roster.
+import type { ActorFacts } from '../runtime/actor-facts.ts';
+import { ADMISSION_FACTS } from './admission/facts.ts';
+import { AUDIT_FACTS } from './audit/facts.ts';
+import { AUTH_FACTS } from './auth/facts.ts';
+import { CONTROLLERS_FACTS } from './controllers/facts.ts';
+import { HUB_FACTS } from './hub/facts.ts';
+import { INGRESS_FACTS } from './ingress/facts.ts';
+import { SCHEDULER_FACTS } from './scheduler/facts.ts';
+import { STORE_FACTS } from './store/facts.ts';
+
+export const ACTORS: readonly ActorFacts[] = [
+  INGRESS_FACTS,
+  AUTH_FACTS,
+  AUDIT_FACTS,
+  ADMISSION_FACTS,
+  HUB_FACTS,
+  STORE_FACTS,
+  SCHEDULER_FACTS,
+  CONTROLLERS_FACTS,
+];

@@ -1,0 +1,15 @@
+// What is known of the scheduler without its code (runtime/actor-facts.ts).
+import type { ActorFacts } from '../../runtime/actor-facts.ts';
+import { SCHEDULER_SETTINGS } from './settings.ts';
+
+export const SCHEDULER_FACTS = {
+  actor: 'scheduler',
+  mailboxMax: 1024,
+  stopOrder: 20,
+  settings: SCHEDULER_SETTINGS,
+  placement: {
+    isSingle: true,
+    absence: { isRefused: false, means: 'pods are not given nodes' },
+    takes: ['reader'],
+  },
+} as const satisfies ActorFacts;
