@@ -1,0 +1,39 @@
+// Which actors a server runs on which threads: its placement, without a scheduler where it is not to schedule.
+import { NO_SCHEDULER } from '../config/options/scheduler.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { type Plan, planWithout } from '../runtime/plan.ts';
+import { planFor } from './placement.ts';
+
+export interface ServerPlan {
+  readonly plan: Plan;
+  /** Pods that name it are scheduled here; blank where there is no scheduler. */
+  readonly schedulerName: string;
+}
+
+/** Throws OrchError BadConfiguration for a placement that cannot work with the options. */
+export function serverPlan(program: 'up' | 'apiserver', options: ServerOptions): ServerPlan {
+  const schedulerName = schedulerNameOf(program, options);
+  const placed = planFor(options.placement);
+  // A placement that names the scheduler serves without one too.
+  const plan = schedulerName === '' ? planWithout(placed, 'scheduler') : placed;
+  refuseSharedNodePort(options, plan);
+  return { plan, schedulerName };
+}
+
+/** Blank where this process schedules nothing: `apiserver`, and `up` when told so. */
+function schedulerNameOf(program: 'up' | 'apiserver', options: ServerOptions): string {
+  if (program === 'apiserver') return '';
+  const { schedulerName } = options as UpOptions;
+  return schedulerName === NO_SCHEDULER ? '' : schedulerName;
+}
+
+/** Node's own listener cannot listen on one port from several threads. */
+function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
+  if (ingress !== 'node' || ingresses < 2) return;
+  throw new OrchError(
+    'BadConfiguration',
+    `the placement ${plan.name} has ${ingresses} ingresses, and --ingress node can serve a port from one thread only`,
+  );
+}

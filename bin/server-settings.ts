@@ -1,0 +1,109 @@
+// What a server is started with: reads the operator's files, and makes in the data directory what they leave open, so that a
+// file of no use stops the start. Starts nothing.
+import { readFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
+import type { ServerSettings } from '../actors/server-settings.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { ResourceEncryption } from '../config/encryption-configuration.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
+import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
+import { adminToken } from './data-directory.ts';
+import { agentTls } from './node-agents.ts';
+import { policyText } from './policy-file.ts';
+import { serviceAccountIssuer } from './service-accounts.ts';
+import { buildInfo } from './version.ts';
+
+const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
+
+interface Prepared {
+  readonly settings: ServerSettings;
+  /** The admin's, as text. */
+  readonly kubeconfig: string;
+  readonly url: string;
+}
+
+/** `schedulerName`: blank for none. Throws OrchError BadConfiguration, naming the file that cannot be used. */
+export async function prepare(options: ServerOptions, directory: string, schedulerName: string): Promise<Prepared> {
+  const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
+  const pair = await servingPair(options, directory, advertiseAddress);
+  const token = await adminToken(directory);
+  const encryption = await encryptionOf(options);
+  const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
+  const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
+  const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
+  const publicHost = options.externalHostname || advertiseAddress;
+  const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
+  const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
+  const settings: ServerSettings = {
+    dialect: options.apiDialect,
+    options,
+    dataDirectory: directory,
+    storeEngine: options.storeEngine,
+    ...(encryption === undefined ? {} : { encryption }),
+    tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
+    caPem: pair.certPem,
+    tokens,
+    abacPolicy: policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
+    serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
+    nodeAgentTls: agentTls(options),
+    advertiseAddress,
+    build: buildInfo(),
+    startedWallMs: Math.round(performance.timeOrigin),
+    schedulerName,
+  };
+  return { settings, kubeconfig, url };
+}
+
+/** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */
+export async function encryptionOf({
+  encryptionProviderConfig,
+  apiDialect,
+}: ServerOptions): Promise<readonly ResourceEncryption[] | undefined> {
+  if (encryptionProviderConfig === '') return undefined;
+  const { readEncryptionFile } = await import('./encryption-file.ts');
+  return readEncryptionFile(encryptionProviderConfig, DIALECTS[apiDialect]);
+}
+
+/** The operator's pair, or one of our own. Clients trust the certificate itself. */
+function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): Promise<KeyPair> {
+  const { tlsCertFile, tlsPrivateKeyFile, certDir, externalHostname, bindAddress } = options;
+  if (tlsCertFile !== '') return loadKeyPair(tlsCertFile, tlsPrivateKeyFile);
+  const names = [externalHostname, bindAddress, advertiseAddress].filter((name) => !isUnspecified(name));
+  return selfSignedKeyPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names);
+}
+
+/** The entries of `--token-auth-file`. Throws OrchError BadConfiguration. */
+export function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
+  if (tokenAuthFile === '') return [];
+  try {
+    return parseTokenFile(readFileSync(tokenAuthFile, 'utf8'), tokenAuthFile);
+  } catch (error) {
+    if (error instanceof OrchError) throw error;
+    throw new OrchError(
+      'BadConfiguration',
+      `the token file ${tokenAuthFile} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+}
+
+function minTlsVersion({ tlsMinVersion }: ServerOptions): { minVersion: 'TLSv1.2' | 'TLSv1.3' } {
+  if (tlsMinVersion === 'VersionTLS13') return { minVersion: 'TLSv1.3' };
+  return { minVersion: 'TLSv1.2' };
+}
+
+/** A server bound to every address advertises the first of its own that others can reach. */
+function advertised(bindAddress: string): string {
+  if (!isUnspecified(bindAddress)) return bindAddress;
+  for (const addresses of Object.values(networkInterfaces())) {
+    for (const { address, family, internal } of addresses ?? []) if (!internal && family === 'IPv4') return address;
+  }
+  return '127.0.0.1';
+}
+
+function isUnspecified(address: string): boolean {
+  return address === '' || address === '0.0.0.0' || address === '::';
+}
