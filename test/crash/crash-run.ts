@@ -21,6 +21,8 @@ import { UnsyncedDisk } from './unsynced-disk.ts';
 const CLIENTS = 4;
 const KILL_MS_MIN = 80;
 const KILL_MS_MAX = 600;
+const ACKNOWLEDGED_MS = 60_000;
+const LOOK_MS = 5;
 /** The share of starts that are killed as well, before or just after they are ready. */
 const KILLED_START_SHARE = 0.2;
 const KILLED_START_MS_MAX = 600;
@@ -132,6 +134,7 @@ class CrashRun {
     running.push(this.#families!.run(new SeededRandom(random.below(2 ** 31))));
     for (const run of running) run.catch(() => {}); // Looked at below.
     await sleep(killedAfterMs);
+    await this.#somethingAcknowledged(before);
     let operations = await this.#crash();
     for (const end of await Promise.allSettled(running)) {
       if (end.status === 'rejected') problems.push(String(end.reason));
@@ -160,6 +163,13 @@ class CrashRun {
 
   get #acknowledged(): number {
     return this.#clients.reduce((sum, { acknowledged }) => sum + acknowledged, 0);
+  }
+
+  /** On a busy machine the moment may come before the first answer: a crash then would lose nothing that was promised. */
+  async #somethingAcknowledged(before: number): Promise<void> {
+    for (let waitedMs = 0; this.#acknowledged === before && waitedMs < ACKNOWLEDGED_MS; waitedMs += LOOK_MS) {
+      await sleep(LOOK_MS);
+    }
   }
 
   /** What the clients know to be done since the last round. */

@@ -15,7 +15,7 @@ const test = ava.serial;
 /** On a disk that loses what was not synced, which is a library to be compiled. */
 const testOnBadDisk = testNeeding(ava, ['cc']).serial;
 const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
-const HASTY_ROUNDS_MAX = 5;
+const HASTY_ROUNDS_MAX = 20;
 
 for (const [rounds, dropUnsynced, what] of [
   [6, false, 'of the process'],
