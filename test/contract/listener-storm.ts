@@ -9,12 +9,24 @@ import { openUwsListener } from '../../transport/uws/listener.ts';
 
 const CLIENTS = 200;
 const HEADER_BYTES_MAX = 64 * 1024;
-/** Long enough for every client to have sent its first bytes. */
-const DEAF_MS = 300;
+/** How long every client is waited for at most. */
+const DEAF_MS = 60_000;
+
+interface Given {
+  readonly turns: number;
+  /** One, once every client has sent its first bytes. Until then the listener's thread is deaf. */
+  readonly allSent: Int32Array;
+}
 
 if (isMainThread) {
   prepareUws(HEADER_BYTES_MAX);
-  const worker = new Worker(new URL(import.meta.url), { workerData: Number(process.argv[2]) });
+  const given: Given = { turns: Number(process.argv[2]), allSent: new Int32Array(new SharedArrayBuffer(4)) };
+  const worker = new Worker(new URL(import.meta.url), { workerData: given });
+  let connecting = CLIENTS;
+  const sent = (): void => {
+    Atomics.store(given.allSent, 0, 1);
+    Atomics.notify(given.allSent, 0);
+  };
   worker.on('message', (message: { port?: number; open?: number[] }) => {
     if (message.open !== undefined) process.stdout.write(`${message.open.join(' ')}\n`);
     if (message.port === undefined) return;
@@ -22,6 +34,11 @@ if (isMainThread) {
     for (let i = 0; i < CLIENTS; i++) {
       const socket = connect({ host: '127.0.0.1', port: message.port, rejectUnauthorized: false });
       socket.on('error', () => {});
+      // The first message of a handshake goes out as soon as there is a connection.
+      socket.once('connect', () => {
+        connecting -= 1;
+        if (connecting === 0) setImmediate(sent);
+      });
     }
   });
   worker.once('exit', () => process.exit(0));
@@ -42,8 +59,9 @@ if (isMainThread) {
   });
   parentPort!.postMessage({ port: listener.port });
   parentPort!.once('message', async () => {
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, DEAF_MS);
-    for (let turn = 0; turn < (workerData as number); turn++) await new Promise((resolve) => setImmediate(resolve));
+    const { turns, allSent } = workerData as Given;
+    Atomics.wait(allSent, 0, 0, DEAF_MS);
+    for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
     const before = listener.openConnections;
     await listener.close();
     parentPort!.postMessage({ open: [before, listener.openConnections] });
