@@ -14,7 +14,7 @@ import { clearProgress, showProgress } from './progress.ts';
 import type { Figures } from './report.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
 
-export const DEFAULT_CONNECTIONS = 64;
+const DEFAULT_CONNECTIONS = 64;
 const PROTOBUF_TYPES = DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType).join(', ');
 const DEFAULT_COUNT = 500_000;
 const DEFAULT_SECONDS = 8;

@@ -15,7 +15,7 @@ const LISTENER_START_MS = 20_000;
 const ENGINE_DEADLINE_MS = 120_000;
 const COUNT_MAX = 2_000_000;
 
-export const FLOOR_BOUNDS: LoadBounds = {
+const FLOOR_BOUNDS: LoadBounds = {
   seconds: FLOOR_SECONDS,
   count: COUNT_MAX,
   warmupSeconds: FLOOR_WARMUP_SECONDS,

@@ -13,7 +13,7 @@ export function clearProgress(): void {
 }
 
 /** `3 of 5 s: 1,234,567 done (411,522/s), 0 errors`. */
-export function progressText({ elapsedSeconds, totalSeconds, operations, errors }: LoadProgress['progress']): string {
+function progressText({ elapsedSeconds, totalSeconds, operations, errors }: LoadProgress['progress']): string {
   const grouped = (value: number): string => Math.round(value).toLocaleString('en-US');
   const perSecond = elapsedSeconds > 0 ? operations / elapsedSeconds : 0;
   const at = `${Math.min(elapsedSeconds, totalSeconds).toFixed(0)} of ${totalSeconds.toFixed(0)} s`;

@@ -59,7 +59,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
 }
 
 /** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */
-export async function encryptionOf({
+async function encryptionOf({
   encryptionProviderConfig,
   apiDialect,
 }: ServerOptions): Promise<readonly ResourceEncryption[] | undefined> {
@@ -77,7 +77,7 @@ function servingPair(options: ServerOptions, directory: string, advertiseAddress
 }
 
 /** The entries of `--token-auth-file`. Throws OrchError BadConfiguration. */
-export function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
+function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
   if (tokenAuthFile === '') return [];
   try {
     return parseTokenFile(readFileSync(tokenAuthFile, 'utf8'), tokenAuthFile);

@@ -5,7 +5,7 @@ import type { BuildInfo } from '../api/discovery/discovery.ts';
 /** The package's own description, seen from the compiled file in dist/bin. */
 const PACKAGE = new URL('../../package.json', import.meta.url);
 
-export function packageVersion(): string {
+function packageVersion(): string {
   return (JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }).version;
 }
 

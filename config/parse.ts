@@ -12,8 +12,6 @@ import { type OptionsByProgram, programOptions, type ServerOptions } from './opt
 import { nearestName } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 
-export { UsageError } from './usage-error.ts';
-
 /** What argv asks for: to print something and end, or to run with these options. */
 export type ParsedArguments<P extends Program = Program> =
   | { readonly action: 'help' | 'version' }

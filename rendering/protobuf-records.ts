@@ -15,7 +15,7 @@ import { Renderer } from './renderer.ts';
 import type { Rendering } from './rendering.ts';
 
 /** Bytes of encodings kept on one thread when the operator does not say. */
-export const KEPT_BYTES_DEFAULT = 64 * 1024 * 1024;
+const KEPT_BYTES_DEFAULT = 64 * 1024 * 1024;
 
 /** The messages of one type in one version, whole or their metadata alone. */
 export class RecordMessages {

@@ -3,14 +3,14 @@
 import type { ErrorFrame } from './errors.ts';
 
 /** Frame codes, each with what follows it in the array. */
-export const ASK = 0; // ask id, actor id, message
-export const TELL = 1; // actor id, message
-export const REPLY = 2; // ask id, value
-export const ERROR = 3; // ask id, ErrorFrame
-export const CANCEL = 4; // ask id
-export const CREDIT = 5; // actor id, how many tells were handled
+const ASK = 0; // ask id, actor id, message
+const TELL = 1; // actor id, message
+const REPLY = 2; // ask id, value
+const ERROR = 3; // ask id, ErrorFrame
+const CANCEL = 4; // ask id
+const CREDIT = 5; // actor id, how many tells were handled
 /** Added to ASK, TELL or REPLY: offset and length of the payload in the batch's buffer follow. */
-export const PAYLOAD = 8;
+const PAYLOAD = 8;
 
 /** The shared buffer of payloads (0 when there are none), then the frames. */
 export type Batch = [buffer: ArrayBuffer | 0, ...frames: unknown[]];

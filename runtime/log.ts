@@ -78,7 +78,7 @@ export function isLogWritable(): boolean {
 }
 
 /** `2026-01-01T00:00:00.000Z INFO  front/0 hub message key=value`, a stack on lines of its own. */
-export function textLine(jsonLine: string): string {
+function textLine(jsonLine: string): string {
   const record = JSON.parse(jsonLine) as Record<string, unknown>;
   const { time, level, thread, actor, msg, err, ...rest } = record;
   const words = [time, LEVEL_WORDS[level as number] ?? level, thread];

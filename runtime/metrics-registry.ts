@@ -132,41 +132,6 @@ export class MetricsRegistry implements Metrics {
   }
 }
 
-/**
- * One snapshot out of several: series with the same name and labels are summed (or as their gauge says), so a gauge that
- * must stay apart per thread needs a label that tells them apart. `extraLabels` are added to every series. A family that another snapshot
- * describes differently (kind, buckets) keeps the first description; the others are left out.
- */
-export function mergeSnapshots(snapshots: readonly MetricsSnapshot[], extraLabels: Labels = {}): MetricsSnapshot {
-  const families = new Map<string, { first: FamilySnapshot; series: Map<string, SeriesSnapshot> }>();
-  for (const family of snapshots.flat()) {
-    let merged = families.get(family.name);
-    if (merged === undefined) {
-      merged = { first: family, series: new Map() };
-      families.set(family.name, merged);
-    }
-    const { first } = merged;
-    if (first.kind !== family.kind || !sameNumbers(first.bucketsUpTo, family.bucketsUpTo)) continue;
-    for (const one of family.series) addSeries(merged.series, one, extraLabels, first.merge);
-  }
-  return [...families.values()].map(({ first, series }) => ({ ...first, series: [...series.values()] }));
-}
-
-function addSeries(
-  series: Map<string, SeriesSnapshot>,
-  one: SeriesSnapshot,
-  extraLabels: Labels,
-  merge: GaugeMerge = 'sum',
-): void {
-  const labels = { ...one.labels, ...extraLabels };
-  const key = labelKey(labels);
-  const known = series.get(key);
-  const value =
-    known === undefined ? one.value : merge === 'max' ? Math.max(known.value, one.value) : known.value + one.value;
-  const counts = one.counts?.map((count, bucket) => count + (known?.counts?.[bucket] ?? 0));
-  series.set(key, { labels, value, ...(counts && { counts }) });
-}
-
 function labelKey(labels: Labels): string {
   const names = Object.keys(labels);
   if (names.length > 1) names.sort();

@@ -12,9 +12,7 @@ interface PromValue {
   readonly metricName?: string;
 }
 
-/**
- * The text of all snapshots together. Series with the same name and labels become one, as for `mergeSnapshots`.
- */
+/** The text of all snapshots together. Series with the same name and labels become one: the sum, or as their gauge says. */
 export function renderMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
   return promClient.AggregatorRegistry.aggregate(snapshots.map((snapshot) => snapshot.map(promFamily))).metrics();
 }

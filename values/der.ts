@@ -18,7 +18,7 @@ const TAG = {
 const GENERALIZED_TIME_FROM = 2050;
 
 /** One value: its tag, the length of its content, the content. */
-export function derValue(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+function derValue(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const content = Buffer.concat(contents);
   if (content.length < 0x80) return Buffer.concat([Buffer.from([tag, content.length]), content]);
   const length = bigEndian(content.length);

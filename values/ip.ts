@@ -94,7 +94,7 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
 const MAPPED = 0xffffn;
 
 /** An IPv4 address that was written in IPv6 form (`::ffff:10.0.0.1`) as itself; any other as it is. */
-export function unmapped(ip: IpAddress): IpAddress {
+function unmapped(ip: IpAddress): IpAddress {
   return ip.family === 6 && ip.bits >> 32n === MAPPED ? { family: 4, bits: ip.bits & 0xffff_ffffn } : ip;
 }
 

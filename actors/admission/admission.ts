@@ -46,7 +46,7 @@ export interface AdmissionOptions {
   readonly plugins: readonly AdmissionPluginKind[];
 }
 
-export class Admission implements Actor<AdmissionProtocol> {
+class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
 
   constructor(context: ActorContext, options: AdmissionOptions) {

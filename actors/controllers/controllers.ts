@@ -81,7 +81,7 @@ class SharedEvent implements FeedEvent {
   }
 }
 
-export class Controllers implements Actor<ControllersProtocol>, FeedListener {
+class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #context: ActorContext;
   readonly #bootstrap: Bootstrap;
   readonly #queues: readonly WorkQueue[];

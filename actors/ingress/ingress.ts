@@ -96,7 +96,7 @@ const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'lo
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
 
-export class Ingress implements Actor<IngressProtocol> {
+class Ingress implements Actor<IngressProtocol> {
   readonly #context: ActorContext;
   readonly #options: IngressOptions;
   readonly #pipeline: Pipeline;

@@ -30,7 +30,7 @@ import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
 
 const COMPACTION_CHECKS_PER_INTERVAL = 10;
 
-export { STORE_SETTINGS, type StoreOptions };
+export type { StoreOptions };
 
 export class Store implements Actor<StoreProtocol> {
   readonly #context: ActorContext;

@@ -30,16 +30,6 @@ export function hasSelf(node: FieldSet): boolean {
   return node[SELF] !== undefined || isEmpty(node);
 }
 
-/** True when the place at the end of a path is in the set. */
-export function has(set: FieldSet, path: readonly string[]): boolean {
-  let node: FieldSet | undefined = set;
-  for (const element of path) {
-    node = Object.hasOwn(node, element) ? node[element] : undefined;
-    if (node === undefined) return false;
-  }
-  return path.length > 0 && hasSelf(node);
-}
-
 /** What is in one of the sets or in both. */
 export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmpty(right)) return left;

@@ -86,7 +86,7 @@ export class OwnershipRule {
 }
 
 export const LEAF_RULE: OwnershipRule = new OwnershipRule('leaf', () => LEAF_RULE);
-export const DEDUCED_RULE: OwnershipRule = new OwnershipRule('deduced', () => DEDUCED_RULE);
+const DEDUCED_RULE: OwnershipRule = new OwnershipRule('deduced', () => DEDUCED_RULE);
 
 /** Members of an object's metadata that the server sets. */
 const SERVER_METADATA: ReadonlySet<string> = new Set([

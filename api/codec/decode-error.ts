@@ -34,7 +34,7 @@ export const indexPart = (key: string | number): string =>
   typeof key === 'number' ? `[${key}]` : `[${key.slice(0, PART_LENGTH_MAX)}]`;
 
 /** What JSON calls the value's type. */
-export function jsonTypeOf(value: unknown): string {
+function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return typeof value === 'boolean' ? 'bool' : typeof value;

@@ -47,7 +47,7 @@ export function parseInstant(text: string): Instant | undefined {
   return { seconds, nanos: Number(fraction.slice(0, 9).padEnd(9, '0')) };
 }
 
-export function isZeroInstant({ seconds, nanos }: Instant): boolean {
+function isZeroInstant({ seconds, nanos }: Instant): boolean {
   return seconds === ZERO_SECONDS && nanos === 0;
 }
 

@@ -5,7 +5,7 @@ import { DecodeError } from './decode-error.ts';
 export const WIRE_VARINT = 0;
 export const WIRE_FIXED64 = 1;
 export const WIRE_BYTES = 2;
-export const WIRE_FIXED32 = 5;
+const WIRE_FIXED32 = 5;
 
 export const tagOf = (number: number, wireType: number): number => (number << 3) | wireType;
 

@@ -11,7 +11,7 @@ const QUERY_TYPES: Readonly<Record<string, string>> = {
   double: 'number',
 };
 
-export function query(name: string, type: string): SwaggerParameter {
+function query(name: string, type: string): SwaggerParameter {
   return { uniqueItems: true, type, name, in: 'query' };
 }
 

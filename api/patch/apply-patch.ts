@@ -19,7 +19,7 @@ export const APPLY_PATCH = 'application/apply-patch+yaml';
 export const STRATEGIC_MERGE_PATCH = 'application/strategic-merge-patch+json';
 
 /** The function of each kind of patch, by media type. */
-export const PATCH_FUNCTIONS: ReadonlyMap<string, PatchFunction> = new Map<string, PatchFunction>([
+const PATCH_FUNCTIONS: ReadonlyMap<string, PatchFunction> = new Map<string, PatchFunction>([
   ['application/json-patch+json', applyJsonPatch],
   ['application/merge-patch+json', applyMergePatch],
   [STRATEGIC_MERGE_PATCH, applyStrategicMergePatch],

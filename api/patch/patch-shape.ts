@@ -23,7 +23,7 @@ export interface MemberShape {
 }
 
 /** Objects nothing is known of: merged member by member, lists replaced. */
-export const UNKNOWN: Shape = Object.freeze({ type: undefined, values: undefined });
+const UNKNOWN: Shape = Object.freeze({ type: undefined, values: undefined });
 const UNKNOWN_MEMBER: MemberShape = Object.freeze({
   below: UNKNOWN,
   merges: false,

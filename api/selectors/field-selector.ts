@@ -21,7 +21,7 @@ export interface FieldSelector {
 }
 
 /** Matches every object. */
-export const EVERY_FIELD: FieldSelector = Object.freeze({
+const EVERY_FIELD: FieldSelector = Object.freeze({
   text: '',
   requirements: [],
   equality: new Map<string, string>(),

@@ -84,12 +84,6 @@ export function methodNotAllowed(): Status {
   return failure(405, 'MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
 }
 
-/** 405: the type does not offer the action (`create`, `list`, …). */
-export function actionNotSupported(type: NamedType, action: string): Status {
-  const message = `${action} is not supported by ${quote(qualifiedName(type))}`;
-  return failure(405, 'MethodNotAllowed', message, about('', type));
-}
-
 /** 406: nothing the Accept header names is served. With `accepted`, the message lists what is. */
 export function notAcceptable(accepted: readonly string[] = []): Status {
   const message = accepted.length === 0 ? '406: Not Acceptable' : `media types served here: ${accepted.join(', ')}`;
@@ -142,11 +136,6 @@ export function applyConflict(conflicts: readonly ManagerConflict[]): Status {
   return failure(409, 'Conflict', `Apply failed with ${count}: ${owners.join('\n')}`, { causes });
 }
 
-/** 410 with reason Gone. */
-export function gone(message: string): Status {
-  return failure(410, 'Gone', message);
-}
-
 /** 410: the version asked for is before the history window. Watches send it in an ERROR event. */
 export function expired(askedVersion: number | string, oldestVersion: number | string): Status {
   return failure(410, 'Expired', `too old resource version: ${askedVersion} (${oldestVersion})`);
@@ -191,11 +180,6 @@ export function missingResourceVersion(type: NamedType, name: string): Status {
   };
   const message = `${qualifiedName(type)} ${quote(name)} is invalid: ${cause.field}: ${cause.message}`;
   return failure(422, 'Invalid', message, about(name, type, { causes: [cause] }));
-}
-
-/** 429: come back later. */
-export function tooManyRequests(retryAfter: number, message = 'too many requests, try again later'): Status {
-  return failure(429, 'TooManyRequests', message, retry(retryAfter));
 }
 
 /** 429: an eviction would break a disruption budget. `retryAfter` 0 when waiting may not help. */

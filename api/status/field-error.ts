@@ -64,12 +64,8 @@ export function tooMany(path: string, count: number, countMax: number): FieldErr
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` };
 }
 
-export function internal(path: string, detail = ''): FieldError {
-  return { path, reason: 'InternalError', message: withDetail('Internal error', detail) };
-}
-
 /** 422 with ready causes. `kind` is the Kind; `name` is empty for options and for objects not named yet. */
-export function invalidStatus(
+function invalidStatus(
   kind: string,
   group: string,
   name: string,

@@ -9,7 +9,7 @@ import { secret } from './core/secret.ts';
 import { endpointSlice } from './discovery/endpoint-slice.ts';
 import { NO_RULES, type Strategy } from './strategy.ts';
 
-export const STRATEGIES: Readonly<Record<string, Strategy>> = {
+const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,
   'core/namespaces': namespace,

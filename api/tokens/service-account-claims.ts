@@ -33,7 +33,7 @@ export interface TokenTerms {
 
 const USER_PREFIX = 'system:serviceaccount:';
 
-export function serviceAccountUser(namespace: string, name: string): string {
+function serviceAccountUser(namespace: string, name: string): string {
   return `${USER_PREFIX}${namespace}:${name}`;
 }
 

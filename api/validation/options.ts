@@ -24,14 +24,7 @@ export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string } | undefined;
 }
 
-export interface ListOptions {
-  readonly resourceVersion?: string | undefined;
-  readonly resourceVersionMatch?: string | undefined;
-  readonly continue?: string | undefined;
-  readonly watch?: boolean | undefined;
-}
-
-export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions' | 'ListOptions';
+export type OptionsKind = 'CreateOptions' | 'UpdateOptions' | 'PatchOptions' | 'DeleteOptions';
 
 /** Throws StatusError 422 about the options when there are errors. `metaGroup` is the dialect's. */
 export function requireValidOptions(kind: OptionsKind, metaGroup: string, errors: readonly FieldError[]): void {
@@ -53,7 +46,7 @@ export function validateFieldManager(manager: string, path: string): readonly Fi
 }
 
 /** `All` or empty (SPEC.md "Dry run"). */
-export function validateDryRun(dryRun: readonly string[] | undefined): readonly FieldError[] {
+function validateDryRun(dryRun: readonly string[] | undefined): readonly FieldError[] {
   const unknown = dryRun?.find((value) => value !== 'All' && value !== '');
   return unknown === undefined ? NO_FIELD_ERRORS : [wrong.notSupported('dryRun', unknown, ['All'])];
 }
@@ -101,25 +94,6 @@ export function validateDeleteOptions(options: DeleteOptions): readonly FieldErr
     if (!PROPAGATION_POLICIES.includes(policy)) {
       errors.push(wrong.notSupported('propagationPolicy', policy, PROPAGATION_POLICIES));
     }
-  }
-  return errors.length === 0 ? NO_FIELD_ERRORS : errors;
-}
-
-const VERSION_MATCHES: readonly string[] = ['Exact', 'NotOlderThan'];
-
-/** Errors of the options of a list or a watch (SPEC.md "Resource-version semantics"). */
-export function validateListOptions(options: ListOptions): readonly FieldError[] {
-  const match = options.resourceVersionMatch ?? '';
-  if (match === '') return NO_FIELD_ERRORS;
-  const path = 'resourceVersionMatch';
-  const version = options.resourceVersion ?? '';
-  const errors: FieldError[] = [];
-  if (options.watch) errors.push(wrong.forbidden(path, `${path} is forbidden for watch`));
-  if (version === '') errors.push(wrong.forbidden(path, `${path} is forbidden without resourceVersion`));
-  if ((options.continue ?? '') !== '') errors.push(wrong.forbidden(path, `${path} is forbidden with continue`));
-  if (!VERSION_MATCHES.includes(match)) errors.push(wrong.notSupported(path, match, [...VERSION_MATCHES, '']));
-  if (match === 'Exact' && version === '0') {
-    errors.push(wrong.forbidden(path, `${path} Exact is forbidden for resourceVersion "0"`));
   }
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }

@@ -78,10 +78,3 @@ export interface ChangeRules {
 
 /** Change rules by kind, keyed as RuleTable. */
 export type ChangeTable = Readonly<Record<string, ChangeRules>>;
-
-/** The change rules for updates of the kind, and for updates of its status. */
-export interface KindTables {
-  readonly types: RuleTable;
-  readonly updates?: ChangeTable;
-  readonly statusUpdates?: ChangeTable;
-}

@@ -20,7 +20,7 @@ import { repeat } from './populate.ts';
 
 const OBJECTS = 1024;
 
-export const CHANGES = ['put', 'merge', 'strategic', 'apply'] as const;
+const CHANGES = ['put', 'merge', 'strategic', 'apply'] as const;
 export type Change = (typeof CHANGES)[number];
 export type ChangedKind = 'configmap' | 'pod' | 'deployment';
 

@@ -117,7 +117,7 @@ export type OptionsOf<Group extends OptionGroup> = {
 };
 
 /** The property that holds the value of `row`: what `OptionsOf` says in types. */
-export function propertyName({ name, type, unit }: OptionRow): string {
+function propertyName({ name, type, unit }: OptionRow): string {
   const camel = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   if (type === 'duration') return `${camel}Ms`;
   if (unit === undefined || !SUFFIX_UNITS.includes(unit) || name.endsWith(`-${unit}`)) return camel;

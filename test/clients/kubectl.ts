@@ -139,7 +139,7 @@ export class Kubectl {
 }
 
 /** Lines of a process that is still running. */
-export class FollowedOutput {
+class FollowedOutput {
   readonly #child: ChildProcess;
   #text = '';
   #errors = '';

@@ -31,7 +31,7 @@ const HISTORY = ['--store-compaction-interval', '30s'];
 /** How long a sync takes at most on a disk that loses what is not synced: there is then always something to lose. */
 const SYNC_MS_MAX = 4;
 
-export const PLACEMENTS = ['single', 'default', 'wide'] as const;
+const PLACEMENTS = ['single', 'default', 'wide'] as const;
 
 export interface CrashOptions {
   readonly seed: number;

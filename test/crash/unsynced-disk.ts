@@ -90,7 +90,7 @@ export function readTree(root: string): Map<string, Buffer | null> {
 }
 
 /** Writes a tree; files are readable by their owner alone. */
-export function writeTree(root: string, tree: Tree): void {
+function writeTree(root: string, tree: Tree): void {
   mkdirSync(root, { recursive: true, mode: 0o700 });
   for (const [path, bytes] of [...tree].sort(([one], [other]) => (one < other ? -1 : 1))) {
     if (bytes === null) mkdirSync(path, { recursive: true });

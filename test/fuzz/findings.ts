@@ -22,7 +22,7 @@ const TOO_SLOW_MS = 250;
 const TOO_SLOW_PER_BYTE_MS = 250 / (256 * 1024);
 const SLOW_TRIES = 2;
 
-export function sizeOf({ text, body }: Input): number {
+function sizeOf({ text, body }: Input): number {
   return Object.values(text).reduce((size, value) => size + value.length, body.length);
 }
 

@@ -45,7 +45,7 @@ export function accepted<T>(step: () => T): T | undefined {
 }
 
 /** Throws what is no refusal: everything that would have been answered by a code of class 5xx. */
-export function requireRefusal(error: unknown): void {
+function requireRefusal(error: unknown): void {
   if (error instanceof DecodeError || error instanceof BodyError) return;
   if (!isStatusError(error)) throw error;
   const code = httpCode(error.status);

@@ -101,7 +101,7 @@ function isDeletion({ before, after }: Change): boolean {
 }
 
 /** An object that was shown must be what its revision made of it, and durable by then. */
-export function seenProblem(seen: Seen, committed: Committed, returned: number): string | undefined {
+function seenProblem(seen: Seen, committed: Committed, returned: number): string | undefined {
   const change = committed.at(seen.revision, seen.key);
   if (change?.after === undefined) return `${seen.key} at ${seen.revision} was shown and is not there`;
   if (change.durable >= returned) return `${seen.key} at ${seen.revision} was shown before it was durable`;

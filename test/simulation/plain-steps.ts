@@ -8,7 +8,7 @@ const FRESHNESS: readonly Freshness[] = ['mostRecent', 'any', 'notOlderThan', 'e
 const DRY_RUNS = 10;
 
 /** All names that any client gives to config maps and secrets in the namespaces that stay. */
-export const ALL_NAMES: readonly string[] = [
+const ALL_NAMES: readonly string[] = [
   ...PLAIN_NAMES,
   ...['left', 'right', 's0', 's1', 'g0', 'g1', 'd0', 'd1', 'd2', 'd3'],
 ];

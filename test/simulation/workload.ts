@@ -39,7 +39,7 @@ export interface Mix {
 
 const READS = { get: 2, list: 3, watch: 2, breakWatch: 1 };
 
-export const MIXES: readonly Mix[] = [
+const MIXES: readonly Mix[] = [
   {
     name: 'plain',
     needsControllers: false,

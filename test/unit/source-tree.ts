@@ -3,6 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+/** Shared with the lint, which runs before anything is compiled. */
+const { blank } = (await import(new URL('../../../scripts/source-text.js', import.meta.url).href)) as {
+  readonly blank: (text: string) => { readonly code: string; readonly bare: string };
+};
+
 /** The repository's folder, seen from dist/test/unit. */
 export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -56,69 +61,4 @@ function importsOf(path: string, code: string, bare: string): Import[] {
     const specifier = code.slice(from, code.indexOf(match[1]!, from));
     return { specifier, path: specifier.startsWith('.') ? posix.join(dirname(path), specifier) : undefined };
   });
-}
-
-/** What may stand before a slash that begins a regular expression. */
-const BEFORE_REGEX = /(?:^|[=(,:[!&|?{};>+]|\breturn|\btypeof|\bcase)\s*$/;
-
-/** One pass over a text that knows comments, strings, templates and regular expressions apart. */
-function blank(text: string): { code: string; bare: string } {
-  const code = text.split('');
-  const bare = text.split('');
-  const wipe = (target: string[], from: number, to: number): void => {
-    for (let i = from; i < to; i++) if (text[i] !== '\n') target[i] = ' ';
-  };
-  /** Depth of braces inside each template that is open. */
-  const templates: number[] = [];
-  let i = 0;
-  const template = (): void => {
-    const from = i;
-    while (i < text.length && text[i] !== '`' && !(text[i] === '$' && text[i + 1] === '{'))
-      i += text[i] === '\\' ? 2 : 1;
-    wipe(bare, from, i);
-    if (text[i] === '`') i++;
-    else {
-      templates.push(0);
-      i += 2;
-    }
-  };
-  while (i < text.length) {
-    const two = text.slice(i, i + 2);
-    const one = text[i]!;
-    if (two === '//' || two === '/*') {
-      const end = two === '//' ? text.indexOf('\n', i) : text.indexOf('*/', i) + 2;
-      const to = end < i ? text.length : end;
-      wipe(code, i, to);
-      wipe(bare, i, to);
-      i = to;
-    } else if (one === "'" || one === '"') {
-      const from = ++i;
-      while (i < text.length && text[i] !== one) i += text[i] === '\\' ? 2 : 1;
-      wipe(bare, from, i++);
-    } else if (one === '`') {
-      i++;
-      template();
-    } else if (one === '/' && BEFORE_REGEX.test(text.slice(Math.max(0, i - 12), i))) {
-      const from = ++i;
-      let inClass = false;
-      while (i < text.length && text[i] !== '\n' && (inClass || text[i] !== '/')) {
-        if (text[i] === '[') inClass = true;
-        else if (text[i] === ']') inClass = false;
-        i += text[i] === '\\' ? 2 : 1;
-      }
-      wipe(bare, from, i++);
-    } else if (templates.length > 0 && (one === '{' || one === '}')) {
-      const top = templates.length - 1;
-      i++;
-      if (one === '{') templates[top]!++;
-      else if (templates[top]! > 0) templates[top]!--;
-      else {
-        templates.pop();
-        template();
-      }
-    } else {
-      i++;
-    }
-  }
-  return { code: code.join(''), bare: bare.join('') };
 }

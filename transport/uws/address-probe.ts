@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { OrchError } from '../../runtime/errors.ts';
 
 /** `host:port`, with brackets around an IPv6 host. */
-export function hostPort(host: string, port: number): string {
+function hostPort(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 

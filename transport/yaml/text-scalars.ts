@@ -59,7 +59,7 @@ export function readQuoted(cursor: YamlCursor): string {
 }
 
 /** Passes the line ends at the position and the next line's indentation. Answers what they stand for. */
-export function foldLines(cursor: YamlCursor): string {
+function foldLines(cursor: YamlCursor): string {
   let lines = 0;
   while (cursor.peek() === CODE.newline) {
     lines++;

@@ -39,8 +39,8 @@ export interface RefusedCredentials {
   readonly error: string;
 }
 
-export const AUTHENTICATED = 'system:authenticated';
-export const ANONYMOUS: User = {
+const AUTHENTICATED = 'system:authenticated';
+const ANONYMOUS: User = {
   name: 'system:anonymous',
   uid: '',
   groups: ['system:unauthenticated'],
@@ -55,7 +55,7 @@ export function withAuthenticatedGroup(user: User): User {
 const BEARER = /^bearer +(\S.*)$/i;
 
 /** The bearer token of an Authorization header (RFC 6750 2.1); undefined where there is none. */
-export function bearerTokenOf(authorization: string): string | undefined {
+function bearerTokenOf(authorization: string): string | undefined {
   return authorization === '' ? undefined : BEARER.exec(authorization)?.[1];
 }
 

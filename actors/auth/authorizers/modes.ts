@@ -41,7 +41,6 @@ const BY_MODE = {
 
 /** The modes in force. */
 export type AuthorizationMode = keyof typeof BY_MODE;
-export const AUTHORIZATION_MODES: readonly string[] = Object.keys(BY_MODE);
 
 /** The superusers, then the modes in the operator's order. */
 export function authorizerChain(modes: readonly AuthorizationMode[], settings: AuthorizerSettings): AuthorizerChain {

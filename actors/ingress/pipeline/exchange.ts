@@ -25,7 +25,7 @@ export interface Arrival {
 }
 
 /** The user of a request nobody has authenticated. */
-export const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
+const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
 
 const SWITCHING_PROTOCOLS = 101;
 

@@ -228,7 +228,7 @@ function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
 }
 
 /** What authorization is asked about. */
-export function accessOf({ info, request }: Exchange): AccessAttributes {
+function accessOf({ info, request }: Exchange): AccessAttributes {
   if (!info.isResource) {
     const { verb, path } = info;
     return {

@@ -75,7 +75,7 @@ export function readSpread(constraints: unknown): readonly SpreadConstraint[] {
 }
 
 /** One constraint, of a pod or of the defaults of a profile. */
-export function readConstraint(constraint: JsonObject): SpreadConstraint {
+function readConstraint(constraint: JsonObject): SpreadConstraint {
   return {
     maxSkew: asNumber(constraint.maxSkew),
     topologyKey: asText(constraint.topologyKey),
@@ -85,7 +85,7 @@ export function readConstraint(constraint: JsonObject): SpreadConstraint {
 }
 
 /** A LabelSelector object; one that cannot be read selects nothing. */
-export function readSelector(selector: unknown): LabelSelector {
+function readSelector(selector: unknown): LabelSelector {
   try {
     return labelSelectorFromObject(selector);
   } catch {

@@ -58,7 +58,7 @@ interface Probe {
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket'] as const;
 
 /** Reports more than one member of a choice where it stands, and none as missing. */
-export function exactlyOne(
+function exactlyOne(
   value: Readonly<Record<string, unknown>>,
   members: readonly string[],
   detail: string,

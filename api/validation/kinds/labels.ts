@@ -19,7 +19,7 @@ export const labels: Rule<Labels> = (value, at) => {
   }
 };
 
-export const annotations: Rule<Labels> = (value, at) => {
+const annotations: Rule<Labels> = (value, at) => {
   const before = validateAnnotations(value, '');
   if (before.length > 0) at.addAll(validateAnnotations(value, at.path()));
 };

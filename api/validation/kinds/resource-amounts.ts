@@ -52,7 +52,7 @@ function isNative(name: string, dialect: Dialect): boolean {
 }
 
 /** Resources that others defined, such as devices. */
-export function isExtended(name: string, dialect: Dialect): boolean {
+function isExtended(name: string, dialect: Dialect): boolean {
   if (isNative(name, dialect) || name.startsWith(REQUESTS)) return false;
   return qualifiedNameProblems(REQUESTS + name).length === 0;
 }
@@ -125,7 +125,7 @@ export interface ResourceRequirements {
 }
 
 /** Limits and requests of one container. */
-export const resourceRequirements: Rule<ResourceRequirements> = (resources, at) => {
+const resourceRequirements: Rule<ResourceRequirements> = (resources, at) => {
   const { limits, requests } = resources;
   if (limits === undefined && requests === undefined) return;
   const before = at.count;

@@ -40,9 +40,9 @@ interface Service extends JsonObject {
   readonly spec?: ServiceSpec;
 }
 
-export const HEADLESS = 'None';
+const HEADLESS = 'None';
 
-export function isHeadless({ clusterIP, clusterIPs }: ServiceSpec): boolean {
+function isHeadless({ clusterIP, clusterIPs }: ServiceSpec): boolean {
   return (clusterIPs?.[0] ?? clusterIP) === HEADLESS;
 }
 

@@ -31,7 +31,7 @@ const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
 };
 
 /** Pods that are to run for ever: they are started again, and have no deadline. */
-export const runsForEver: Rule<WorkloadSpec> = ({ template }, at) => {
+const runsForEver: Rule<WorkloadSpec> = ({ template }, at) => {
   const { restartPolicy, activeDeadlineSeconds } = template?.spec ?? {};
   if (restartPolicy !== undefined && restartPolicy !== 'Always') {
     at.notSupported('template.spec.restartPolicy', restartPolicy, ['Always']);

@@ -9,7 +9,7 @@ import { documents } from '../../unit/api/validation/objects.ts';
 import { ROOT } from '../../unit/source-tree.ts';
 import type { Dice } from './dice.ts';
 import { grownValue, mutatedValue } from './mutate-value.ts';
-import { SchemaValues, type Words } from './schema-values.ts';
+import { SchemaValues } from './schema-values.ts';
 
 export const DIALECT = DIALECTS.orch;
 export const SCHEMA = schemaOf(DIALECT);
@@ -82,8 +82,6 @@ function gatherWords(value: JsonObject, words: Map<string, unknown[]>): void {
       if (isJsonObject(below)) gatherWords(below, words);
   }
 }
-
-export type { Words };
 
 const FOLDER = `${ROOT}test/fixtures/valid`;
 

@@ -61,7 +61,7 @@ function varied(value: unknown, i: number): unknown {
 }
 
 /** A place in the value, the deeper the more often; undefined when there is none. */
-export function somewhere(root: unknown, dice: Dice): Place | undefined {
+function somewhere(root: unknown, dice: Dice): Place | undefined {
   let place: Place | undefined;
   let value = root;
   for (let level = 0; level < LEVELS_MAX; level++) {

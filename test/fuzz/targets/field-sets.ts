@@ -4,7 +4,6 @@ import { pathText } from '../../../api/apply/field-path.ts';
 import {
   difference,
   type FieldSet,
-  has,
   intersection,
   isEmpty,
   NO_FIELDS,
@@ -129,8 +128,9 @@ function algebra(left: FieldSet, right: FieldSet): void {
   if (!isEmpty(intersection(difference(left, right), right))) throw new Violation('a difference keeps what was taken');
   requireEqual(unionOf([left, right, NO_FIELDS, left]), both, 'a union of several');
   requireEqual(union(without(left, right), within(left, right)), left, 'within and without');
+  const inBoth = new Set([...places(both)].map(pathText));
   for (const path of places(left)) {
-    if (!has(both, path)) throw new Violation(`${pathText(path)} is lost in the union`);
+    if (!inBoth.has(pathText(path))) throw new Violation(`${pathText(path)} is lost in the union`);
   }
 }
 

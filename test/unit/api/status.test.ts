@@ -61,16 +61,6 @@ const CASES: readonly Case[] = [
     'the server does not allow this method on the requested resource',
     {},
   ),
-  row(
-    failures.actionNotSupported(deployments, 'list'),
-    405,
-    'MethodNotAllowed',
-    'list is not supported by "deployments.apps"',
-    {
-      group: 'apps',
-      kind: 'deployments',
-    },
-  ),
   row(failures.notAcceptable(), 406, 'NotAcceptable', '406: Not Acceptable', {}),
   row(failures.notAcceptable(['a/b', 'c/d']), 406, 'NotAcceptable', 'media types served here: a/b, c/d', {}),
   row(failures.alreadyExists(pods, 'web'), 409, 'AlreadyExists', 'pods "web" already exists', aboutPod),
@@ -81,7 +71,6 @@ const CASES: readonly Case[] = [
     'Operation cannot be fulfilled on deployments.apps "web": why',
     aboutDeployment,
   ),
-  row(failures.gone('gone'), 410, 'Gone', 'gone'),
   row(failures.expired(5, 90), 410, 'Expired', 'too old resource version: 5 (90)'),
   row(failures.tooLarge(), 413, 'RequestEntityTooLarge', 'Request entity too large: limit is 3145728'),
   row(
@@ -117,9 +106,6 @@ const CASES: readonly Case[] = [
       ],
     },
   ),
-  row(failures.tooManyRequests(1), 429, 'TooManyRequests', 'too many requests, try again later', {
-    retryAfterSeconds: 1,
-  }),
   row(failures.internalError('boom'), 500, 'InternalError', 'Internal error occurred: boom', {
     causes: [{ message: 'boom' }],
   }),
@@ -207,7 +193,6 @@ test('an apply conflict names each manager once with its fields, and each field 
 });
 
 test('Retry-After is set only when there is something to wait for', (t) => {
-  t.is(retryAfterSeconds(failures.tooManyRequests(3)), 3);
   t.is(retryAfterSeconds(failures.disruptionBudgetExceeded('x', 10)), 10);
   t.is(retryAfterSeconds(failures.disruptionBudgetExceeded('x', 0)), undefined);
   t.is(retryAfterSeconds(failures.badRequest('x')), undefined);
@@ -251,7 +236,6 @@ test('field errors say what is wrong in the fixed words of their reason', (t) =>
     [field.notFound('a', 'x'), 'FieldValueNotFound', 'Not found: "x"'],
     [field.tooLong('a', 63), 'FieldValueTooLong', 'Too long: must have at most 63 bytes'],
     [field.tooMany('a', 5, 3), 'FieldValueTooMany', 'Too many: 5: must have at most 3 items'],
-    [field.internal('a', 'boom'), 'InternalError', 'Internal error: boom'],
   ];
   for (const [error, reason, message] of cases) t.deepEqual(error, { path: 'a', reason, message } as field.FieldError);
 });

@@ -297,24 +297,8 @@ test('a delete is told how to treat dependents in one way only', (t) => {
   for (const [given, errors] of cases) t.deepEqual(told(options.validateDeleteOptions(given)), errors);
 });
 
-test('resourceVersionMatch goes with a resourceVersion, and not with a watch or a token', (t) => {
-  const match = 'resourceVersionMatch';
-  const cases: readonly (readonly [options.ListOptions, errors: readonly string[]])[] = [
-    [{}, []],
-    [{ resourceVersion: '5', [match]: 'Exact' }, []],
-    [{ resourceVersion: '0', [match]: 'NotOlderThan' }, []],
-    [{ [match]: 'Exact' }, [`Forbidden ${match}`]],
-    [{ resourceVersion: '0', [match]: 'Exact' }, [`Forbidden ${match}`]],
-    [{ resourceVersion: '5', [match]: 'Exact', continue: 'x' }, [`Forbidden ${match}`]],
-    [{ resourceVersion: '5', [match]: 'Exact', watch: true }, [`Forbidden ${match}`]],
-    [{ resourceVersion: '5', [match]: 'exact' }, [`NotSupported ${match}`]],
-  ];
-  for (const [given, errors] of cases)
-    t.deepEqual(told(options.validateListOptions(given)), errors, JSON.stringify(given));
-});
-
 test('bad options are answered as an invalid object of the meta group without a name', (t) => {
-  t.notThrows(() => options.requireValidOptions('ListOptions', dialect.metaGroup, []));
+  t.notThrows(() => options.requireValidOptions('DeleteOptions', dialect.metaGroup, []));
   const errors = options.validateWriteOptions({ dryRun: ['x'] });
   const error = t.throws(() => options.requireValidOptions('CreateOptions', dialect.metaGroup, errors), {
     instanceOf: StatusError,

@@ -8,7 +8,8 @@ import {
 } from '../../../config/admission-plugins.ts';
 import type { Program } from '../../../config/options/option.ts';
 import type { UpOptions } from '../../../config/options.ts';
-import { type ParsedArguments, parseArguments, UsageError } from '../../../config/parse.ts';
+import { type ParsedArguments, parseArguments } from '../../../config/parse.ts';
+import { UsageError } from '../../../config/usage-error.ts';
 
 type Run<P extends Program> = Extract<ParsedArguments<P>, { action: 'run' }>;
 

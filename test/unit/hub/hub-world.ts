@@ -45,7 +45,7 @@ import { renderingOf, representationOf } from '../rendering/representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
 
-export const REGISTRY = createRegistry(DIALECTS.orch);
+const REGISTRY = createRegistry(DIALECTS.orch);
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /** An object version as tests compare it. */

@@ -1,6 +1,6 @@
 import test from 'ava';
 import type { MetricsSnapshot } from '../../../runtime/metrics.ts';
-import { MetricsRegistry, mergeSnapshots } from '../../../runtime/metrics-registry.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
 
 function sampled(thread: string, requests: number): MetricsSnapshot {
@@ -43,31 +43,6 @@ test('collectors run before each snapshot', (t) => {
 test('an observation falls in the first bucket that reaches it, else in the last', (t) => {
   const [, , seconds] = sampled('front', 1);
   t.deepEqual(seconds?.series, [{ labels: {}, value: 2.65, counts: [2, 1, 1] }]);
-});
-
-test('merging sums the same series and keeps others apart', (t) => {
-  const merged = mergeSnapshots([sampled('front', 2), sampled('store', 3)], { process: 'p' });
-  t.deepEqual(
-    merged.map(({ name, series }) => [name, series]),
-    [
-      ['requests_total', [{ labels: { verb: 'get', process: 'p' }, value: 5 }]],
-      [
-        'depth',
-        [
-          { labels: { thread: 'front', process: 'p' }, value: 2 },
-          { labels: { thread: 'store', process: 'p' }, value: 3 },
-        ],
-      ],
-      ['seconds', [{ labels: { process: 'p' }, value: 5.3, counts: [4, 2, 2] }]],
-    ],
-  );
-});
-
-test('a family that another snapshot describes differently is left out of the merge', (t) => {
-  const other = new MetricsRegistry();
-  other.gauge('requests_total', 'Not a counter.').set(100);
-  const merged = mergeSnapshots([sampled('front', 2), other.snapshot()]);
-  t.deepEqual(merged[0]!.series, [{ labels: { verb: 'get' }, value: 2 }]);
 });
 
 test('the text form has help, type, labels and cumulative buckets, summed over threads', async (t) => {

@@ -215,7 +215,7 @@ export class RandomStore {
 }
 
 /** Slab and offset of every record in runs. */
-export function recordsOf(runs: readonly number[], pool: SlabPool): [slab: number, offset: number][] {
+function recordsOf(runs: readonly number[], pool: SlabPool): [slab: number, offset: number][] {
   const records: [number, number][] = [];
   for (let run = 0; run < runs.length; run += 3) {
     let offset = runs[run + 1]!;

@@ -49,7 +49,7 @@ export function writeFiles(directory: string, files: Files): void {
 }
 
 /** A store that a test writes to, beside the model of it. */
-export class StoreOnDisk {
+class StoreOnDisk {
   readonly #directory: string;
   readonly #pool = new SlabPool(SLAB_BYTES, new SharedState());
   readonly log = new RevisionLog(this.#pool, 'protobuf');
@@ -97,10 +97,10 @@ export class StoreOnDisk {
   }
 }
 
-export const A = 'core/pods/default/a';
-export const B = 'core/pods/default/b';
-export const C = 'core/nodes//c';
-export const GONE = 'core/pods/default/gone';
+const A = 'core/pods/default/a';
+const B = 'core/pods/default/b';
+const C = 'core/nodes//c';
+const GONE = 'core/pods/default/gone';
 
 /** A part of the log that was written at once, and which current objects it holds. */
 export interface LogPart {

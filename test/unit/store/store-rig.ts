@@ -101,7 +101,7 @@ interface FollowerProtocol extends Protocol {
 }
 
 /** Follows the store as a hub does: what it knows, and what it was told. */
-export class Follower implements Actor<FollowerProtocol> {
+class Follower implements Actor<FollowerProtocol> {
   readonly context: ActorContext;
   readonly slabs = new SlabView();
   readonly state = new Map<string, Version>();

@@ -40,7 +40,7 @@ export function nameOf({ group, version, kind }: RowType): string {
   return `${apiVersionOf(group, version)} ${kind}`;
 }
 
-export const NOW = '2021-06-01T12:00:00Z';
+const NOW = '2021-06-01T12:00:00Z';
 
 export function requestFor(type: RowType, dialect: DialectName = 'orch'): TableRequest {
   return {
