@@ -34,9 +34,12 @@ export interface Deletion {
   readonly collectsGarbage: boolean;
 }
 
-/** `remove`: delete it from the store now. `store`: write `object`. `pending`: it is on its way out, nothing changes. */
+/**
+ * `remove`: delete it from the store now. `storeAndRemove`: write `object`, so that those who watch see that it ends, and
+ * delete it. `store`: write `object`. `pending`: it is on its way out, nothing changes.
+ */
 export interface DeletionOutcome {
-  readonly action: 'remove' | 'store' | 'pending';
+  readonly action: 'remove' | 'storeAndRemove' | 'store' | 'pending';
   readonly object: JsonObject;
 }
 
@@ -68,9 +71,7 @@ export function prepareDelete(object: JsonObject, type: ResourceType, deletion: 
     return store(object, marked(before, finalizers, deletion.nowMs, 0));
   }
   if (isDeleting) return shortened(object, before, finalizers, deletion);
-  const graceSeconds = deletion.graceSeconds;
-  if (graceSeconds <= 0 && finalizers.length === 0) return { action: 'remove', object };
-  return store(object, marked(before, finalizers, deletion.nowMs, graceSeconds));
+  return ended(object, marked(before, finalizers, deletion.nowMs, Math.max(0, deletion.graceSeconds)));
 }
 
 /** True when an update has left nothing to wait for: the object is being deleted, without grace and finalizers. */
@@ -87,12 +88,11 @@ function shortened(
   deletion: Deletion,
 ): DeletionOutcome {
   const pendingSeconds = before.deletionGracePeriodSeconds ?? 0;
-  const graceSeconds = deletion.graceSeconds ?? 0;
+  const graceSeconds = Math.max(0, deletion.graceSeconds ?? 0);
   if (!deletion.graceAsked || graceSeconds >= pendingSeconds) return { action: 'pending', object };
-  if (graceSeconds <= 0 && finalizers.length === 0) return { action: 'remove', object };
   const begunMs = Date.parse(before.deletionTimestamp ?? '') - pendingSeconds * 1000;
   const endMs = Number.isFinite(begunMs) ? begunMs + graceSeconds * 1000 : deletion.nowMs;
-  return store(object, {
+  return ended(object, {
     ...withFinalizers(before, finalizers),
     deletionTimestamp: timestampOf(endMs),
     deletionGracePeriodSeconds: graceSeconds,
@@ -114,6 +114,12 @@ function marked(before: ObjectMeta, finalizers: readonly string[], nowMs: number
 function withFinalizers(before: ObjectMeta, finalizers: readonly string[]): ObjectMeta {
   const { finalizers: _, ...rest } = before;
   return finalizers.length === 0 ? rest : { ...rest, finalizers };
+}
+
+/** Of an object that ends gracefully: gone at once where it has no time left and nothing keeps it. */
+function ended(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {
+  const { object: next } = store(object, metadata);
+  return { action: isReadyToRemove(next) ? 'storeAndRemove' : 'store', object: next };
 }
 
 function store(object: JsonObject, metadata: ObjectMeta): DeletionOutcome {

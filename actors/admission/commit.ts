@@ -34,11 +34,11 @@ export async function commitEach(write: WriteContext, drafts: readonly Draft[]):
     };
   };
   const transactions = drafts.map((draft): Transaction => {
+    const { key, also, guards, isLast } = draft;
     const operations = [operationOf(draft)];
-    for (const other of draft.also ?? NO_DRAFTS) operations.push(operationOf(other));
-    return draft.guards === undefined || draft.guards.length === 0
-      ? { operations }
-      : { operations, guards: draft.guards };
+    for (const other of also ?? NO_DRAFTS) operations.push(operationOf(other));
+    if (isLast !== true && guards === undefined) return { operations };
+    return { operations, ...(guards && { guards }), ...(isLast && { thenRemoves: [key] }) };
   });
   const { results } = await write.store.ask(
     { type: 'commit', transactions, payload },

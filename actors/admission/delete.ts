@@ -30,6 +30,7 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   if (done === undefined) throw new StatusError(notFound(type, name));
   const { action, object } = done.outcome;
   if (action === 'remove') return { code: 200, body: removedAnswer(write, type, object) };
+  if (action === 'storeAndRemove') return { code: 200, body: removedAnswer(write, type, asStored(object, done.place)) };
   // Only those who ask in the deprecated form are told by the code that there is more to come.
   const code = options.orphanDependents === false ? 202 : 200;
   return dryRun ? { code, body: asAnswer(type, write.forms.asked(type, object)) } : { code, place: done.place };
@@ -64,6 +65,11 @@ export function deleteNamed(
     };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
+}
+
+/** An object with the revision it was stored under. */
+function asStored(object: JsonObject, { revision }: PublishedPlace): JsonObject {
+  return { ...object, metadata: { ...metadataOf(object), resourceVersion: String(revision) } };
 }
 
 /** What a completed DELETE answers with. */

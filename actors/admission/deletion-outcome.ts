@@ -54,7 +54,10 @@ export async function draftFor(
 ): Promise<Draft> {
   const { namespace = '', name = '' } = metadataOf(object);
   const { revision } = stored.place;
-  if (action !== 'remove') return draftPut(type, object, revision);
+  if (action !== 'remove') {
+    const put = draftPut(type, object, revision);
+    return action === 'storeAndRemove' ? { ...put, isLast: true } : put;
+  }
   const { allocation } = write.kinds.of(type);
   const removal = draftDelete(type, namespace, name, revision);
   return allocation === undefined ? removal : withAlso(removal, await allocation.release(type, object));

@@ -25,6 +25,8 @@ export type Draft = (
 ) & {
   /** What commits with it or not at all, in this order after it. */
   readonly also?: readonly Draft[];
+  /** What is put is removed again under the next revision. */
+  readonly isLast?: boolean;
   /** Keys that must be as they were read for it to be committed. */
   readonly guards?: readonly Guard[];
 };

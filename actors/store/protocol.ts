@@ -47,6 +47,11 @@ export interface Guard {
 export interface Transaction {
   readonly operations: readonly Operation[];
   readonly guards?: readonly Guard[];
+  /**
+   * Keys among those that it puts, to be removed again under the revision after it, or not at all: those who watch see the
+   * object's last state before it goes.
+   */
+  readonly thenRemoves?: readonly string[];
 }
 
 /** Where an object's record lies, and the revision that wrote it. */

@@ -133,7 +133,14 @@ export class RevisionLog {
         'delete' in operation ? this.#remove(operation.key, revision) : this.#put(operation, payload, revision);
       places.push({ revision, slab, offset, incarnation: this.#incarnation });
     }
+    if (transaction.thenRemoves !== undefined) this.#removeNext(transaction.thenRemoves);
     return { ok: true, revision, places };
+  }
+
+  /** Removes keys that have just been put, under a revision of its own. */
+  #removeNext(keys: readonly string[]): void {
+    const revision = ++this.revision;
+    for (const key of keys) this.#remove(key, revision);
   }
 
   /** Ends a batch that began at `firstRevision`; undefined when nothing was written. */

@@ -223,3 +223,21 @@ test('a client that reads slowly gets every event once it reads', async (t) => {
     names.map((name) => `ADDED ${name}`),
   );
 });
+
+test('a pod that is on no node is told to end, with no time left, before it is gone', async (t) => {
+  const { client } = server();
+  const pods = `${(await freshNamespace(client)).core}/pods`;
+  const watch = await client.watch(`${pods}?watch=1`);
+  await client.request('POST', pods, {
+    body: { metadata: { name: 'p' }, spec: { ...POD_SPEC, schedulerName: 'none' } },
+  });
+  const { json } = await client.request('DELETE', `${pods}/p`);
+  t.truthy(json.metadata.deletionTimestamp);
+  const events = await watch.until(({ type }) => type === 'DELETED');
+  t.deepEqual(brief(events), ['ADDED p', 'MODIFIED p', 'DELETED p']);
+  for (const { object } of events.slice(1)) {
+    t.is(object.metadata.deletionTimestamp, json.metadata.deletionTimestamp);
+    t.is(object.metadata.deletionGracePeriodSeconds, 0);
+  }
+  watch.close();
+});

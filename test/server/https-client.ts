@@ -49,6 +49,7 @@ export interface ApiMetadata {
   readonly finalizers?: readonly string[];
   readonly creationTimestamp?: string;
   readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }

@@ -98,9 +98,20 @@ test('a pod that has nothing to end is removed at once', async (t) => {
   await world.created(PODS, pod('done', 'n1'));
   await world.write('patch', `${PODS}/done/status`, { body: { status: { phase: 'Succeeded' } } });
   await world.created(PODS, pod('now', 'n1'));
-  t.is((await world.write('delete', `${PODS}/unbound`)).code, 200);
-  t.is((await world.write('delete', `${PODS}/done`)).code, 200);
-  t.is((await world.write('delete', `${PODS}/now`, { body: { gracePeriodSeconds: 0 } })).code, 200);
+  for (const [name, body] of [
+    ['unbound', undefined],
+    ['done', undefined],
+    ['now', { gracePeriodSeconds: 0 }],
+  ] as const) {
+    const before = await world.revision();
+    const answer = await world.write('delete', `${PODS}/${name}`, body && { body });
+    t.is(answer.code, 200);
+    t.truthy(answer.body.metadata.deletionTimestamp);
+    t.is(answer.body.metadata.deletionGracePeriodSeconds, 0);
+    // Who watches is told that it ends, and then that it has ended, in one commit.
+    t.is(answer.body.metadata.resourceVersion, String(before + 1));
+    t.is(await world.revision(), before + 2);
+  }
   for (const name of ['unbound', 'done', 'now']) t.is(await world.stored(`${PODS}/${name}`), undefined);
   await world.stop();
 });

@@ -1,6 +1,6 @@
 // DELETE: grace periods, finalizers of garbage collection, preconditions.
 import test from 'ava';
-import { type Deletion, isReadyToRemove, prepareDelete, requirePreconditions } from '../../../api/deletion.ts';
+import { type Deletion, type DeletionOutcome, isReadyToRemove, prepareDelete, requirePreconditions } from '../../../api/deletion.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { StatusError } from '../../../api/status/status.ts';
@@ -30,7 +30,7 @@ interface Case {
   readonly before: ObjectMeta;
   readonly deletion?: Partial<Deletion>;
   readonly type?: typeof type;
-  readonly action: 'remove' | 'store' | 'pending';
+  readonly action: DeletionOutcome['action'];
   /** The metadata to be stored, but for the name. */
   readonly after?: ObjectMeta;
 }
@@ -134,8 +134,20 @@ const CASES: readonly Case[] = [
     action: 'store',
     after: { generation: 2, deletionTimestamp: '2026-11-20T12:00:30Z', deletionGracePeriodSeconds: 30 },
   },
-  { does: 'removes at once without grace', before: {}, deletion: { graceSeconds: 0 }, action: 'remove' },
-  { does: 'removes at once with negative grace', before: {}, deletion: { graceSeconds: -5 }, action: 'remove' },
+  {
+    does: 'without grace marks and removes at once',
+    before: {},
+    deletion: { graceSeconds: 0 },
+    action: 'storeAndRemove',
+    after: marked,
+  },
+  {
+    does: 'with negative grace marks and removes at once',
+    before: {},
+    deletion: { graceSeconds: -5 },
+    action: 'storeAndRemove',
+    after: marked,
+  },
   {
     does: 'waits for finalizers even without grace',
     before: { finalizers: ['example.com/x'] },
@@ -161,7 +173,8 @@ const CASES: readonly Case[] = [
     does: 'ends a grace period at once',
     before: dying,
     deletion: { graceSeconds: 0, graceAsked: true },
-    action: 'remove',
+    action: 'storeAndRemove',
+    after: { deletionTimestamp: '2026-11-20T11:59:20Z', deletionGracePeriodSeconds: 0 },
   },
   {
     does: 'survives an absurd grace period',

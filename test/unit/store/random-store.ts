@@ -150,7 +150,8 @@ export class RandomStore {
       const key = this.#key();
       guards.push({ key, expect: this.#expectation(key) });
     }
-    writer.transaction(operations, guards);
+    const puts = operations.filter((operation) => !('delete' in operation)).map(({ key }) => key);
+    writer.transaction(operations, guards, puts.length > 0 && random.below(8) === 0 ? puts : undefined);
   }
 
   /** Mostly what is there, sometimes anything, sometimes wrong. */

@@ -288,6 +288,36 @@ test('transactions of one batch see each other', (t) => {
   );
 });
 
+test('what is put and then removed has its last state in an event of its own, in the same batch', (t) => {
+  const { log, pool, model, apply, differences: differ } = rig();
+  apply((w) => ({ operations: [w.put(A, EXPECT_ABSENT, 'one')] }));
+  const writer = new MessageWriter();
+  writer.transaction([writer.put(A, 1, 'ending'), writer.put(B, EXPECT_ABSENT, 'stays')], undefined, [A]);
+  const [transaction] = writer.transactions;
+  model.apply(transaction!, writer.payload);
+  log.begin();
+  const result = log.apply(transaction!, writer.payload);
+  const batch = log.finish(2, 0)!;
+  t.true(result.ok);
+  t.is(result.ok && result.revision, 2);
+  t.deepEqual([batch.firstRevision, batch.lastRevision], [2, 3]);
+  t.deepEqual(differences(log, pool, model), []);
+  t.deepEqual(differ(), []);
+  t.deepEqual(
+    model.events.slice(1).map(({ version: { key, revision, data } }) => [key, revision, data]),
+    [
+      [A, 2, 'ending'],
+      [B, 2, 'stays'],
+      [A, 3, 'ending'],
+    ],
+  );
+  // Refused as a whole: the removal is never made by itself.
+  const late = new MessageWriter();
+  late.transaction([late.put(B, 1, 'late')], undefined, [B]);
+  t.false(log.apply(late.transactions[0]!, late.payload).ok);
+  t.true(log.current.has(B));
+});
+
 test('compaction forgets events up to a revision and keeps what later events replaced', (t) => {
   const { apply, log, model, differences } = rig();
   for (let round = 0; round < 5; round++)

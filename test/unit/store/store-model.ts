@@ -92,8 +92,8 @@ export class MessageWriter {
     return { key, expect, delete: true };
   }
 
-  transaction(operations: readonly Operation[], guards?: readonly Guard[]): void {
-    this.transactions.push(guards === undefined ? { operations } : { operations, guards });
+  transaction(operations: readonly Operation[], guards?: readonly Guard[], thenRemoves?: readonly string[]): void {
+    this.transactions.push({ operations, ...(guards && { guards }), ...(thenRemoves && { thenRemoves }) });
   }
 }
 
@@ -135,8 +135,13 @@ export class StoreModel {
     }
     if (transaction.operations.length === 0) return { ok: true, revision: this.revision };
     this.revision++;
+    const { revision } = this;
     for (const operation of transaction.operations) this.#write(operation, payload);
-    return { ok: true, revision: this.revision };
+    if (transaction.thenRemoves !== undefined) {
+      this.revision++;
+      for (const key of transaction.thenRemoves) this.#write({ key, expect: revision, delete: true }, payload);
+    }
+    return { ok: true, revision };
   }
 
   compact(upToRevision: number): void {
