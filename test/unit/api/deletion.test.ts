@@ -1,6 +1,12 @@
 // DELETE: grace periods, finalizers of garbage collection, preconditions.
 import test from 'ava';
-import { type Deletion, type DeletionOutcome, isReadyToRemove, prepareDelete, requirePreconditions } from '../../../api/deletion.ts';
+import {
+  type Deletion,
+  type DeletionOutcome,
+  isReadyToRemove,
+  prepareDelete,
+  requirePreconditions,
+} from '../../../api/deletion.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { StatusError } from '../../../api/status/status.ts';
