@@ -22,6 +22,7 @@ import { controllersActor } from './controllers/controllers.ts';
 import type { ControllersOptions } from './controllers/options.ts';
 import { type HubOptions, hubActor } from './hub/hub.ts';
 import { type IngressOptions, ingressActor } from './ingress/ingress.ts';
+import type { IdentityHeaders } from './ingress/pipeline/proxied-identity.ts';
 import { type SchedulerOptions, schedulerActor } from './scheduler/scheduler.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { type StoreOptions, storeActor } from './store/store.ts';
@@ -88,6 +89,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     host: options.bindAddress,
     port: options.securePort,
     tls: settings.tls,
+    identityHeaders: identityHeadersOf(settings),
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
     compressesAnswers: gates.enabled('APIResponseCompression'),
@@ -119,9 +121,20 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   };
 }
 
-function authOptions({ dialect, options, tokens, serviceAccounts, abacPolicy }: ServerSettings): AuthOptions {
+/** Undefined where no proxy is believed. */
+function identityHeadersOf({ authMethods, options }: ServerSettings): IdentityHeaders | undefined {
+  if (authMethods?.proxy === undefined) return undefined;
+  const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.trim().toLowerCase());
   return {
-    abacPolicy: abacPolicy ?? '',
+    names: lower(options.requestheaderUsernameHeaders),
+    groups: lower(options.requestheaderGroupHeaders),
+    extraPrefixes: lower(options.requestheaderExtraHeadersPrefix),
+  };
+}
+
+function authOptions({ dialect, options, tokens, serviceAccounts, authMethods }: ServerSettings): AuthOptions {
+  return {
+    methods: authMethods ?? {},
     tokens,
     dialect: DIALECTS[dialect],
     serviceAccounts,
@@ -209,12 +222,12 @@ function controllersOptions(settings: ServerSettings, context: ActorContext): Co
     endpointReconcilerType: options.endpointReconcilerType,
     apiserverCount: options.apiserverCount,
     authentication: {
-      clientCaPem: '',
-      requestHeaderCaPem: '',
-      requestHeaderAllowedNames: [],
-      requestHeaderUsernameHeaders: [],
-      requestHeaderGroupHeaders: [],
-      requestHeaderExtraHeaderPrefixes: [],
+      clientCaPem: settings.authMethods?.clientCaPem ?? '',
+      requestHeaderCaPem: settings.authMethods?.proxy?.caPem ?? '',
+      requestHeaderAllowedNames: options.requestheaderAllowedNames,
+      requestHeaderUsernameHeaders: options.requestheaderUsernameHeaders,
+      requestHeaderGroupHeaders: options.requestheaderGroupHeaders,
+      requestHeaderExtraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
     },
   };
 }

@@ -8,6 +8,7 @@ import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
+import type { AuthMethods } from './auth/methods.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -21,8 +22,8 @@ export interface ServerSettings {
   /** The authority that signed the serving certificate. */
   readonly caPem: string;
   readonly tokens: readonly TokenEntry[];
-  /** The text of `--authorization-policy-file`; absent when none is named. */
-  readonly abacPolicy?: string;
+  /** Absent: none but the methods that need nothing of their own. */
+  readonly authMethods?: AuthMethods;
   /** Absent: no token of a service account is known or issued. */
   readonly serviceAccounts?: ServiceAccountIssuer;
   /** Absent: node agents are neither authenticated nor shown a certificate. */

@@ -11,9 +11,9 @@ import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
+import { authMethods, clientAuthorities } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
-import { policyText } from './policy-file.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { buildInfo } from './version.ts';
 
@@ -38,16 +38,23 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const publicHost = options.externalHostname || advertiseAddress;
   const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
   const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
+  const methods = authMethods(options);
+  const clientCaPem = clientAuthorities(methods);
   const settings: ServerSettings = {
     dialect: options.apiDialect,
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
     ...(encryption === undefined ? {} : { encryption }),
-    tls: { certPem: pair.certPem, keyPem: pair.keyPem, ...minTlsVersion(options) },
+    tls: {
+      certPem: pair.certPem,
+      keyPem: pair.keyPem,
+      ...(clientCaPem === '' ? {} : { clientCaPem }),
+      ...minTlsVersion(options),
+    },
     caPem: pair.certPem,
     tokens,
-    abacPolicy: policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
+    authMethods: methods,
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     advertiseAddress,

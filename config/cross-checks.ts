@@ -56,6 +56,13 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     (file === ''
       ? '--authorization-mode ABAC needs --authorization-policy-file'
       : '--authorization-policy-file needs --authorization-mode ABAC'),
+  ({ authorizationMode: modes, authorizationWebhookConfigFile: file }) =>
+    modes.includes('Webhook') !== (file !== '') &&
+    (file === ''
+      ? '--authorization-mode Webhook needs --authorization-webhook-config-file'
+      : '--authorization-webhook-config-file needs --authorization-mode Webhook'),
+  ({ requestheaderClientCaFile: file, requestheaderUsernameHeaders: names }) =>
+    file !== '' && names.length === 0 && '--requestheader-client-ca-file needs --requestheader-username-headers',
   serviceRangeProblem,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>
     port !== 0 &&

@@ -22,8 +22,8 @@ export interface HttpRequest {
   readonly connection: object;
   /** The peer's address, textual; empty when unknown. Ask before the answer is given: it costs a system call. */
   readonly remoteAddress: string;
-  /** The verified client certificate's DER bytes, where the listener asks for one. */
-  readonly peerCertificate: Uint8Array | undefined;
+  /** The certificate that the client showed, where the listener asks for one. */
+  readonly peerCertificate: PeerCertificate | undefined;
   /**
    * Reads the whole body. Answers null as soon as more than `bytesMax` have arrived (the rest is discarded), and rejects
    * with `RequestAborted` when the client goes away first. Call at most once, in the same turn as the request arrived.
@@ -125,6 +125,17 @@ export interface TlsMaterial {
   /** Authorities that client certificates are verified against; asks clients for one (`node` listener only). */
   readonly clientCaPem?: string;
   readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+}
+
+/** What a client showed of itself in TLS. One object a connection. */
+export interface PeerCertificate {
+  /** DER (ITU-T X.690). */
+  readonly der: Uint8Array;
+  /**
+   * SHA-256 fingerprints (upper-case hexadecimal with colons) of the chain that was verified, its own first and that of the
+   * authority last; empty for a certificate that no authority of the listener vouches for, or not for this use, or now.
+   */
+  readonly chain: readonly string[];
 }
 
 /** Bytes of all headers of one request together: many times what any client of the API sends. */

@@ -9,11 +9,12 @@ import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
-import { StaticTokens, type TokenEntry, tokenDigest } from './authenticators/token-file.ts';
+import { type TokenEntry, tokenDigest } from './authenticators/token-file.ts';
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
 import { AUTH_FACTS } from './facts.ts';
+import { type AuthMethods, accessWebhookOf, requestMethods, tokenMethods } from './methods.ts';
 import type { Admitted, AuthProtocol } from './protocol.ts';
 
 export interface AuthOptions {
@@ -23,8 +24,7 @@ export interface AuthOptions {
   /** Asked in order, after the superusers. */
   readonly modes: readonly AuthorizationMode[];
   readonly dialect: Dialect;
-  /** The lines of `--authorization-policy-file`. */
-  readonly abacPolicy: string;
+  readonly methods: AuthMethods;
   /** Absent: no token of a service account is known or issued. */
   readonly serviceAccounts: ServiceAccountIssuer | undefined;
 }
@@ -39,22 +39,26 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #authenticationGroup: string;
 
   constructor(context: ActorContext, options: AuthOptions, feedFactory: FeedFactory = feedOfThread) {
-    const { anonymous, dialect, serviceAccounts, tokens } = options;
+    const { anonymous, dialect, methods, serviceAccounts, tokens } = options;
     this.#authenticationGroup = dialect.spell('authentication.@group');
     this.#serviceAccounts =
       serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context));
+    const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, methods);
     this.#authenticators = new AuthenticatorChain({
-      requests: [],
-      tokens: [new StaticTokens(tokens), ...(this.#serviceAccounts === undefined ? [] : [this.#serviceAccounts])],
+      requests: requestMethods(context, methods),
+      tokens: tokenReaders,
       anonymous,
       digestOf: tokenDigest,
     });
-    this.#authorizers = authorizerChain(options.modes, options);
-    this.#feed = new ClusterFeed(
-      context,
-      this.#authorizers.members.flatMap((one) => (isClusterReader(one) ? [one] : [])),
-      feedFactory,
+    this.#authorizers = authorizerChain(options.modes, {
+      dialect,
+      abacPolicy: methods.abacPolicy ?? '',
+      webhook: accessWebhookOf(context, dialect, methods),
+    });
+    const readers = [...tokenReaders, ...this.#authorizers.members].flatMap((one) =>
+      isClusterReader(one) ? [one] : [],
     );
+    this.#feed = new ClusterFeed(context, readers, feedFactory);
   }
 
   async start(): Promise<void> {

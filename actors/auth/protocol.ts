@@ -3,6 +3,7 @@ import type { AccessAttributes, User } from '../../api/authorization/attributes.
 import type { JsonObject } from '../../api/json-value.ts';
 import type { TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
+import type { PeerCertificate } from '../../transport/http.ts';
 import type { StoreFeedTells } from '../store/protocol.ts';
 
 /** Resources a user may act on, as rule reviews list them; `*` stands for all. */
@@ -40,8 +41,17 @@ export interface IssuedToken {
 export interface Credentials {
   /** The Authorization header as sent. */
   readonly authorization: string;
-  /** The leaf of the client's verified chain, DER. */
-  readonly peerCertificate?: Uint8Array;
+  /** The certificate that the client showed. */
+  readonly peerCertificate?: PeerCertificate;
+  /** What an authenticating proxy says of the user, where one is trusted. */
+  readonly proxied?: ProxiedIdentity;
+}
+
+/** A user as the headers of a proxy name them (SPEC.md "Authenticating proxy"). */
+export interface ProxiedIdentity {
+  readonly name: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface Admitted {

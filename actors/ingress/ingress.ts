@@ -32,6 +32,7 @@ import { Deprecations } from './pipeline/deprecations.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import { InFlight } from './pipeline/in-flight.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
+import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads/reads.ts';
@@ -52,6 +53,7 @@ export interface IngressOptions {
   readonly openListener: OpenListener;
   readonly host: string;
   readonly port: number;
+  readonly identityHeaders?: IdentityHeaders | undefined;
   readonly tls: TlsMaterial | undefined;
   /** Several ingresses, or other processes, listen on the same port. */
   readonly sharedPort: boolean;
@@ -310,6 +312,7 @@ class Ingress implements Actor<IngressProtocol> {
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),
+      identityHeaders: this.#options.identityHeaders,
       gzipSlots: compressesAnswers ? new GzipSlots() : undefined,
       throttle:
         connectionBytesPerSecondMax === 0

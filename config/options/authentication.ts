@@ -1,5 +1,5 @@
 // Who a request comes from: anonymous, static tokens, client certificates, service-account and bootstrap tokens, token
-// webhooks, OpenID Connect and authenticating proxies. A method that is not built stops the start.
+// webhooks, OpenID Connect, passwords and authenticating proxies.
 import { ALL_PROGRAMS, optionGroup, SCHEDULER, SERVER } from './option.ts';
 
 export const authenticationOptions = optionGroup('Authentication', SERVER, [
@@ -17,17 +17,23 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     effect: ['in force', 'who is let in'],
   },
   {
+    name: 'basic-auth-file',
+    type: 'path',
+    description: 'CSV of passwords: password, user name, user uid, and optionally "group,group".',
+    effect: ['in force', 'who is let in'],
+  },
+  {
     name: 'enable-bootstrap-token-auth',
     type: 'bool',
     default: 'false',
     description: 'Accept bootstrap tokens kept as secrets in the system namespace.',
-    effect: ['refused', 'tokens in secrets let nobody in yet'],
+    effect: ['in force', 'who is let in'],
   },
   {
     name: 'authentication-token-webhook-config-file',
     type: 'path',
     description: 'Connection file of the webhook that is asked about bearer tokens.',
-    effect: ['refused', 'nobody outside is asked about tokens'],
+    effect: ['in force', 'who is asked about tokens'],
   },
   {
     name: 'authentication-token-webhook-version',
@@ -35,7 +41,7 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     default: 'v1beta1',
     values: ['v1beta1', 'v1'],
     description: 'Version of the token reviews exchanged with the webhook.',
-    effect: ['not in force', 'nobody outside is asked about tokens'],
+    effect: ['in force', 'the form of the questions'],
   },
   {
     name: 'proxy-client-cert-file',
@@ -56,7 +62,7 @@ export const delegatedAuthenticationOptions = optionGroup('Authentication', ALL_
     name: 'client-ca-file',
     type: 'path',
     description: 'Authorities of client certificates: the common name is the user, each organization a group.',
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'whose certificates let in'],
   },
   {
     name: 'authentication-token-webhook-cache-ttl',
@@ -64,40 +70,40 @@ export const delegatedAuthenticationOptions = optionGroup('Authentication', ALL_
     default: '2m0s',
     defaultFor: { scheduler: '10s' },
     description: 'Time an answer about a bearer token is remembered.',
-    effect: ['not in force', 'nobody outside is asked about tokens'],
+    effect: ['in force', 'how long an answer about a token holds'],
   },
   {
     name: 'requestheader-client-ca-file',
     type: 'path',
     description: "Authorities of the authenticating proxy's certificate, checked before its headers are trusted.",
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'which proxies are believed'],
   },
   {
     name: 'requestheader-allowed-names',
     type: 'list',
     description: "Common names the proxy's certificate may have; blank for any that is verified.",
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'which proxies are believed'],
   },
   {
     name: 'requestheader-username-headers',
     type: 'list',
     defaultFor: { scheduler: 'x-remote-user' },
     description: 'Headers in which the proxy names the user.',
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'whom a proxy speaks for'],
   },
   {
     name: 'requestheader-group-headers',
     type: 'list',
     defaultFor: { scheduler: 'x-remote-group' },
     description: 'Headers in which the proxy names the groups.',
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'whom a proxy speaks for'],
   },
   {
     name: 'requestheader-extra-headers-prefix',
     type: 'list',
     defaultFor: { scheduler: 'x-remote-extra-' },
     description: 'Prefixes of the headers in which the proxy says more about the user.',
-    effect: ['refused', 'client certificates are not asked for'],
+    effect: ['in force', 'whom a proxy speaks for'],
   },
 ]);
 
@@ -184,50 +190,50 @@ export const oidcOptions = optionGroup('OpenID Connect', SERVER, [
     type: 'string',
     form: { pattern: /^(?:https:\/\/\S+)?$/, says: 'https://host/path' },
     description: "The provider's address, the level below .well-known/openid-configuration.",
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-client-id',
     type: 'string',
     description: 'Client that every token must have been issued for.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-username-claim',
     type: 'string',
     default: 'sub',
     description: 'Claim that names the user; any but email is prefixed with the issuer unless a prefix is set.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-username-prefix',
     type: 'string',
     description: 'Put before user names; - for nothing, blank for the issuer and # unless the claim is email.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-groups-claim',
     type: 'string',
     description: 'Claim that names the groups, a list of texts or one text.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-groups-prefix',
     type: 'string',
     description: 'Put before group names.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-required-claim',
     type: 'map',
     description: 'Claim that a token must carry with exactly this value.',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-ca-file',
     type: 'path',
     description: "Authorities of the provider's certificate; those of the host when blank.",
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
   {
     name: 'oidc-signing-algs',
@@ -235,6 +241,6 @@ export const oidcOptions = optionGroup('OpenID Connect', SERVER, [
     default: 'RS256',
     values: ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512', 'PS256', 'PS384', 'PS512'],
     description: 'Signature algorithms accepted (RFC 7518).',
-    effect: ['refused', 'no provider is asked about tokens'],
+    effect: ['in force', 'whose tokens let in, and as whom'],
   },
 ]);

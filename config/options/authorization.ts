@@ -1,5 +1,4 @@
-// What a request may do: the authorizers and their settings. A mode that is not built stops the start; it is never
-// replaced by a weaker one.
+// What a request may do: the authorizers and their settings.
 import { ALL_PROGRAMS, optionGroup, SCHEDULER, SERVER } from './option.ts';
 
 export const authorizationOptions = optionGroup('Authorization', SERVER, [
@@ -9,7 +8,6 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     default: 'AlwaysAllow',
     defaultFor: { up: 'Node,RBAC' },
     values: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'Webhook', 'RBAC', 'Node'],
-    valuesInForce: ['AlwaysAllow', 'AlwaysDeny', 'ABAC', 'RBAC', 'Node'],
     description: 'Authorizers in the order they are asked, after the superusers.',
     effect: ['in force', 'who gets 403'],
   },
@@ -23,7 +21,7 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     name: 'authorization-webhook-config-file',
     type: 'path',
     description: 'Connection file of the mode Webhook.',
-    effect: ['refused', 'the mode Webhook is not there yet'],
+    effect: ['in force', 'who is asked about access'],
   },
   {
     name: 'authorization-webhook-version',
@@ -31,7 +29,7 @@ export const authorizationOptions = optionGroup('Authorization', SERVER, [
     default: 'v1beta1',
     values: ['v1beta1', 'v1'],
     description: 'Version of the access reviews exchanged with the webhook.',
-    effect: ['not in force', 'the mode Webhook is not there yet'],
+    effect: ['in force', 'the form of the questions'],
   },
 ]);
 
@@ -42,7 +40,7 @@ export const delegatedAuthorizationOptions = optionGroup('Authorization', ALL_PR
     default: '5m0s',
     defaultFor: { scheduler: '10s' },
     description: 'Time a yes of the webhook is remembered.',
-    effect: ['not in force', 'the mode Webhook is not there yet'],
+    effect: ['in force', 'how long a yes holds'],
   },
   {
     name: 'authorization-webhook-cache-unauthorized-ttl',
@@ -50,7 +48,7 @@ export const delegatedAuthorizationOptions = optionGroup('Authorization', ALL_PR
     default: '30s',
     defaultFor: { scheduler: '10s' },
     description: 'Time a no of the webhook is remembered.',
-    effect: ['not in force', 'the mode Webhook is not there yet'],
+    effect: ['in force', 'how long a no holds'],
   },
 ]);
 

@@ -165,14 +165,20 @@ test.serial('node: a client certificate counts only when an authority vouches fo
   const misused = await clientPair('serverAuth');
   const tls: TlsMaterial = { ...server, clientCaPem: known.certPem + misused.certPem };
   const handler: RequestHandler = (request, response) => {
-    response.respond(200, [], Buffer.from(request.peerCertificate ?? []).toString('hex'));
+    const { der, chain } = request.peerCertificate ?? { der: [], chain: [] };
+    response.respond(200, [], `${Buffer.from(der).toString('hex')} ${chain.length}`);
   };
   const listener = await openNodeListener(await listenerOptions(true, handler, { tls }));
-  const expected = derOf(known.certPem).toString('hex');
+  const shown = (pair: { certPem: string }, chain: number): string => `${derOf(pair.certPem).toString('hex')} ${chain}`;
+  const expected = shown(known, 1);
   t.is(await seenCertificate(listener.port, known), expected);
-  t.is(await seenCertificate(listener.port, undefined), '', 'none is needed');
-  t.is(await seenCertificate(listener.port, stranger), '', 'a stranger is nobody');
-  t.is(await seenCertificate(listener.port, misused), '', 'a certificate for servers is none for clients');
+  t.is(await seenCertificate(listener.port, undefined), ' 0', 'none is needed');
+  t.is(await seenCertificate(listener.port, stranger), shown(stranger, 0), 'nobody vouches for a stranger');
+  t.is(
+    await seenCertificate(listener.port, misused),
+    shown(misused, 0),
+    'a certificate for servers is none for clients',
+  );
   const identity = { cert: known.certPem, key: known.keyPem };
   const session = connect(`https://localhost:${listener.port}`, { ca: server.certPem, ...identity });
   for (let i = 0; i < 2; i++) {

@@ -71,11 +71,17 @@ export class HttpsClient {
   readonly #agent: Agent;
   readonly #watches = new Set<WatchStream>();
 
-  constructor(url: string, caPem: string, token: string) {
+  /** `certificate`: what the client shows of itself, PEM. */
+  constructor(
+    url: string,
+    caPem: string,
+    token: string,
+    certificate?: { readonly cert: string; readonly key: string },
+  ) {
     this.url = url;
     this.#token = token;
     this.#caPem = caPem;
-    this.#agent = new Agent({ keepAlive: true, timeout: IDLE_MS, ca: caPem });
+    this.#agent = new Agent({ keepAlive: true, timeout: IDLE_MS, ca: caPem, ...certificate });
   }
 
   /** Rejects only when there is no whole answer. */

@@ -1,5 +1,6 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
 // HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
+import { constants } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server as PlainServer, type ServerResponse } from 'node:http';
 import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -186,7 +187,10 @@ function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureSe
       key: tls.keyPem,
       cert: tls.certPem,
       minVersion: tls.minVersion ?? 'TLSv1.2',
-      ...(clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: false }),
+      // A resumed session brings the certificate without its chain: nobody could tell who vouches for it.
+      ...(clientCa === undefined
+        ? {}
+        : { ca: clientCa, requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET }),
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       settings,
       maxHeaderListPairs: HEADERS_MAX,

@@ -3,9 +3,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { unmappedText } from '../../values/ip.ts';
-import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
+import {
+  type BodyFlow,
+  type BodyReceiver,
+  type ConnectionUpgrade,
+  type HttpRequest,
+  type PeerCertificate,
+  RequestAborted,
+} from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 
 /** A request as Node hands it over, by whichever protocol it came. */
@@ -33,8 +40,8 @@ const BODY_STALL_MS = 10_000;
 
 const NO_HEADERS: readonly string[] = [];
 
-/** Verified client certificates by connection: reading one from the socket copies it. */
-const certificates = new WeakMap<object, Uint8Array | null>();
+/** Client certificates by connection: reading one from the socket copies it. */
+const certificates = new WeakMap<object, PeerCertificate | null>();
 
 export class NodeRequest implements HttpRequest {
   readonly method: string;
@@ -68,10 +75,10 @@ export class NodeRequest implements HttpRequest {
     return this.#remoteAddress;
   }
 
-  get peerCertificate(): Uint8Array | undefined {
+  get peerCertificate(): PeerCertificate | undefined {
     let certificate = certificates.get(this.connection);
     if (certificate === undefined) {
-      certificate = verifiedCertificate(this.#socket as TLSSocket | undefined);
+      certificate = shownCertificate(this.#socket as TLSSocket | undefined);
       certificates.set(this.connection, certificate);
     }
     return certificate ?? undefined;
@@ -215,8 +222,24 @@ function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-function verifiedCertificate(socket: TLSSocket | undefined): Uint8Array | null {
-  if (socket?.authorized !== true) return null;
-  const raw = socket.getPeerX509Certificate()?.raw;
-  return raw === undefined ? null : new Uint8Array(raw);
+function shownCertificate(socket: TLSSocket | undefined): PeerCertificate | null {
+  const der = socket?.getPeerX509Certificate?.()?.raw;
+  if (socket === undefined || der === undefined) return null;
+  return { der: new Uint8Array(der), chain: socket.authorized ? chainOf(socket.getPeerCertificate(true)) : [] };
+}
+
+/** Longer chains are none that an operator made. */
+const CHAIN_MAX = 16;
+
+function chainOf(leaf: DetailedPeerCertificate): string[] {
+  const chain: string[] = [];
+  // An authority is its own issuer.
+  for (
+    let certificate: DetailedPeerCertificate | undefined = leaf;
+    certificate !== undefined && chain.length < CHAIN_MAX && !chain.includes(certificate.fingerprint256);
+    certificate = certificate.issuerCertificate
+  ) {
+    chain.push(certificate.fingerprint256);
+  }
+  return chain;
 }

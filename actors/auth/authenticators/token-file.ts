@@ -17,6 +17,11 @@ export function tokenDigest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
+/** The digest under which a name and password are looked up. */
+export function passwordDigest(name: string, password: string): string {
+  return tokenDigest(JSON.stringify([name, password]));
+}
+
 /** Knows the tokens of a table; of two entries for one token the last counts. */
 export class StaticTokens implements TokenAuthenticator {
   readonly name = 'static tokens';
@@ -33,11 +38,20 @@ export class StaticTokens implements TokenAuthenticator {
   }
 }
 
+/** The entries of a file of passwords: as parseTokenFile, with a password where that has a token. */
+export function parsePasswordFile(text: string, fileName: string): TokenEntry[] {
+  return entriesOf(text, fileName, (password, name) => passwordDigest(name, password));
+}
+
 /**
  * The entries of a static token file (SPEC.md "Static token file"): CSV lines of token, user name, uid and optionally
  * groups. Throws OrchError BadConfiguration naming the line.
  */
 export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
+  return entriesOf(text, fileName, tokenDigest);
+}
+
+function entriesOf(text: string, fileName: string, digestOf: (secret: string, name: string) => string): TokenEntry[] {
   const entries: TokenEntry[] = [];
   text.split('\n').forEach((line, index) => {
     if (line.trim() === '') return;
@@ -51,7 +65,7 @@ export function parseTokenFile(text: string, fileName: string): TokenEntry[] {
       .split(',')
       .map((group) => group.trim())
       .filter((group) => group !== '');
-    entries.push({ digest: tokenDigest(token), user: { name, uid, groups: groupList, extra: {} } });
+    entries.push({ digest: digestOf(token, name), user: { name, uid, groups: groupList, extra: {} } });
   });
   return entries;
 }

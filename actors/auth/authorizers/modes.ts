@@ -8,6 +8,7 @@ import { AbacAuthorizer } from './abac.ts';
 import { ALLOW, type Authorizer, AuthorizerChain, EVERYTHING, NO_OPINION, NO_RULES } from './authorizer.ts';
 import { NodeAuthorizer } from './node.ts';
 import { RbacAuthorizer } from './rbac.ts';
+import { WebhookAuthorizer, type WebhookAuthorizerSettings } from './webhook.ts';
 
 /** Goes before every mode: its group is never locked out. */
 const superusers: Authorizer = {
@@ -28,6 +29,8 @@ const alwaysDeny: Authorizer = {
 export interface AuthorizerSettings {
   readonly dialect: Dialect;
   readonly abacPolicy: string;
+  /** Absent: there is no webhook to ask. */
+  readonly webhook: WebhookAuthorizerSettings | undefined;
 }
 
 const BY_MODE = {
@@ -37,6 +40,8 @@ const BY_MODE = {
     new AbacAuthorizer(parseAbacPolicy(abacPolicy, dialect.spell('abac.authorization.@group'))),
   Node: ({ dialect }) => new NodeAuthorizer(dialect),
   RBAC: ({ dialect }) => new RbacAuthorizer(dialect),
+  // The options see to it that there is one.
+  Webhook: ({ webhook }) => (webhook === undefined ? alwaysDeny : new WebhookAuthorizer(webhook)),
 } as const satisfies Readonly<Record<string, (settings: AuthorizerSettings) => Authorizer>>;
 
 /** The modes in force. */

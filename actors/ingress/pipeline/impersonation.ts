@@ -1,6 +1,7 @@
 // The headers of a request that is to run as somebody else. Reads them; whether it may is decided by the auth actor.
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
+import { unescaped } from './proxied-identity.ts';
 
 const PREFIX = 'impersonate-';
 const EXTRA_PREFIX = 'impersonate-extra-';
@@ -20,7 +21,7 @@ export function impersonationOf(request: HttpRequest): User | undefined {
     else if (header === 'impersonate-uid') uid = value;
     else if (header === 'impersonate-group') groups.push(value);
     else if (header.startsWith(EXTRA_PREFIX)) {
-      const key = decoded(header.slice(EXTRA_PREFIX.length));
+      const key = unescaped(header.slice(EXTRA_PREFIX.length));
       extra.set(key, [...(extra.get(key) ?? []), value]);
     }
   }
@@ -28,13 +29,4 @@ export function impersonationOf(request: HttpRequest): User | undefined {
   if (name === '')
     throw new NobodyToImpersonate('the headers ask to act with groups, a uid or extra fields of no user');
   return { name, uid, groups, extra: Object.fromEntries(extra) };
-}
-
-/** Keys are escaped as in addresses, since a header's name can hold little. What is not escaped so stands for itself. */
-function decoded(key: string): string {
-  try {
-    return decodeURIComponent(key);
-  } catch {
-    return key;
-  }
 }

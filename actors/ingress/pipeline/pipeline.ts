@@ -31,6 +31,7 @@ import { webSocketOffer } from '../watch/web-socket-offer.ts';
 import { Exchange } from './exchange.ts';
 import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
 import type { InFlight } from './in-flight.ts';
+import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 
@@ -46,6 +47,8 @@ export interface PipelineParts {
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
   readonly bearerPrefix: string;
+  /** Where an authenticating proxy says who asks; undefined where none is believed. */
+  readonly identityHeaders: IdentityHeaders | undefined;
   /** For long answers to clients that take gzip; undefined: none is compressed. */
   readonly gzipSlots: GzipSlots | undefined;
   /** For long-running answers; undefined: each goes as fast as its client reads. */
@@ -137,12 +140,16 @@ export class Pipeline {
   async #admit(exchange: Exchange): Promise<Refusal | undefined> {
     const { request } = exchange;
     const impersonate = impersonationOf(request);
+    const { peerCertificate } = request;
+    const { identityHeaders } = this.#parts;
+    const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
     const { user, impersonator, refusal } = await this.#parts.auth.ask(
       {
         type: 'admit',
         authorization: authorizationOf(request, this.#parts.bearerPrefix),
         access: accessOf(exchange),
-        ...(request.peerCertificate === undefined ? undefined : { peerCertificate: request.peerCertificate }),
+        ...(peerCertificate === undefined ? undefined : { peerCertificate }),
+        ...(proxied === undefined ? undefined : { proxied }),
         ...(impersonate === undefined ? undefined : { impersonate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs },

@@ -38,7 +38,7 @@ function auth(options: Partial<AuthOptions> = {}): Auth {
     anonymous: true,
     modes: ['AlwaysAllow'],
     dialect: DIALECTS.orch,
-    abacPolicy: '',
+    methods: {},
     serviceAccounts: undefined,
     ...options,
   });

@@ -1,0 +1,111 @@
+// Users by their client certificates (SPEC.md "Client certificates", "Authenticating proxy"). The listener has verified the
+// chain; here is decided whose authority it ends at, and what the subject says.
+import { X509Certificate } from 'node:crypto';
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { Clock } from '../../../runtime/environment.ts';
+import type { PeerCertificate } from '../../../transport/http.ts';
+import type { Credentials } from '../protocol.ts';
+import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
+
+/** Certificates whose subject is remembered; beyond that all are read again. */
+const REMEMBERED_MAX = 10_000;
+
+/** What is read of a certificate once. */
+interface KnownCertificate {
+  readonly commonName: string;
+  readonly user: User;
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+/** The authorities of one bundle, and the subjects of those they vouch for. */
+class Authorities {
+  readonly #fingerprints: ReadonlySet<string>;
+  readonly #clock: Clock;
+  readonly #known = new Map<string, KnownCertificate>();
+
+  constructor(bundlePem: string, clock: Clock) {
+    this.#fingerprints = new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
+    this.#clock = clock;
+  }
+
+  /** Who shows the certificate, or why it is no good now. */
+  read({ der, chain }: PeerCertificate): KnownCertificate | RefusedCredentials {
+    const fingerprint = chain[0];
+    if (fingerprint === undefined || !chain.some((one) => this.#fingerprints.has(one)))
+      return { error: 'the certificate is signed by no known authority' };
+    let known = this.#known.get(fingerprint);
+    if (known === undefined) {
+      known = readCertificate(der);
+      if (this.#known.size >= REMEMBERED_MAX) this.#known.clear();
+      this.#known.set(fingerprint, known);
+    }
+    // A connection may outlive its certificate.
+    const nowMs = this.#clock.nowMs();
+    if (nowMs < known.notBeforeMs || nowMs > known.notAfterMs) return { error: 'the certificate is not valid now' };
+    return known;
+  }
+}
+
+/** `--client-ca-file`: the common name is the user, each organization a group. */
+export class ClientCertificates implements RequestAuthenticator {
+  readonly name = 'client certificates';
+  readonly #authorities: Authorities;
+
+  constructor(authoritiesPem: string, clock: Clock) {
+    this.#authorities = new Authorities(authoritiesPem, clock);
+  }
+
+  user({ peerCertificate }: Credentials): User | RefusedCredentials | undefined {
+    if (peerCertificate === undefined) return undefined;
+    const known = this.#authorities.read(peerCertificate);
+    if ('error' in known) return known;
+    return known.commonName === '' ? undefined : known.user;
+  }
+}
+
+/** `--requestheader-*`: what the headers say, of a proxy that shows the right certificate. */
+export class AuthenticatingProxy implements RequestAuthenticator {
+  readonly name = 'authenticating proxy';
+  readonly #authorities: Authorities;
+  readonly #names: ReadonlySet<string>;
+
+  /** `names`: common names of proxies; empty for any that is verified. */
+  constructor(authoritiesPem: string, names: readonly string[], clock: Clock) {
+    this.#authorities = new Authorities(authoritiesPem, clock);
+    this.#names = new Set(names);
+  }
+
+  user({ peerCertificate, proxied }: Credentials): User | RefusedCredentials | undefined {
+    if (peerCertificate === undefined) return undefined;
+    const known = this.#authorities.read(peerCertificate);
+    if ('error' in known) return known;
+    if (this.#names.size > 0 && !this.#names.has(known.commonName))
+      return { error: 'the certificate is that of no known proxy' };
+    if (proxied === undefined || proxied.name === '') return undefined;
+    return withAuthenticatedGroup({ ...proxied, uid: '' });
+  }
+}
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM bundle. Throws where one cannot be read. */
+export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
+  return (bundlePem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+}
+
+function readCertificate(der: Uint8Array): KnownCertificate {
+  const certificate = new X509Certificate(der);
+  const { CN, O } = certificate.toLegacyObject().subject as unknown as Readonly<
+    Record<string, string | readonly string[] | undefined>
+  >;
+  const groups = O === undefined ? [] : [O].flat();
+  // Of several common names the last counts, as in Go's reader.
+  const commonName = [CN ?? ''].flat().at(-1) ?? '';
+  return {
+    commonName,
+    user: withAuthenticatedGroup({ name: commonName, uid: '', groups, extra: {} }),
+    notBeforeMs: Date.parse(certificate.validFrom),
+    notAfterMs: Date.parse(certificate.validTo),
+  };
+}

@@ -1,0 +1,84 @@
+// Tokens that a service outside knows (SPEC.md "Webhook token authentication"): asked by token reviews, its answers
+// remembered.
+import { asList, asObject, asText, asTexts } from '../../../api/object-fields.ts';
+import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { askWebhook, Remembered, type WebhookEnvironment } from '../webhook-call.ts';
+import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
+
+/** A failure is not asked about again at once by everyone who holds the token. */
+const FAILURE_MS = 2_000;
+
+export interface TokenWebhookSettings {
+  readonly client: Pick<ServiceClient, 'post'>;
+  readonly environment: WebhookEnvironment;
+  /** `authentication.<group>/v1` or `/v1beta1`. */
+  readonly apiVersion: string;
+  readonly cacheMs: number;
+  /** The server's own. */
+  readonly audiences: readonly string[];
+}
+
+export class TokenWebhook implements TokenAuthenticator {
+  readonly name = 'token webhook';
+  readonly #settings: TokenWebhookSettings;
+  readonly #remembered: Remembered<TokenOwner>;
+  /** Questions that are under way, by the same keys. */
+  readonly #asking = new Map<string, Promise<TokenOwner>>();
+
+  constructor(settings: TokenWebhookSettings) {
+    this.#settings = settings;
+    this.#remembered = new Remembered(settings.environment.clock);
+  }
+
+  owner(token: string, digest: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
+    const asked = audiences.length === 0 ? this.#settings.audiences : audiences;
+    const key = JSON.stringify([digest, ...asked]);
+    const known = this.#remembered.get(key);
+    if (known !== undefined) return known;
+    let asking = this.#asking.get(key);
+    if (asking === undefined) {
+      asking = this.#ask(token, asked, key).finally(() => this.#asking.delete(key));
+      this.#asking.set(key, asking);
+    }
+    return asking;
+  }
+
+  async #ask(token: string, audiences: readonly string[], key: string): Promise<TokenOwner> {
+    const { client, environment, apiVersion, cacheMs } = this.#settings;
+    const spec = { token, ...(audiences.length === 0 ? {} : { audiences }) };
+    try {
+      const review = { kind: 'TokenReview', apiVersion, spec };
+      const owner = ownerOf(asObject(await askWebhook(client, review, environment)), apiVersion, audiences);
+      this.#remembered.set(key, owner, cacheMs);
+      return owner;
+    } catch {
+      const failed: TokenOwner = { user: null, error: 'the service that knows tokens could not be asked' };
+      this.#remembered.set(key, failed, Math.min(FAILURE_MS, cacheMs));
+      return failed;
+    }
+  }
+}
+
+function ownerOf(review: Readonly<Record<string, unknown>>, apiVersion: string, asked: readonly string[]): TokenOwner {
+  if (review.apiVersion !== apiVersion || review.kind !== 'TokenReview')
+    return { user: null, error: 'the service that knows tokens answered something else' };
+  const status = asObject(review.status);
+  if (status.authenticated !== true) return { user: null, error: 'nobody is known by this token' };
+  const user = asObject(status.user);
+  const named = asTexts(status.audiences);
+  // A service that says nothing of audiences speaks for all of them.
+  const audiences = named.length === 0 ? asked : named.filter((audience) => asked.includes(audience));
+  if (asked.length > 0 && audiences.length === 0) return { user: null, error: 'the token is for other audiences' };
+  const extra = Object.fromEntries(
+    Object.entries(asObject(user.extra)).map(([field, values]) => [field, asList(values).map(asText)]),
+  );
+  return {
+    user: withAuthenticatedGroup({
+      name: asText(user.username),
+      uid: asText(user.uid),
+      groups: asTexts(user.groups),
+      extra,
+    }),
+    audiences,
+  };
+}

@@ -1,0 +1,74 @@
+// The mode Webhook: a service outside is asked by access reviews (SPEC.md "Authorization" 3), its answers remembered.
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import { asObject, asText } from '../../../api/object-fields.ts';
+import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { askWebhook, Remembered, type WebhookEnvironment } from '../webhook-call.ts';
+import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
+
+export interface WebhookAuthorizerSettings {
+  readonly client: Pick<ServiceClient, 'post'>;
+  readonly environment: WebhookEnvironment;
+  /** `authorization.<group>/v1` or `/v1beta1`. */
+  readonly apiVersion: string;
+  readonly allowedMs: number;
+  readonly refusedMs: number;
+}
+
+const UNLISTED: Rules = { ...NO_RULES, errors: ['webhook authorizer does not support user rule resolution'] };
+
+export class WebhookAuthorizer implements Authorizer {
+  readonly name = 'Webhook';
+  readonly #settings: WebhookAuthorizerSettings;
+  readonly #remembered: Remembered<Verdict>;
+
+  constructor(settings: WebhookAuthorizerSettings) {
+    this.#settings = settings;
+    this.#remembered = new Remembered(settings.environment.clock);
+  }
+
+  decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict> {
+    const spec = this.#specOf(user, access);
+    const key = JSON.stringify(spec);
+    return this.#remembered.get(key) ?? this.#ask(spec, key);
+  }
+
+  rules(): Rules {
+    return UNLISTED;
+  }
+
+  /** Whom the service cannot be asked about nobody has an opinion on. */
+  async #ask(spec: object, key: string): Promise<Verdict> {
+    const { client, environment, apiVersion, allowedMs, refusedMs } = this.#settings;
+    try {
+      const review = { kind: 'SubjectAccessReview', apiVersion, metadata: { creationTimestamp: null }, spec };
+      const answer = asObject(await askWebhook(client, review, environment));
+      if (answer.apiVersion !== apiVersion || answer.kind !== 'SubjectAccessReview') return NO_OPINION;
+      const verdict = verdictOf(asObject(answer.status));
+      this.#remembered.set(key, verdict, verdict.decision === 'allow' ? allowedMs : refusedMs);
+      return verdict;
+    } catch {
+      return NO_OPINION;
+    }
+  }
+
+  #specOf({ name, uid, groups, extra }: User, access: AccessAttributes): object {
+    const { isResource, verb, group, version, resource, subresource, namespace, path } = access;
+    const attributes = { verb, group, version, resource, subresource, namespace, name: access.name };
+    return {
+      ...(isResource ? { resourceAttributes: withoutEmpty(attributes) } : { nonResourceAttributes: { path, verb } }),
+      ...withoutEmpty({ user: name, uid }),
+      ...(groups.length === 0 ? {} : { [this.#settings.apiVersion.endsWith('/v1') ? 'groups' : 'group']: groups }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    };
+  }
+}
+
+function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
+}
+
+function verdictOf(status: Readonly<Record<string, unknown>>): Verdict {
+  const reason = asText(status.reason);
+  if (status.allowed === true) return { decision: 'allow', reason };
+  return { decision: status.denied === true ? 'deny' : 'noOpinion', reason };
+}

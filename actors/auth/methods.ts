@@ -1,0 +1,118 @@
+// The methods of authentication and authorization that a server's settings ask for, made in the order they are tried.
+import type { Dialect } from '../../config/dialect.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
+import { ServiceClient } from '../../transport/outgoing/service-client.ts';
+import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
+import { BasicPasswords } from './authenticators/basic.ts';
+import { BootstrapTokens } from './authenticators/bootstrap-tokens.ts';
+import { AuthenticatingProxy, ClientCertificates } from './authenticators/certificates.ts';
+import { type ConnectSettings, ConnectTokens } from './authenticators/connect-tokens.ts';
+import type { ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
+import { StaticTokens, type TokenEntry } from './authenticators/token-file.ts';
+import { TokenWebhook } from './authenticators/token-webhook.ts';
+import type { WebhookAuthorizerSettings } from './authorizers/webhook.ts';
+
+/** What the methods need besides the cluster; an absent part switches its method off. Plain data: it crosses threads. */
+export interface AuthMethods {
+  /** The text of `--authorization-policy-file`. */
+  readonly abacPolicy?: string;
+  readonly clientCaPem?: string;
+  readonly proxy?: { readonly caPem: string; readonly names: readonly string[] };
+  readonly passwords?: readonly TokenEntry[];
+  readonly bootstrapTokens?: true;
+  readonly connect?: { readonly settings: ConnectSettings; readonly caPem: string };
+  readonly tokenWebhook?: {
+    readonly connection: ServiceConnection;
+    readonly version: string;
+    readonly cacheMs: number;
+  };
+  readonly accessWebhook?: {
+    readonly connection: ServiceConnection;
+    readonly version: string;
+    readonly allowedMs: number;
+    readonly refusedMs: number;
+  };
+}
+
+/** The methods that look at more than a token. */
+export function requestMethods(context: ActorContext, methods: AuthMethods): readonly RequestAuthenticator[] {
+  const { proxy, clientCaPem, passwords } = methods;
+  return [
+    ...(proxy === undefined ? [] : [new AuthenticatingProxy(proxy.caPem, proxy.names, context.clock)]),
+    ...(clientCaPem === undefined ? [] : [new ClientCertificates(clientCaPem, context.clock)]),
+    ...(passwords === undefined ? [] : [new BasicPasswords(passwords)]),
+  ];
+}
+
+/** The methods that know tokens: those that answer at once before those that ask outside. */
+export function tokenMethods(
+  context: ActorContext,
+  dialect: Dialect,
+  tokens: readonly TokenEntry[],
+  serviceAccounts: ServiceAccountTokens | undefined,
+  methods: AuthMethods,
+): readonly TokenAuthenticator[] {
+  const { bootstrapTokens, connect, tokenWebhook } = methods;
+  const audiences = serviceAccounts?.audiences ?? [];
+  return [
+    new StaticTokens(tokens),
+    ...(serviceAccounts === undefined ? [] : [serviceAccounts]),
+    ...(bootstrapTokens === undefined ? [] : [new BootstrapTokens(dialect, context.clock)]),
+    ...(connect === undefined
+      ? []
+      : [
+          new ConnectTokens({
+            settings: connect.settings,
+            client: clientOf(context, issuerConnection(connect.caPem)),
+            clock: context.clock,
+            audiences,
+          }),
+        ]),
+    ...(tokenWebhook === undefined
+      ? []
+      : [
+          new TokenWebhook({
+            client: clientOf(context, tokenWebhook.connection),
+            environment: context,
+            apiVersion: `${dialect.spell('authentication.@group')}/${tokenWebhook.version}`,
+            cacheMs: tokenWebhook.cacheMs,
+            audiences,
+          }),
+        ]),
+  ];
+}
+
+/** The mode Webhook's part; undefined where there is no webhook. */
+export function accessWebhookOf(
+  context: ActorContext,
+  dialect: Dialect,
+  { accessWebhook }: AuthMethods,
+): WebhookAuthorizerSettings | undefined {
+  if (accessWebhook === undefined) return undefined;
+  const { connection, version, allowedMs, refusedMs } = accessWebhook;
+  return {
+    client: clientOf(context, connection),
+    environment: context,
+    apiVersion: `${dialect.spell('authorization.@group')}/${version}`,
+    allowedMs,
+    refusedMs,
+  };
+}
+
+function clientOf({ clock, disk }: ActorContext, connection: ServiceConnection): ServiceClient {
+  return new ServiceClient({ connection, readFile: (path) => disk.readFile(path), nowMs: () => clock.nowMs() });
+}
+
+/** Token issuers are only read from, at the addresses they name. */
+function issuerConnection(caPem: string): ServiceConnection {
+  return {
+    url: 'https://',
+    caPem,
+    insecure: false,
+    serverName: '',
+    certPem: '',
+    keyPem: '',
+    credentials: { kind: 'none' },
+  };
+}

@@ -1,0 +1,56 @@
+// A question to a webhook of authentication or authorization: tried again after failures that may pass, its answer
+// remembered for a while. What is asked, and what an answer means, is the caller's.
+import type { Clock, Timers } from '../../runtime/environment.ts';
+import { ServiceCallFailed, type ServiceClient } from '../../transport/outgoing/service-client.ts';
+
+const TRIES_MAX = 5;
+const RETRY_FIRST_MS = 500;
+const RETRY_FACTOR = 1.5;
+const REMEMBERED_MAX = 10_000;
+const CALL_DEADLINE_MS = 30_000;
+
+export interface WebhookEnvironment {
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+/** POSTs `body` until there is an answer. Rejects with ServiceCallFailed. */
+export async function askWebhook(
+  client: Pick<ServiceClient, 'post'>,
+  body: object,
+  { timers }: WebhookEnvironment,
+): Promise<unknown> {
+  for (let tries = 1, delayMs = RETRY_FIRST_MS; ; tries++, delayMs *= RETRY_FACTOR) {
+    try {
+      return await client.post(body, CALL_DEADLINE_MS);
+    } catch (error) {
+      if (!(error instanceof ServiceCallFailed) || !error.mayRepeat || tries >= TRIES_MAX) throw error;
+      await new Promise<void>((resolve) => timers.after(delayMs, resolve));
+    }
+  }
+}
+
+/** Answers by key, each for its own time; the oldest go first when there are too many. */
+export class Remembered<T> {
+  readonly #clock: Clock;
+  readonly #answers = new Map<string, { readonly answer: T; readonly untilMs: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get(key: string): T | undefined {
+    const known = this.#answers.get(key);
+    if (known === undefined) return undefined;
+    if (known.untilMs > this.#clock.monotonicMs()) return known.answer;
+    this.#answers.delete(key);
+    return undefined;
+  }
+
+  set(key: string, answer: T, forMs: number): void {
+    if (forMs <= 0) return;
+    this.#answers.delete(key);
+    if (this.#answers.size >= REMEMBERED_MAX) this.#answers.delete(this.#answers.keys().next().value!);
+    this.#answers.set(key, { answer, untilMs: this.#clock.monotonicMs() + forMs });
+  }
+}

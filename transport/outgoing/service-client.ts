@@ -1,0 +1,156 @@
+// Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. One
+// connection pool a service; every call has a deadline and a bound on the answer's bytes, and follows no redirect. Owns its
+// sockets.
+import { Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import type { ServiceConnection } from './connection-file.ts';
+
+const IDLE_SOCKETS_MAX = 16;
+const SOCKETS_MAX = 256;
+/** Answers larger than this are none that a service gives. */
+const ANSWER_BYTES_MAX = 3 * 1024 * 1024;
+const TOKEN_FILE_MS = 60_000;
+
+/** Why a call came to nothing. `mayRepeat`: the same call may succeed a little later. */
+export class ServiceCallFailed extends Error {
+  readonly mayRepeat: boolean;
+
+  constructor(message: string, mayRepeat: boolean) {
+    super(message);
+    this.mayRepeat = mayRepeat;
+  }
+}
+
+export interface ServiceClientParts {
+  readonly connection: ServiceConnection;
+  /** Reads the token file. */
+  readonly readFile: (path: string) => Promise<Uint8Array>;
+  readonly nowMs: () => number;
+}
+
+export class ServiceClient {
+  readonly #parts: ServiceClientParts;
+  readonly #agent: PlainAgent | TlsAgent;
+  readonly #isTls: boolean;
+  #token: { readonly text: string; readonly readMs: number } | undefined;
+
+  constructor(parts: ServiceClientParts) {
+    this.#parts = parts;
+    const { url, caPem, insecure, serverName, certPem, keyPem } = parts.connection;
+    this.#isTls = url.startsWith('https:');
+    const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxSockets: SOCKETS_MAX };
+    this.#agent = this.#isTls
+      ? new TlsAgent({
+          ...limits,
+          rejectUnauthorized: !insecure,
+          ...(caPem === '' ? {} : { ca: caPem }),
+          ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
+          ...(serverName === '' ? {} : { servername: serverName }),
+        })
+      : new PlainAgent(limits);
+  }
+
+  /** POSTs a document to the service's address. Rejects with ServiceCallFailed. */
+  post(body: object, deadlineMs: number): Promise<unknown> {
+    return this.#call('POST', this.#parts.connection.url, JSON.stringify(body), deadlineMs);
+  }
+
+  /** GETs a document. Rejects with ServiceCallFailed. */
+  get(url: string, deadlineMs: number): Promise<unknown> {
+    return this.#call('GET', url, undefined, deadlineMs);
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #call(method: string, url: string, body: string | undefined, deadlineMs: number): Promise<unknown> {
+    const authorization = await this.#authorization();
+    const { status, text } = await this.#exchange(url, deadlineMs, body, {
+      method,
+      headers: {
+        Accept: 'application/json',
+        ...(authorization === '' ? {} : { Authorization: authorization }),
+        ...(body === undefined
+          ? {}
+          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
+      },
+    });
+    if (status < 200 || status > 299)
+      throw new ServiceCallFailed(`the service answered ${status}`, status === 429 || status >= 500);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ServiceCallFailed('the service answered what is no JSON', false);
+    }
+  }
+
+  #exchange(
+    url: string,
+    deadlineMs: number,
+    body: string | undefined,
+    options: RequestOptions,
+  ): Promise<{ readonly status: number; readonly text: string }> {
+    return new Promise((resolve, reject) => {
+      const request = this.#isTls ? tlsRequest : plainRequest;
+      const signal = AbortSignal.timeout(deadlineMs);
+      const fail = (error: Error): void =>
+        reject(new ServiceCallFailed(signal.aborted ? 'the service did not answer in time' : reasonOf(error), true));
+      const outgoing = request(url, { ...options, agent: this.#agent, signal }, (answer) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        answer.on('data', (chunk: Buffer) => {
+          bytes += chunk.length;
+          chunks.push(chunk);
+          if (bytes <= ANSWER_BYTES_MAX) return;
+          reject(new ServiceCallFailed('the service answered more than it may', false));
+          outgoing.destroy();
+        });
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        );
+        answer.on('error', fail);
+      });
+      outgoing.on('error', fail);
+      outgoing.end(body);
+    });
+  }
+
+  async #authorization(): Promise<string> {
+    const { credentials } = this.#parts.connection;
+    switch (credentials.kind) {
+      case 'none':
+        return '';
+      case 'token':
+        return `Bearer ${credentials.token}`;
+      case 'basic':
+        return `Basic ${Buffer.from(`${credentials.name}:${credentials.password}`).toString('base64')}`;
+      case 'tokenFile':
+        return `Bearer ${await this.#tokenOf(credentials.path)}`;
+    }
+  }
+
+  async #tokenOf(path: string): Promise<string> {
+    const { nowMs, readFile } = this.#parts;
+    if (this.#token === undefined || nowMs() - this.#token.readMs > TOKEN_FILE_MS) {
+      try {
+        this.#token = {
+          text: Buffer.from(await readFile(path))
+            .toString('utf8')
+            .trim(),
+          readMs: nowMs(),
+        };
+      } catch {
+        throw new ServiceCallFailed('the token file cannot be read', true);
+      }
+    }
+    return this.#token.text;
+  }
+}
+
+/** The system's word for what went wrong; messages of TLS name what the certificate is for. */
+function reasonOf(error: Error): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? 'the service could not be reached' : `the service could not be reached (${code})`;
+}
