@@ -15,14 +15,7 @@ const OTHERS = 0o077;
  */
 export function closeDirectory(path: string, uid: number | undefined = process.geteuid?.()): string | undefined {
   if (uid === undefined) return undefined;
-  const { uid: owner, mode } = statSync(path);
-  if (owner !== uid && (mode & OTHERS) !== 0) {
-    throw new OrchError(
-      'BadConfiguration',
-      `the data directory ${path} belongs to user ${owner} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
-        'name a folder for this server alone, in it or elsewhere',
-    );
-  }
+  refuseForeignDirectory(path, uid);
   // With types a link to a folder is not followed.
   const inside = readdirSync(path, { recursive: true, withFileTypes: true });
   const entries = inside.map(({ parentPath, name }) => join(parentPath, name));
@@ -31,6 +24,17 @@ export function closeDirectory(path: string, uid: number | undefined = process.g
   return closed === 0
     ? undefined
     : `${path} was open to other users: ${closed} of its files and folders are closed now`;
+}
+
+/** Throws BadConfiguration for an open directory of another user. Changes nothing. */
+export function refuseForeignDirectory(path: string, uid: number | undefined = process.geteuid?.()): void {
+  const { uid: owner, mode } = statSync(path);
+  if (uid === undefined || owner === uid || (mode & OTHERS) === 0) return;
+  throw new OrchError(
+    'BadConfiguration',
+    `the data directory ${path} belongs to user ${owner} and is open to others (mode ${(mode & 0o777).toString(8)}); ` +
+      'name a folder for this server alone, in it or elsewhere',
+  );
 }
 
 /** True when it was open, and ours to close. Behind a closed directory a file of another user is out of reach as well. */

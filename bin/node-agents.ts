@@ -1,20 +1,37 @@
 // What node agents are shown, and believed, by the options: reads the operator's files, so that a missing one stops the start.
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 
-/** Throws BadConfiguration for a file that cannot be read. */
+/** Throws BadConfiguration for files that cannot be read, or not be used together. */
 export function agentTls({
   orchletCertificateAuthority,
   orchletClientCertificate,
   orchletClientKey,
 }: ServerOptions): AgentTls {
-  return {
+  const tls = {
     ...(orchletCertificateAuthority === '' ? undefined : { caPem: textOf(orchletCertificateAuthority) }),
     ...(orchletClientCertificate === '' ? undefined : { certPem: textOf(orchletClientCertificate) }),
     ...(orchletClientKey === '' ? undefined : { keyPem: textOf(orchletClientKey) }),
   };
+  const paths = [orchletCertificateAuthority, orchletClientCertificate, orchletClientKey].filter((path) => path !== '');
+  if (paths.length > 0) requireUsable(tls, paths);
+  return tls;
+}
+
+/** Else each connection to a node agent would fail. */
+function requireUsable({ caPem, certPem, keyPem }: AgentTls, paths: readonly string[]): void {
+  try {
+    // A file without a certificate would be no authority at all.
+    if (caPem !== undefined) new X509Certificate(caPem);
+    createSecureContext({ ca: caPem, cert: certPem, key: keyPem });
+  } catch (error) {
+    const [reason] = (error as Error).message.split('\n');
+    throw new OrchError('BadConfiguration', `${paths.join(' and ')} cannot be used for node agents: ${reason}`);
+  }
 }
 
 function textOf(path: string): string {

@@ -3,8 +3,8 @@
 // command's logic is here.
 import { usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
-import { isOrchError } from '../runtime/errors.ts';
 import { UMASK } from './closed-directory.ts';
+import { errorLine } from './error-line.ts';
 
 type Command = (argv: readonly string[]) => Promise<void>;
 
@@ -12,6 +12,7 @@ type Command = (argv: readonly string[]) => Promise<void>;
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
+  'check-config': async () => (await import('./check-config.ts')).checkConfig,
   placement: async () => (await import('./placement.ts')).placement,
   options: async () => (await import('./options.ts')).options,
   bench: async () => (await import('../bench/command.ts')).bench,
@@ -43,19 +44,12 @@ function outliveReaders(): void {
   }
 }
 
-/** An error as one line, whatever is in it. One that nobody foresaw may go on with a stack, which is left out. */
-function lineOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const isForeseen = error instanceof UsageError || isOrchError(error);
-  return isForeseen ? message.replace(/\s*[\r\n]\s*/g, ' ') : message.split('\n', 1)[0]!;
-}
-
 // Before any thread: a process has one mask, and threads cannot set it.
 process.umask(UMASK);
 outliveReaders();
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`orch: ${lineOf(error)}\n`);
+  process.stderr.write(`orch: ${errorLine(error)}\n`);
   process.exit(1);
 }

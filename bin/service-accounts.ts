@@ -40,6 +40,15 @@ export async function serviceAccountIssuer(
   };
 }
 
+/** Throws BadConfiguration for a file of the operator's that is of no use. Makes nothing. */
+export function checkServiceAccountKeys({
+  serviceAccountKeyFile,
+  serviceAccountSigningKeyFile: signingFile,
+}: ServerOptions): void {
+  if (signingFile !== '') signingKey(signingFile);
+  serviceAccountKeyFile.forEach(verificationKeys);
+}
+
 /** Elliptic, because such a key is made in no time. */
 function newKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

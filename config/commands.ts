@@ -23,6 +23,11 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   {
+    usage: 'check-config [OPTIONS]',
+    description: 'Look at the options and files of a server without starting it.',
+    inForce: true,
+  },
+  {
     usage: 'options [--effects]',
     description: 'Print every option, feature gate and admission plugin, and what it does.',
     inForce: true,

@@ -104,19 +104,15 @@ const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
       `--leader-elect-retry-period ${formatDurationMs(retryMs)}`,
 ];
 
-function firstProblem<Options>(rules: readonly Rule<Options>[], options: Options): string | undefined {
-  for (const rule of rules) {
-    const problem = rule(options);
-    if (problem !== false) return problem;
-  }
-  return undefined;
+function problemsOf<Options>(rules: readonly Rule<Options>[], options: Options): readonly string[] {
+  return rules.map((rule) => rule(options)).filter((problem) => problem !== false);
 }
 
-/** The first rule between options that is broken, as one line; undefined when all hold. */
-export function crossCheck(program: Program, options: ServerOptions | SchedulerOptions): string | undefined {
-  const shared = firstProblem(SHARED_RULES, options);
-  if (shared !== undefined) return shared;
-  return program === 'scheduler'
-    ? firstProblem(SCHEDULER_RULES, options as SchedulerOptions)
-    : firstProblem(SERVER_RULES, options as ServerOptions);
+/** Every rule between options that is broken, one line each. */
+export function crossCheck(program: Program, options: ServerOptions | SchedulerOptions): readonly string[] {
+  const own =
+    program === 'scheduler'
+      ? problemsOf(SCHEDULER_RULES, options as SchedulerOptions)
+      : problemsOf(SERVER_RULES, options as ServerOptions);
+  return [...problemsOf(SHARED_RULES, options), ...own];
 }

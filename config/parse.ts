@@ -88,7 +88,18 @@ function unexpectedArgument(argument: string, before: Option | undefined): Usage
   );
 }
 
-function tokenise(argv: readonly string[], flags: Flags): Given {
+/** Runs a step of the reading. One that fails is noted, and the reading goes on, so that everything wrong is told at once. */
+function attempt<T>(problems: string[], step: () => T): T | undefined {
+  try {
+    return step();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}
+
+function tokenise(argv: readonly string[], flags: Flags, problems: string[]): Given {
   const given = new Map<Option, string[]>();
   let before: Option | undefined;
   for (let index = 0; index < argv.length; index += 1) {
@@ -96,7 +107,13 @@ function tokenise(argv: readonly string[], flags: Flags): Given {
     if (argument === '--' && index === argv.length - 1) break;
     if (argument === '--') throw unexpectedArgument(argv[index + 1]!, undefined);
     if (!argument.startsWith('-') || argument === '-') throw unexpectedArgument(argument, before);
-    const { option, text: attached } = readFlag(argument, flags);
+    const flag = attempt(problems, () => readFlag(argument, flags));
+    if (flag === undefined) {
+      // What follows is likely its value.
+      if (!argument.includes('=') && argv[index + 1]?.startsWith('-') === false) index += 1;
+      continue;
+    }
+    const { option, text: attached } = flag;
     let text = attached;
     if (text === undefined && takesNoText(option)) text = 'true';
     if (text === undefined) {
@@ -163,8 +180,14 @@ function dialectOf(given: Given): Dialect {
   return DIALECTS[readValue(option, texts!, DIALECTS.orch) as keyof typeof DIALECTS];
 }
 
-function readOptions(program: Program, given: Given): { values: Record<string, unknown>; warnings: string[] } {
-  const dialect = dialectOf(given);
+interface ReadOptions {
+  /** By property, defaults included. */
+  readonly values: Record<string, unknown>;
+  readonly warnings: string[];
+}
+
+function readOptions(program: Program, given: Given, problems: string[]): ReadOptions {
+  const dialect = attempt(problems, () => dialectOf(given)) ?? DIALECTS.orch;
   const values: Record<string, unknown> = {};
   const warnings: string[] = [];
   for (const option of programOptions(program)) {
@@ -172,13 +195,16 @@ function readOptions(program: Program, given: Given): { values: Record<string, u
     const standardTexts = [dialect.spell(defaultText(option, program))];
     values[option.property] = readValue(option, standardTexts, dialect);
   }
+  const isKnownDialect = problems.length === 0;
   for (const [option, texts] of given) {
-    if (option.type === 'action') continue;
-    const value = readValue(option, texts, dialect);
-    refuseWhatIsNotInForce(option, value, values[option.property]);
-    values[option.property] = value;
-    warnings.push(...optionWarnings(option, value));
-    if (option.type === 'settings') warnings.push(...parseFeatureGates(value as string, dialect).warnings);
+    if (option.type === 'action' || (option.name === 'api-dialect' && !isKnownDialect)) continue;
+    attempt(problems, () => {
+      const value = readValue(option, texts, dialect);
+      refuseWhatIsNotInForce(option, value, values[option.property]);
+      values[option.property] = value;
+      warnings.push(...optionWarnings(option, value));
+      if (option.type === 'settings') warnings.push(...parseFeatureGates(value as string, dialect).warnings);
+    });
   }
   return { values, warnings };
 }
@@ -186,15 +212,18 @@ function readOptions(program: Program, given: Given): { values: Record<string, u
 /**
  * Reads `argv` (without the command's own words) for `program`. Flags may be written `--name value`, `--name=value`, `-v 4`,
  * `-v4`, and `_` for `-` as Go's flags allow; a boolean alone is true. Of an option given twice the last wins, unless it
- * is a list or map: then they add up. Anything that cannot be used is a UsageError of one line. SPEC.md, "API server
+ * is a list or map: then they add up. Anything that cannot be used is a UsageError of one line, with a line for each further
+ * problem in `others`. SPEC.md, "API server
  * options", "Scheduler options", "Authentication", "Transport security", "Audit events", "Limits".
  */
 export function parseArguments<P extends Program>(program: P, argv: readonly string[]): ParsedArguments<P> {
-  const given = tokenise(argv, flagsOf(program));
+  const problems: string[] = [];
+  const given = tokenise(argv, flagsOf(program), problems);
   for (const [{ name, type }, texts] of given) {
+    if (problems.length > 0) break;
     if (type === 'action' && parseBoolean(texts.at(-1)!) === true) return { action: name as 'help' | 'version' };
   }
-  const { values, warnings } = readOptions(program, given);
+  const { values, warnings } = readOptions(program, given, problems);
   const givenNames = new Set([...given.keys()].map(({ name }) => name));
   const { disableAdmissionPlugins = [] } = values as Partial<ServerOptions>;
   const standing = program === 'scheduler' ? undefined : standingWarning(program, givenNames, disableAdmissionPlugins);
@@ -208,7 +237,8 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
   }
   // The one place where a row's type becomes the static type that OptionsOf derived from the same row.
   const options = Object.freeze(values) as unknown as OptionsByProgram[P];
-  const problem = crossCheck(program, options);
-  if (problem !== undefined) throw new UsageError(problem);
+  problems.push(...crossCheck(program, options));
+  const [first, ...others] = problems;
+  if (first !== undefined) throw new UsageError(first, others);
   return { action: 'run', options, warnings, standing, given: givenNames };
 }

@@ -3,8 +3,12 @@
 
 /** A flag, value or combination of flags that cannot be used. The message is one line, ready to be shown. */
 export class UsageError extends Error {
-  constructor(message: string) {
+  /** What else is wrong, found in the same reading; one line each. */
+  readonly others: readonly string[];
+
+  constructor(message: string, others: readonly string[] = []) {
     super(message);
     this.name = 'UsageError';
+    this.others = others;
   }
 }

@@ -1,0 +1,90 @@
+// `orch check-config`: everything that an operator gives a server, flags and files, looked at without starting it. Each problem is
+// a line, so that one run tells all. Changes nothing, and asks nobody else: neither ports nor services.
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { registryFor } from '../actors/thread-registry.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { parseArguments } from '../config/parse.ts';
+import { UsageError } from '../config/usage-error.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { loadKeyPair } from '../transport/tls/material.ts';
+import { refuseForeignDirectory } from './closed-directory.ts';
+import { errorLine } from './error-line.ts';
+import { agentTls } from './node-agents.ts';
+import { policyText } from './policy-file.ts';
+import { serverPlan } from './server-plan.ts';
+import { encryptionOf, fileTokens } from './server-settings.ts';
+import { checkServiceAccountKeys } from './service-accounts.ts';
+
+type ServerProgram = 'up' | 'apiserver';
+const PROGRAMS: readonly string[] = ['up', 'apiserver'] satisfies readonly ServerProgram[];
+
+/** Looks at one thing that a start would need. Throws what the start would. */
+type Check = (options: ServerOptions, program: ServerProgram) => unknown;
+
+const CHECKS: readonly Check[] = [
+  (options) => registryFor({ dialect: options.apiDialect, options }),
+  (options, program) => serverPlan(program, options),
+  (options) => fileTokens(options),
+  (options) => policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
+  (options) => encryptionOf(options),
+  ({ tlsCertFile, tlsPrivateKeyFile }) => tlsCertFile !== '' && loadKeyPair(tlsCertFile, tlsPrivateKeyFile),
+  (options) => checkServiceAccountKeys(options),
+  (options) => agentTls(options),
+  ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
+  ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
+  ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
+];
+
+/** Throws unless a server could write there, in a folder that it may have to make first. */
+function requireFolder(folder: string, option: string): void {
+  let path = resolve(folder);
+  while (!existsSync(path)) path = dirname(path);
+  try {
+    if (!statSync(path).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(path, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OrchError('BadConfiguration', `${option} ${resolve(folder)} cannot be written to (${code})`);
+  }
+}
+
+/** What a start with the arguments would be told, and what would keep it from starting. */
+async function findings(
+  program: ServerProgram,
+  argv: readonly string[],
+): Promise<{ warnings: string[]; problems: string[] }> {
+  const problems: string[] = [];
+  const warnings: string[] = [];
+  try {
+    const parsed = parseArguments(program, argv);
+    if (parsed.action !== 'run') throw new UsageError(USAGE);
+    warnings.push(...parsed.warnings, ...(parsed.standing === undefined ? [] : [parsed.standing]));
+    for (const check of CHECKS) {
+      try {
+        await check(parsed.options, program);
+      } catch (error) {
+        problems.push(errorLine(error));
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.push(errorLine(error), ...error.others.map((other) => errorLine(other)));
+  }
+  return { warnings, problems };
+}
+
+const USAGE = `usage: orch check-config [${PROGRAMS.join('|')}] [OPTIONS of that command]`;
+
+/** Prints warnings and problems, one line each, and sets the exit code: 1 where a start would fail. */
+export async function checkConfig(argv: readonly string[]): Promise<void> {
+  const [first = ''] = argv;
+  const isNamed = PROGRAMS.includes(first);
+  const program = isNamed ? (first as ServerProgram) : 'up';
+  const { warnings, problems } = await findings(program, isNamed ? argv.slice(1) : argv);
+  for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
+  for (const problem of problems) process.stderr.write(`orch: ${problem}\n`);
+  if (problems.length > 0) process.exitCode = 1;
+  else process.stdout.write(`orch ${program} can start with this\n`);
+}

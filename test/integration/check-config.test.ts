@@ -1,0 +1,151 @@
+// `orch check-config` as an operator runs it: every problem a line, nothing made, and a start says the same.
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import test, { type ExecutionContext } from 'ava';
+import { agentPair } from '../server/fake-agent.ts';
+import { freePort } from '../server/server-process.ts';
+
+const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function orch(...args: string[]): Promise<Ended> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [ORCH, ...args], (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
+      resolve({ code, stdout, stderr });
+    });
+  });
+}
+
+function folder(t: ExecutionContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'orch-check-'));
+  t.teardown(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** The lines that are problems, without what they begin with. */
+const problemsOf = ({ stderr }: Ended): string[] =>
+  stderr.split('\n').flatMap((line) => (line.startsWith('orch: ') ? [line.slice('orch: '.length)] : []));
+
+test('a configuration that a server can start with is found good, and nothing is made for it', async (t) => {
+  const own = folder(t);
+  const { certPem, keyPem } = await agentPair('agent', 'clientAuth');
+  for (const [name, text] of [
+    ['agent.crt', certPem],
+    ['agent.key', keyPem],
+    ['tokens.csv', 'secret,jane,1\n'],
+    [
+      'placement.mine.json',
+      '{"threads":[{"name":"all","actors":["ingress","auth","audit","hub","admission","store"]}]}',
+    ],
+  ] as const) {
+    writeFileSync(join(own, name), text);
+  }
+  const before = readdirSync(own);
+  const file = (name: string): string => join(own, name);
+  for (const program of ['up', 'apiserver']) {
+    const { code, stdout, stderr } = await orch(
+      'check-config',
+      program,
+      ...['--data-dir', file('data'), '--cert-dir', file('pki'), '--token-auth-file', file('tokens.csv')],
+      ...['--placement', file('placement.mine.json'), '--orchlet-client-certificate', file('agent.crt')],
+      ...['--orchlet-client-key', file('agent.key'), '--orchlet-certificate-authority', file('agent.crt')],
+      ...['--service-account-key-file', file('agent.crt'), '--service-account-signing-key-file', file('agent.key')],
+      ...['--watch-cache=false'],
+    );
+    t.is(code, 0, stderr);
+    t.is(stdout, `orch ${program} can start with this\n`);
+    t.regex(stderr, /^warning: --watch-cache is not in force: /m);
+    t.regex(stderr, /^warning: on by default and not in force/m);
+    t.notRegex(stderr, /^(?!warning: )./m);
+  }
+  t.deepEqual(readdirSync(own), before);
+});
+
+test('what is wrong with the flags is told all at once, one line each', async (t) => {
+  const args = ['--v=x', '--nope', '5', '--profilin', '--secure-port', '0', '--feature-gates', 'DryRun=false'];
+  const ended = await orch('check-config', 'apiserver', ...args, '--tls-cert-file', 'a');
+  t.is(ended.code, 1);
+  t.is(ended.stdout, '');
+  t.deepEqual(
+    problemsOf(ended).map((line) => line.split(':', 1)[0]),
+    [
+      'unknown flag',
+      'unknown flag',
+      'invalid value "x" for --v',
+      'invalid value "0" for --secure-port',
+      'invalid value "DryRun=false" for --feature-gates',
+      '--tls-cert-file needs --tls-private-key-file beside it',
+    ],
+  );
+});
+
+/** A file that is of no use, the flag that names it, and what is said of it. */
+const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, problem: RegExp])[] = [
+  [['--token-auth-file'], 'only-a-token\n', /bad:1: a line needs a token/],
+  [['--placement'], '{\n"threads": 3 }', /bad:2: "threads" is not a list/],
+  [['--encryption-provider-config'], 'kind: Nothing', /the encryption configuration .*bad: /],
+  [['--service-account-key-file'], 'nothing', /bad cannot be used \(it holds no PEM block\)/],
+  [['--orchlet-certificate-authority'], 'nothing', /bad cannot be used for node agents: /],
+  [['--tls-cert-file', '--tls-private-key-file'], 'nothing', /bad and .*bad cannot be used: /],
+  [['--authorization-policy-file'], '{"kind":"Pol', /bad:1: /],
+  [['--data-dir'], '', /--data-dir .*bad cannot be written to \(ENOTDIR\)/],
+];
+
+for (const [flags, text, problem] of BAD_FILES) {
+  test(`a file of no use for ${flags.join(' and ')} is told, and keeps a server from starting`, async (t) => {
+    const own = folder(t);
+    const bad = join(own, 'bad');
+    writeFileSync(bad, text);
+    const args = flags.flatMap((flag) => [flag, bad]);
+    const more = flags.includes('--data-dir') ? [] : ['--data-dir', join(own, 'data')];
+    if (flags.includes('--authorization-policy-file')) more.push('--authorization-mode', 'ABAC');
+    const checked = await orch('check-config', ...args, ...more);
+    t.is(checked.code, 1);
+    t.is(problemsOf(checked).length, 1, checked.stderr);
+    t.regex(problemsOf(checked)[0]!, problem);
+    t.false(existsSync(join(own, 'data')));
+    const started = await orch('up', ...args, ...more, '--secure-port', String(await freePort()));
+    t.is(started.code, 1, started.stderr);
+  });
+}
+
+test('several files of no use are told together', async (t) => {
+  const own = folder(t);
+  const none = join(own, 'none');
+  const ended = await orch(
+    'check-config',
+    ...['--token-auth-file', none, '--placement', none, '--service-account-key-file', none],
+    ...['--runtime-config', 'nothing/v1=true'],
+  );
+  t.is(ended.code, 1);
+  const problems = problemsOf(ended);
+  t.is(problems.length, 4, ended.stderr);
+  for (const what of [
+    /runtime-config: there is no API/,
+    /the placement/,
+    /the token file/,
+    /the service-account key/,
+  ]) {
+    t.is(problems.filter((line) => what.test(line)).length, 1, String(what));
+  }
+});
+
+test('a data directory that cannot be written to is told, and help is not a configuration', async (t) => {
+  const own = folder(t);
+  mkdirSync(join(own, 'data'));
+  writeFileSync(join(own, 'data', 'file'), '');
+  const below = await orch('check-config', '--data-dir', join(own, 'data', 'file', 'deep', 'er'));
+  t.regex(problemsOf(below)[0] ?? '', /cannot be written to \(ENOTDIR\)/);
+  chmodSync(join(own, 'data'), 0o755);
+  t.is((await orch('check-config', '--data-dir', join(own, 'data'))).code, 0);
+  t.regex(problemsOf(await orch('check-config', '--help'))[0] ?? '', /^usage: orch check-config /);
+});
