@@ -66,7 +66,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
 }
 
 /** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */
-async function encryptionOf({
+export async function encryptionOf({
   encryptionProviderConfig,
   apiDialect,
 }: ServerOptions): Promise<readonly ResourceEncryption[] | undefined> {
@@ -84,7 +84,7 @@ function servingPair(options: ServerOptions, directory: string, advertiseAddress
 }
 
 /** The entries of `--token-auth-file`. Throws OrchError BadConfiguration. */
-function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
+export function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
   if (tokenAuthFile === '') return [];
   try {
     return parseTokenFile(readFileSync(tokenAuthFile, 'utf8'), tokenAuthFile);
