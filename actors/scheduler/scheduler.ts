@@ -8,13 +8,14 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
-import { zoneByLabels } from './core/node-order.ts';
 import { SchedulingCore } from './core/scheduling-core.ts';
+import { WaitingPods } from './core/waiting-pods.ts';
 import { admissionPort } from './driver/admission-port.ts';
 import { BestEffortWrites } from './driver/best-effort-writes.ts';
 import type { ClusterPort } from './driver/cluster-port.ts';
 import { ConditionWriter } from './driver/condition-writer.ts';
 import { EventRecorder } from './driver/event-recorder.ts';
+import { Preemptor } from './driver/preemptor.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './driver/scheduler-metrics.ts';
 import { type LoopLimits, SchedulingLoop } from './driver/scheduling-loop.ts';
 import { SCHEDULER_FACTS } from './facts.ts';
@@ -47,13 +48,12 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     const settings: Settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<Settings>) };
     const component = options.schedulerName ?? DEFAULT_SCHEDULER_NAME;
     this.#core = new SchedulingCore({
-      schedulerName: component,
-      profile: defaultProfile(options.dialect),
+      profiles: [defaultProfile(options.dialect, component)],
       random: context.random,
-      zoneOf: zoneByLabels(options.dialect),
+      dialect: options.dialect,
       percentageOfNodesToScore: options.percentageOfNodesToScore ?? 0,
     });
-    const metrics = schedulerMetrics(context.metrics, component, this.#core);
+    const metrics = schedulerMetrics(context.metrics, this.#core);
     this.#eventWrites = new BestEffortWrites(
       { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax },
       metrics.eventsDropped,
@@ -66,7 +66,8 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     );
     const port = admissionPort(context.ref('admission'), options.dialect, component);
     this.#loop = this.#makeLoop(context, port, metrics, component, settings);
-    this.#follower = new FeedFollower(context, [PODS, NODES], feedFactory, this.#listener(context));
+    const storageKeys = [PODS, NODES, ...this.#core.cluster.objects.storageKeys];
+    this.#follower = new FeedFollower(context, storageKeys, feedFactory, this.#listener(context));
   }
 
   #makeLoop(
@@ -77,18 +78,25 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     limits: LoopLimits,
   ): SchedulingLoop {
     const { clock, timers, random, log } = context;
-    const queuedPod = this.#core.queuedPod.bind(this.#core);
+    const core = this.#core;
+    const waiting = new WaitingPods();
+    const events = new EventRecorder({ port, clock, random, component, writes: this.#eventWrites });
+    const queuedPod = core.queuedPod.bind(core);
+    const crash = (error: unknown) => context.crash(error instanceof Error ? error : new Error(String(error)));
+    const onChange = () => this.#loop.wake();
     return new SchedulingLoop({
-      core: this.#core,
+      core,
       port,
       clock,
       timers,
       metrics,
       limits,
-      events: new EventRecorder({ port, clock, random, component, writes: this.#eventWrites }),
+      waiting,
+      events,
       conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
+      preemptor: new Preemptor({ core, port, clock, events, waiting, metrics, onChange, crash }),
       onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
-      crash: (error) => context.crash(error),
+      crash,
     });
   }
 
@@ -154,7 +162,8 @@ function applyEvent(core: SchedulingCore, event: FeedEvent, nowMs: number): void
   } else if (event.storageKey === NODES) {
     if (deleted) core.removeNode(event.name);
     else core.setNode(event.name, event.object());
-  }
+  } else if (deleted) core.removeObject(event.storageKey, event.namespace, event.name);
+  else core.setObject(event.storageKey, event.namespace, event.name, event.object());
 }
 
 /** Makes the actor. `feedFactory` stands in for the thread's slabs in tests. */

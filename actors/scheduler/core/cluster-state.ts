@@ -3,11 +3,14 @@
 // before they are answered.
 
 import type { JsonObject } from '../../../api/json-value.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { sameAmounts } from '../pods/resource-amounts.ts';
 import { TopologyIndex } from '../topology/topology-index.ts';
-import { ClusterEvent, NodeInfo } from './node-info.ts';
-import { spreadOverZones, type ZoneOf } from './node-order.ts';
+import { ClusterEvent } from './cluster-event.ts';
+import { NodeInfo } from './node-info.ts';
+import { spreadOverZones, type ZoneOf, zoneByLabels } from './node-order.ts';
 import type { QueuedPod } from './queue.ts';
 
 /** A pod that occupies a node. */
@@ -38,15 +41,22 @@ export class ClusterState {
 
   private hardTaintedNodes = 0;
   private cordonedNodes = 0;
+  private avoidingNodes = 0;
+  /** On how many nodes each image is, by each of its names. */
+  readonly imageNodes = new Map<string, number>();
+  private readonly avoidAnnotation: string;
+  /** Goes up with every change that a decision could depend on. */
+  changes = 0;
   /** What pods can ask about the pods that are placed. */
   readonly topology: TopologyIndex;
+  /** Everything else that is known. */
+  readonly objects: ClusterObjects;
 
-  constructor(zoneOf: ZoneOf) {
-    this.zoneOf = zoneOf;
-    this.topology = new TopologyIndex(
-      () => this.nodes,
-      () => undefined,
-    );
+  constructor(dialect: Dialect) {
+    this.zoneOf = zoneByLabels(dialect);
+    this.avoidAnnotation = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
+    this.objects = new ClusterObjects(dialect, () => this.topology.namespaceChanged());
+    this.topology = new TopologyIndex(() => this.nodes, this.objects.labelsOfNamespace);
   }
 
   /** The present nodes in the order in which to try them. The same array until the set of nodes changes. */
@@ -70,6 +80,10 @@ export class ClusterState {
     return this.cordonedNodes > 0;
   }
 
+  get hasAvoidingNodes(): boolean {
+    return this.avoidingNodes > 0;
+  }
+
   get placedCount(): number {
     return this.placedByKey.size;
   }
@@ -79,8 +93,6 @@ export class ClusterState {
   }
 
   readonly node = (name: string): NodeInfo | undefined => this.nodesByName.get(name);
-
-  readonly selectorOfOwners = (): undefined => undefined;
 
   placed(key: string): PlacedPod | undefined {
     return this.placedByKey.get(key);
@@ -100,9 +112,10 @@ export class ClusterState {
     const node = this.nodeFor(name);
     const zoneBefore = node.present ? this.zoneOf(node) : undefined;
     this.tally(node, -1);
-    const events = node.update(object);
+    const events = node.update(object, this.avoidAnnotation);
     this.tally(node, 1);
     if (zoneBefore !== this.zoneOf(node)) this.order = undefined;
+    if (events !== 0) this.changes++;
     if ((events & (ClusterEvent.nodeAdded | ClusterEvent.nodeLabels)) !== 0) this.topology.nodeChanged(node);
     return events;
   }
@@ -113,6 +126,7 @@ export class ClusterState {
     if (node === undefined || !node.present) return 0;
     this.tally(node, -1);
     node.leave();
+    this.changes++;
     this.order = undefined;
     this.topology.nodeChanged(node);
     this.dropIfUnused(node);
@@ -123,6 +137,12 @@ export class ClusterState {
     if (node.softTaints.length > 0) this.softTaintedNodes += sign;
     if (node.hardTaints.length > 0) this.hardTaintedNodes += sign;
     if (node.unschedulable) this.cordonedNodes += sign;
+    if (node.avoids.length > 0) this.avoidingNodes += sign;
+    for (const name of node.images.keys()) {
+      const count = (this.imageNodes.get(name) ?? 0) + sign;
+      if (count === 0) this.imageNodes.delete(name);
+      else this.imageNodes.set(name, count);
+    }
   }
 
   /** The server says that the pod is bound. Confirms an assumption, or moves the pod if it is bound elsewhere. */
@@ -185,6 +205,7 @@ export class ClusterState {
   private place(placed: PlacedPod): void {
     placed.node.addPod(placed.pod);
     this.topology.place(placed.pod, placed.node);
+    this.changes++;
     this.placedByKey.set(placed.pod.key, placed);
     if (placed.assumed !== undefined) this.assumedByKey.set(placed.pod.key, placed);
   }
@@ -192,6 +213,7 @@ export class ClusterState {
   private take(placed: PlacedPod): void {
     placed.node.removePod(placed.pod);
     this.topology.take(placed.pod, placed.node);
+    this.changes++;
     this.placedByKey.delete(placed.pod.key);
     this.assumedByKey.delete(placed.pod.key);
     this.dropIfUnused(placed.node);

@@ -35,11 +35,9 @@ export class FilterRun implements FilterTrial {
       } else {
         this.checks.push(prepared.check);
         if (prepared.change !== undefined) this.counting.push(prepared);
-        if (
-          prepared.only !== undefined &&
-          (this.only?.names.length ?? Number.POSITIVE_INFINITY) > prepared.only.names.length
-        )
+        if (prepared.only !== undefined && (this.only === undefined || this.only.length > prepared.only.length)) {
           this.only = prepared.only;
+        }
       }
     }
   }

@@ -1,6 +1,6 @@
 // The ports that the pods of one node claim on it. Two claims conflict when protocol and port are equal and the
 // addresses are, or when one of them is every address.
-import { ALL_ADDRESSES, type HostPort } from '../pods/pod-info.ts';
+import { ALL_ADDRESSES, type HostPort } from '../pods/pod-request.ts';
 
 /** Counted, because pods that another scheduler bound may claim the same port. */
 export class HostPortClaims {

@@ -4,9 +4,10 @@ import type { Random } from '../../../runtime/environment.ts';
 import type { ClusterView, NodeScorer, Preemption, Profile, Status } from '../framework/framework.ts';
 import { SCORE_MAX } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { ClusterEvent } from './cluster-event.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
 import { FilterRun } from './filter-run.ts';
-import { ClusterEvent, type NodeInfo } from './node-info.ts';
+import type { NodeInfo } from './node-info.ts';
 import type { Nominations } from './nominations.ts';
 
 /** Where a pod goes, or why it goes nowhere. */
@@ -62,7 +63,7 @@ export class NodeChooser {
     const run = new FilterRun(pod, cluster, profile.filters, nominations);
     const failure = this.filter(run, cluster);
     if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
-    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster);
+    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
     return { node: this.feasible.length === 1 ? this.feasible[0]! : this.best(pod, profile, cluster) };
   }
 
@@ -73,7 +74,13 @@ export class NodeChooser {
     this.refusing.length = 0;
     this.refusals.length = 0;
     if (run.refused !== null) return this.refuseAll(run.refused, nodes);
-    if (run.only !== undefined) return this.filterOnly(run, run.only, cluster);
+    if (run.only !== undefined) {
+      const failure = this.filterOnly(run, run.only, cluster);
+      // When none of them will do, the reasons of all nodes are asked for.
+      if (failure !== null || this.feasible.length > 0) return failure;
+      this.refusing.length = 0;
+      this.refusals.length = 0;
+    }
     const wanted = feasibleNodesWanted(nodes.length, this.sampledPercent);
     const start = this.startAt % nodes.length;
     let examined = 0;
@@ -88,26 +95,14 @@ export class NodeChooser {
   }
 
   /** Looks at the named nodes alone: the others are known to be refused. */
-  private filterOnly(
-    run: FilterRun,
-    { names, others }: NonNullable<FilterRun['only']>,
-    { nodes, node: byName }: ClusterView,
-  ): Status | null {
-    const named = new Set<NodeInfo>();
-    for (const name of names) {
+  private filterOnly(run: FilterRun, names: readonly string[], { node: byName }: ClusterView): Status | null {
+    for (const name of new Set(names)) {
       const node = byName(name);
-      if (node?.present) named.add(node);
-    }
-    for (const node of nodes) {
-      if (named.has(node)) continue;
-      this.refusing.push(node);
-      this.refusals.push(others);
-    }
-    for (const node of named) {
+      if (node?.present !== true) continue;
+      this.nodesExamined++;
       const failure = this.examine(run, node);
       if (failure !== null) return failure;
     }
-    this.nodesExamined += named.size;
     return null;
   }
 
@@ -133,19 +128,31 @@ export class NodeChooser {
     return null;
   }
 
-  private noFit(pod: PodInfo, run: FilterRun, profile: Profile, cluster: ClusterView): Choice {
+  private noFit(
+    pod: PodInfo,
+    run: FilterRun,
+    profile: Profile,
+    cluster: ClusterView,
+    promised: string | undefined,
+  ): Choice {
     let helpedBy = 0;
     for (const status of this.refusals) helpedBy |= status.helpedBy;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
-    const preemption = this.makeRoom(pod, run, profile, cluster);
+    const preemption = this.makeRoom(pod, run, profile, cluster, promised);
     return { node: null, code: 'unschedulable', message, helpedBy, ...(preemption === null ? {} : { preemption }) };
   }
 
-  private makeRoom(pod: PodInfo, trial: FilterRun, { postFilters }: Profile, cluster: ClusterView): Preemption | null {
+  private makeRoom(
+    pod: PodInfo,
+    trial: FilterRun,
+    { postFilters }: Profile,
+    cluster: ClusterView,
+    promised: string | undefined,
+  ): Preemption | null {
     if (postFilters.length === 0) return null;
     const rejections = this.refusing.map((node, at) => ({ node, status: this.refusals[at]! }));
     for (const plugin of postFilters) {
-      const preemption = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random });
+      const preemption = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random, promised });
       if (preemption !== null) return preemption;
     }
     return null;

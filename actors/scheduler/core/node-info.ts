@@ -2,9 +2,10 @@
 // bound to but that has not been seen (`present` false). Changed only by cluster-state.ts.
 
 import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asObject, asText, asTextMap } from '../../../api/object-fields.ts';
+import { asList, asNumber, asObject, asText, asTextMap } from '../../../api/object-fields.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { type ResourceAmounts, readAmounts, sameAmounts } from '../pods/resource-amounts.ts';
+import { ClusterEvent } from './cluster-event.ts';
 import { HostPortClaims } from './host-ports.ts';
 
 export interface Taint {
@@ -14,22 +15,13 @@ export interface Taint {
   readonly effect: string;
 }
 
-/** What can happen in the cluster that lets a pod fit which did not; a set is the sum of its members. */
-export const ClusterEvent = {
-  nodeAdded: 1,
-  nodeAllocatable: 2,
-  nodeLabels: 4,
-  /** Taints, or `spec.unschedulable` switched off. */
-  nodeTaints: 8,
-  /** A pod left its node, finished there, or was not bound after all. */
-  podRemoved: 16,
-  /** A pod was bound, or has other labels than before. */
-  podAdded: 32,
-  nodeRemoved: 64,
-  /** Every event: for what no plugin can say more about. */
-  any: 127,
-} as const;
+export interface AvoidedController {
+  readonly kind: string;
+  readonly uid: string;
+}
 
+const NO_IMAGES: ReadonlyMap<string, number> = new Map();
+const NO_AVOIDED: readonly AvoidedController[] = Object.freeze([]);
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 
 export class NodeInfo {
@@ -43,6 +35,10 @@ export class NodeInfo {
   softTaints: readonly Taint[] = [];
   unschedulable = false;
   allocatable: ResourceAmounts = readAmounts(undefined);
+  /** Bytes by name, for each name an image has. */
+  images: ReadonlyMap<string, number> = NO_IMAGES;
+  /** Controllers whose pods the node would rather not have. */
+  avoids: readonly AvoidedController[] = NO_AVOIDED;
 
   /** Those counted in, by key. */
   readonly pods = new Map<string, PodInfo>();
@@ -59,12 +55,16 @@ export class NodeInfo {
     this.name = name;
   }
 
+  /** The pods among them that have volumes, and how many volumes those are. */
+  readonly volumePods = new Map<string, PodInfo>();
+  volumeUses = 0;
+
   get podCount(): number {
     return this.pods.size;
   }
 
-  /** Takes over a core/v1 Node. Answers which ClusterEvents that means; 0 when pods are no better off. */
-  update(object: JsonObject): number {
+  /** Takes over a core/v1 Node; `avoidAnnotation` names the annotation that `avoids` is read from. Answers which ClusterEvents that means; 0 when pods are no better off. */
+  update(object: JsonObject, avoidAnnotation: string): number {
     const spec = asObject(object.spec);
     const labels = asTextMap(asObject(object.metadata).labels);
     const taints = asList(spec.taints).map(taintOf);
@@ -86,6 +86,8 @@ export class NodeInfo {
     this.softTaints = softTaints;
     this.unschedulable = unschedulable;
     this.allocatable = allocatable;
+    this.images = imagesOf(asObject(object.status).images);
+    this.avoids = avoidedBy(asObject(asObject(object.metadata).annotations)[avoidAnnotation]);
     return events;
   }
 
@@ -96,13 +98,15 @@ export class NodeInfo {
     this.hardTaints = [];
     this.softTaints = [];
     this.unschedulable = false;
+    this.images = NO_IMAGES;
+    this.avoids = NO_AVOIDED;
   }
 
   /** A node of the same kind and with the same pods, to try changes on. */
   copy(): NodeInfo {
     const copy = new NodeInfo(this.name);
-    const { present, labels, hardTaints, softTaints, unschedulable, allocatable } = this;
-    Object.assign(copy, { present, labels, hardTaints, softTaints, unschedulable, allocatable });
+    const { present, labels, hardTaints, softTaints, unschedulable, allocatable, images, avoids } = this;
+    Object.assign(copy, { present, labels, hardTaints, softTaints, unschedulable, allocatable, images, avoids });
     for (const pod of this.pods.values()) copy.addPod(pod);
     return copy;
   }
@@ -125,6 +129,12 @@ export class NodeInfo {
   }
 
   private count(pod: PodInfo, sign: 1 | -1): void {
+    const { claims, disks, exclusive } = pod.volumes;
+    if (claims.length + disks.length + exclusive.length > 0) {
+      if (sign > 0) this.volumePods.set(pod.key, pod);
+      else this.volumePods.delete(pod.key);
+      this.volumeUses += sign * (claims.length + disks.length);
+    }
     const { request } = pod;
     this.requestedMilliCpu += sign * request.milliCpu;
     this.requestedMemoryBytes += sign * request.memoryBytes;
@@ -161,4 +171,30 @@ function sameTaints(a: readonly Taint[], b: readonly Taint[]): boolean {
       return taint.key === other.key && taint.value === other.value && taint.effect === other.effect;
     })
   );
+}
+
+function imagesOf(list: unknown): ReadonlyMap<string, number> {
+  const images = asList(list);
+  if (images.length === 0) return NO_IMAGES;
+  const bytes = new Map<string, number>();
+  for (const image of images) {
+    const { names, sizeBytes } = asObject(image);
+    for (const name of asList(names)) bytes.set(asText(name), asNumber(sizeBytes));
+  }
+  return bytes;
+}
+
+/** What cannot be read asks for nothing. */
+function avoidedBy(annotation: unknown): readonly AvoidedController[] {
+  if (typeof annotation !== 'string') return NO_AVOIDED;
+  let list: unknown;
+  try {
+    list = asObject(JSON.parse(annotation)).preferAvoidPods;
+  } catch {
+    return NO_AVOIDED;
+  }
+  return asList(list).map((entry) => {
+    const { kind, uid } = asObject(asObject(asObject(entry).podSignature).podController);
+    return { kind: asText(kind), uid: asText(uid) };
+  });
 }

@@ -1,9 +1,10 @@
 // The pods that need a node, in three places: active (to be tried now), backoff (tried lately, waits out its backoff)
 // and unschedulable (no node fits until something in the cluster changes). Pure: time comes in as numbers.
 
+import type { QueueSortPlugin } from '../framework/framework.ts';
 import { type PodInfo, sameDemands } from '../pods/pod-info.ts';
+import { ClusterEvent } from './cluster-event.ts';
 import { Heap } from './heap.ts';
-import { ClusterEvent } from './node-info.ts';
 
 export interface QueueOptions {
   readonly backoffInitialMs: number;
@@ -19,6 +20,33 @@ export const QUEUE_DEFAULTS: QueueOptions = {
 };
 
 export type QueueName = 'active' | 'backoff' | 'unschedulable';
+
+/** Why pods come into a queue, as the metrics name it: the pod itself, the scheduler, and what happens in the cluster. */
+const OWN_REASONS = [
+  'PodAdd',
+  'PodUpdate',
+  'ScheduleAttemptFailure',
+  'BackoffComplete',
+  'UnschedulableTimeout',
+] as const;
+/** By bit of ClusterEvent. */
+const EVENT_REASONS = [
+  'NodeAdd',
+  'NodeAllocatableChange',
+  'NodeLabelChange',
+  'NodeTaintChange',
+  'AssignedPodDelete',
+  'AssignedPodAdd',
+  'NodeDelete',
+  'PvAdd',
+  'CSINodeAdd',
+  'ServiceAdd',
+  'NamespaceUpdate',
+  'RuntimeClassAdd',
+] as const;
+
+export const INCOMING_REASONS = [...OWN_REASONS, ...EVENT_REASONS] as const;
+export type IncomingReason = (typeof INCOMING_REASONS)[number];
 
 /** A pod with its history in the queue. Changed by the queue alone. */
 export interface QueuedPod {
@@ -37,20 +65,27 @@ export interface QueuedPod {
   backoffUntilMs: number;
   /** Unschedulable only: the ClusterEvents that could help. */
   helpedBy: number;
+  /** Unschedulable only: how many changes the cluster had seen when the attempt failed. */
+  changesSeen: number;
   heapIndex: number;
 }
 
 export class SchedulingQueue {
   private readonly options: QueueOptions;
   private readonly byKey = new Map<string, QueuedPod>();
-  private readonly active = new Heap<QueuedPod>(triedBefore);
+  private readonly active: Heap<QueuedPod>;
   private readonly backoff = new Heap<QueuedPod>(readyBefore);
   /** In order of queuedMs, because each enters with the time of its entry. */
   private readonly unschedulable = new Map<string, QueuedPod>();
   private nextSequence = 1;
+  /** How many came into which queue for which reason. */
+  private readonly came = new Map<string, number>();
 
-  constructor(options: QueueOptions = QUEUE_DEFAULTS) {
+  constructor(sort: QueueSortPlugin, options: QueueOptions = QUEUE_DEFAULTS) {
     this.options = options;
+    this.active = new Heap<QueuedPod>((a, b) => {
+      return sort.before(a, b) || (!sort.before(b, a) && a.sequence < b.sequence);
+    });
   }
 
   get(key: string): QueuedPod | undefined {
@@ -65,6 +100,11 @@ export class SchedulingQueue {
     return { active: this.active.size, backoff: this.backoff.size, unschedulable: this.unschedulable.size };
   }
 
+  /** Pods that came into a queue for a reason since the start. */
+  incoming(queue: QueueName, reason: IncomingReason): number {
+    return this.came.get(`${queue}/${reason}`) ?? 0;
+  }
+
   /**
    * A pod without a node was created or changed. A new one, or another object under the same name, becomes active. An
    * unschedulable one is tried again if it now demands something else; otherwise only the pod is replaced.
@@ -73,14 +113,14 @@ export class SchedulingQueue {
     const queued = this.byKey.get(pod.key);
     if (queued === undefined || queued.pod.uid !== pod.uid) {
       this.remove(pod.key);
-      this.enter(newlyQueued(pod, nowMs), 'active', nowMs);
+      this.enter(newlyQueued(pod, nowMs), 'active', 'PodAdd', nowMs);
       return;
     }
     const before = queued.pod;
     if (queued.where === 'unschedulable' && !sameDemands(before, pod)) {
       queued.pod = pod;
-      this.makeReady(queued, nowMs);
-    } else if (queued.where === 'active' && before.priority !== pod.priority) {
+      this.makeReady(queued, 'PodUpdate', nowMs);
+    } else if (queued.where === 'active') {
       this.active.remove(queued);
       queued.pod = pod;
       this.active.push(queued);
@@ -107,16 +147,20 @@ export class SchedulingQueue {
     return queued;
   }
 
-  /** Puts back a popped pod that no node fits. It waits for one of the ClusterEvents in `helpedBy`. */
-  requeueUnschedulable(queued: QueuedPod, helpedBy: number, nowMs: number): void {
+  /**
+   * Puts back a popped pod that no node fits. It waits for one of the ClusterEvents in `helpedBy`. `changesSeen` counts
+   * what had changed in the cluster until then.
+   */
+  requeueUnschedulable(queued: QueuedPod, helpedBy: number, changesSeen: number, nowMs: number): void {
     queued.helpedBy = helpedBy;
-    this.enter(queued, 'unschedulable', nowMs);
+    queued.changesSeen = changesSeen;
+    this.enter(queued, 'unschedulable', 'ScheduleAttemptFailure', nowMs);
   }
 
   /** Puts back a popped pod that failed for a reason of the moment: it is tried again after its backoff. */
   requeueBackoff(queued: QueuedPod, nowMs: number): void {
     queued.backoffUntilMs = nowMs + this.backoffMs(queued.attempts);
-    this.enter(queued, 'backoff', nowMs);
+    this.enter(queued, 'backoff', 'ScheduleAttemptFailure', nowMs);
   }
 
   /**
@@ -128,19 +172,34 @@ export class SchedulingQueue {
     for (const queued of this.unschedulable.values()) {
       const helping = queued.helpedBy & events;
       if (helping === 0 || (helping === ClusterEvent.podAdded && !wanted(queued.pod))) continue;
-      this.makeReady(queued, nowMs);
+      this.makeReady(queued, EVENT_REASONS[31 - Math.clz32(helping & -helping)]!, nowMs);
     }
   }
 
-  /** Makes active whose backoff has ended, and who has been unschedulable for too long. */
-  flush(nowMs: number): void {
+  /** An unschedulable pod is tried again, whatever it waits for. */
+  retry(key: string, nowMs: number): void {
+    const queued = this.byKey.get(key);
+    if (queued?.where === 'unschedulable') this.makeReady(queued, 'ScheduleAttemptFailure', nowMs);
+  }
+
+  /**
+   * Makes active whose backoff has ended, and who has been unschedulable for too long. Where nothing has changed in the
+   * cluster since the attempt, another would end alike, so the pod goes on waiting.
+   */
+  flush(nowMs: number, changes: number): void {
     for (let queued = this.backoff.peek(); queued !== undefined; queued = this.backoff.peek()) {
       if (queued.backoffUntilMs > nowMs) break;
-      this.move(queued, 'active');
+      this.move(queued, 'active', 'BackoffComplete');
     }
     for (const queued of this.unschedulable.values()) {
       if (queued.queuedMs + this.options.unschedulableMaxMs > nowMs) break;
-      this.makeReady(queued, nowMs);
+      if (queued.changesSeen !== changes || queued.helpedBy === ClusterEvent.any) {
+        this.makeReady(queued, 'UnschedulableTimeout', nowMs);
+      } else {
+        this.unschedulable.delete(queued.pod.key);
+        queued.queuedMs = nowMs;
+        this.unschedulable.set(queued.pod.key, queued);
+      }
     }
   }
 
@@ -159,24 +218,26 @@ export class SchedulingQueue {
   }
 
   /** From unschedulable to backoff while its backoff lasts, else to active. */
-  private makeReady(queued: QueuedPod, nowMs: number): void {
+  private makeReady(queued: QueuedPod, reason: IncomingReason, nowMs: number): void {
     queued.backoffUntilMs = queued.queuedMs + this.backoffMs(queued.attempts);
-    this.move(queued, queued.backoffUntilMs > nowMs ? 'backoff' : 'active');
+    this.move(queued, queued.backoffUntilMs > nowMs ? 'backoff' : 'active', reason);
   }
 
-  private enter(queued: QueuedPod, where: QueueName, nowMs: number): void {
+  private enter(queued: QueuedPod, where: QueueName, reason: IncomingReason, nowMs: number): void {
     queued.queuedMs = nowMs;
     queued.sequence = this.nextSequence++;
     this.byKey.set(queued.pod.key, queued);
-    this.put(queued, where);
+    this.put(queued, where, reason);
   }
 
-  private move(queued: QueuedPod, where: QueueName): void {
+  private move(queued: QueuedPod, where: QueueName, reason: IncomingReason): void {
     this.leave(queued);
-    this.put(queued, where);
+    this.put(queued, where, reason);
   }
 
-  private put(queued: QueuedPod, where: QueueName): void {
+  private put(queued: QueuedPod, where: QueueName, reason: IncomingReason): void {
+    const counted = `${where}/${reason}`;
+    this.came.set(counted, (this.came.get(counted) ?? 0) + 1);
     queued.where = where;
     if (where === 'active') this.active.push(queued);
     else if (where === 'backoff') this.backoff.push(queued);
@@ -201,13 +262,9 @@ function newlyQueued(pod: PodInfo, nowMs: number): QueuedPod {
     sequence: 0,
     backoffUntilMs: 0,
     helpedBy: ClusterEvent.any,
+    changesSeen: 0,
     heapIndex: -1,
   };
-}
-
-function triedBefore(a: QueuedPod, b: QueuedPod): boolean {
-  if (a.pod.priority !== b.pod.priority) return a.pod.priority > b.pod.priority;
-  return a.queuedMs !== b.queuedMs ? a.queuedMs < b.queuedMs : a.sequence < b.sequence;
 }
 
 function readyBefore(a: QueuedPod, b: QueuedPod): boolean {

@@ -3,23 +3,30 @@
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
 
 import type { JsonObject } from '../../../api/json-value.ts';
+import type { Dialect } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
-import type { BindingOutcome } from '../../admission/protocol.ts';
-import type { Profile, Status } from '../framework/framework.ts';
+import type { Preemption, Profile, Status } from '../framework/framework.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
+import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
+import type { BindingEnd, Decision, FailDecision, PreemptionOrder } from './decision.ts';
 import { type Choice, NodeChooser } from './node-choice.ts';
-import { ClusterEvent, type NodeInfo } from './node-info.ts';
-import type { ZoneOf } from './node-order.ts';
+import type { NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
-import { QUEUE_DEFAULTS, type QueuedPod, type QueueName, type QueueOptions, SchedulingQueue } from './queue.ts';
+import {
+  type IncomingReason,
+  QUEUE_DEFAULTS,
+  type QueuedPod,
+  type QueueName,
+  type QueueOptions,
+  SchedulingQueue,
+} from './queue.ts';
 
 export interface CoreOptions {
-  /** Pods whose spec.schedulerName is another one are left alone; they still count on their nodes. */
-  readonly schedulerName: string;
-  readonly profile: Profile;
+  /** Pods whose spec.schedulerName none of them has are left alone; they still count on their nodes. */
+  readonly profiles: readonly Profile[];
   readonly random: Random;
-  readonly zoneOf: ZoneOf;
+  readonly dialect: Dialect;
   /** Stop looking for nodes when this share of them is feasible; 0 adapts to the size of the cluster. */
   readonly percentageOfNodesToScore?: number;
   /** How long an assumed pod waits for its binding to show in the events. */
@@ -31,21 +38,6 @@ const ASSUMED_MAX_MS = 30_000;
 /** Pods that are looked at one by one for whether another pod waits for them; more may help anyone. */
 const ADDED_MAX = 64;
 
-/** What was decided about one pod. */
-export type Decision =
-  /** Bind it; its resources are taken already. Report the outcome with `settleBinding`. */
-  | { readonly kind: 'bind'; readonly queued: QueuedPod; readonly pod: PodInfo; readonly node: string }
-  /** Nothing fits, or (`error`) a plugin could not decide. It is back in the queue. */
-  | {
-      readonly kind: 'unschedulable' | 'error';
-      readonly queued: QueuedPod;
-      readonly pod: PodInfo;
-      readonly message: string;
-    };
-
-/** How a binding ended; `unanswered` means that it may have been carried out. */
-export type BindingEnd = BindingOutcome | { readonly bound: false; readonly reason: 'unanswered' };
-
 export interface CoreCounts extends Readonly<Record<QueueName, number>> {
   readonly assumed: number;
   readonly placed: number;
@@ -54,7 +46,7 @@ export interface CoreCounts extends Readonly<Record<QueueName, number>> {
 
 export class SchedulingCore {
   readonly cluster: ClusterState;
-  private readonly options: CoreOptions;
+  private readonly profiles: ReadonlyMap<string, Profile>;
   private readonly assumedMaxMs: number;
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
@@ -64,13 +56,13 @@ export class SchedulingCore {
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
   /** While a new list is read: what it held so far. */
-  private listed: { readonly pods: Set<string>; readonly nodes: Set<string> } | undefined;
+  private listed: Set<string> | undefined;
 
   constructor(options: CoreOptions) {
-    this.options = options;
+    this.profiles = new Map(options.profiles.map((profile) => [profile.schedulerName, profile]));
     this.assumedMaxMs = options.assumedMaxMs ?? ASSUMED_MAX_MS;
-    this.cluster = new ClusterState(options.zoneOf);
-    this.queue = new SchedulingQueue(options.queue ?? QUEUE_DEFAULTS);
+    this.cluster = new ClusterState(options.dialect);
+    this.queue = new SchedulingQueue(options.profiles[0]!.queueSort, options.queue ?? QUEUE_DEFAULTS);
     this.chooser = new NodeChooser(options.random, options.percentageOfNodesToScore ?? 0);
   }
 
@@ -84,6 +76,11 @@ export class SchedulingCore {
     return { ...this.queue.counts(), assumed: assumedCount, placed: placedCount, nodes: nodes.length };
   }
 
+  /** Pods that came into a queue for a reason since the start. */
+  incoming(queue: QueueName, reason: IncomingReason): number {
+    return this.queue.incoming(queue, reason);
+  }
+
   /** The newest state of a pod that waits in the queue; undefined when it does not. */
   queuedPod(key: string, uid: string): PodInfo | undefined {
     const pod = this.queue.get(key)?.pod;
@@ -93,7 +90,7 @@ export class SchedulingCore {
   /** A pod exists in this state now. */
   setPod(object: JsonObject, nowMs: number): void {
     const pod = readPod(object);
-    this.listed?.pods.add(pod.key);
+    this.listed?.add(`pods/${pod.key}`);
     if (pod.nodeName !== '') this.setBoundPod(pod);
     else this.setUnboundPod(pod, nowMs);
   }
@@ -105,7 +102,7 @@ export class SchedulingCore {
 
   /** A node exists in this state now. */
   setNode(name: string, object: JsonObject): void {
-    this.listed?.nodes.add(name);
+    this.listed?.add(`nodes/${name}`);
     this.events |= this.cluster.setNode(name, object);
   }
 
@@ -114,9 +111,22 @@ export class SchedulingCore {
     this.events |= this.cluster.removeNode(name);
   }
 
-  /** Begins a complete list of pods and nodes, given by `setPod` and `setNode`. Queue and assumptions stay. */
+  /** An object of another type exists in this state now. */
+  setObject(storageKey: string, namespace: string, name: string, object: JsonObject): void {
+    this.listed?.add(`${storageKey}/${namespace}/${name}`);
+    this.cluster.changes++;
+    this.events |= this.cluster.objects.set(storageKey, namespace, name, object);
+  }
+
+  /** An object of another type exists no more. */
+  removeObject(storageKey: string, namespace: string, name: string): void {
+    this.cluster.changes++;
+    this.events |= this.cluster.objects.remove(storageKey, namespace, name);
+  }
+
+  /** Begins a complete list, given by `setPod`, `setNode` and `setObject`. Queue and assumptions stay. */
   beginList(): void {
-    this.listed = { pods: new Set(), nodes: new Set() };
+    this.listed = new Set();
   }
 
   /** Ends the list: what it did not hold exists no more. */
@@ -125,11 +135,14 @@ export class SchedulingCore {
     if (listed === undefined) return;
     this.listed = undefined;
     for (const key of [...this.queue.keys(), ...this.cluster.placedKeys()]) {
-      if (!listed.pods.has(key)) this.dropPod(key);
+      if (!listed.has(`pods/${key}`)) this.dropPod(key);
     }
     for (const name of this.cluster.presentNodeNames()) {
-      if (!listed.nodes.has(name)) this.removeNode(name);
+      if (!listed.has(`nodes/${name}`)) this.removeNode(name);
     }
+    this.events |= this.cluster.objects.removeUnless((key, namespace, name) =>
+      listed.has(`${key}/${namespace}/${name}`),
+    );
   }
 
   /** Does what is due: expires assumptions, ends backoffs, moves the pods that the events since could help. */
@@ -138,7 +151,7 @@ export class SchedulingCore {
     this.queue.moveOnEvents(this.events, nowMs, (pod) => this.wantsOneOf(pod, this.added));
     this.events = 0;
     this.added.length = 0;
-    this.queue.flush(nowMs);
+    this.queue.flush(nowMs, this.cluster.changes);
   }
 
   /** When `advance` next has something to do by itself; undefined when never. */
@@ -154,16 +167,34 @@ export class SchedulingCore {
     const queued = this.queue.pop();
     if (queued === undefined) return undefined;
     const { pod } = queued;
-    const choice = this.chooser.choose(pod, this.options.profile, this.cluster, this.nominations);
-    if (choice.node === null) return this.putBack(queued, choice, nowMs);
-    this.cluster.assume(queued, choice.node, nowMs + this.assumedMaxMs);
-    this.noteAdded(pod, ClusterEvent.podAdded);
-    const status = this.reserveAndPermit(pod, choice.node);
-    if (status === null) return { kind: 'bind', queued, pod, node: choice.node.name };
+    const profile = this.profiles.get(pod.schedulerName);
+    if (profile === undefined) throw new Error(`pod ${pod.key} is of no profile and was queued`);
+    const choice = this.chooser.choose(pod, profile, this.cluster, this.nominations);
+    if (choice.node === null) return this.putBack(queued, profile, choice, nowMs);
+    const { node } = choice;
+    this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
+    const agreed = this.reserveAndPermit(pod, node, profile);
+    if (!('code' in agreed)) {
+      this.nominations.remove(pod.key);
+      this.noteAdded(pod, ClusterEvent.podAdded);
+      return { kind: 'bind', queued, pod, node, profile, waits: agreed.waits };
+    }
     this.cluster.removePod(pod.key);
-    const code = status.code === 'error' ? 'error' : 'unschedulable';
-    const message = status.reasons.join(', ');
-    return this.putBack(queued, { node: null, code, message, helpedBy: status.helpedBy }, nowMs);
+    const code = agreed.code === 'error' ? 'error' : 'unschedulable';
+    const message = agreed.reasons.join(', ');
+    return this.putBack(queued, profile, { node: null, code, message, helpedBy: agreed.helpedBy }, nowMs);
+  }
+
+  /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */
+  hold(pod: PodInfo): void {
+    const placed = this.cluster.assumption(pod.key, pod.uid);
+    if (placed !== undefined) placed.expiresAtMs = Number.POSITIVE_INFINITY;
+  }
+
+  /** What was to make room for a pod failed: nothing is promised to it, and it tries again. */
+  takeBackPromise(pod: PodInfo, nowMs: number): void {
+    this.nominations.remove(pod.key);
+    this.queue.retry(pod.key, nowMs);
   }
 
   /**
@@ -171,6 +202,7 @@ export class SchedulingCore {
    * pod goes to backoff. Gone or taken: the events say, or have said, what became of it.
    */
   settleBinding(pod: PodInfo, end: BindingEnd, nowMs: number): void {
+    if (end.bound) for (const plugin of this.profileOf(pod)?.reserves ?? []) plugin.settled?.(pod);
     const placed = this.cluster.assumption(pod.key, pod.uid);
     if (placed === undefined) return;
     if (end.bound || end.reason === 'unanswered') {
@@ -181,12 +213,17 @@ export class SchedulingCore {
     else this.forget(placed);
   }
 
+  private profileOf({ schedulerName }: PodInfo): Profile | undefined {
+    return this.profiles.get(schedulerName);
+  }
+
   private setBoundPod(pod: PodInfo): void {
     if (pod.finished) {
       this.dropPod(pod.key);
       return;
     }
     this.queue.remove(pod.key);
+    this.nominations.remove(pod.key);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
     this.noteAdded(pod, this.cluster.setBound(pod));
@@ -215,13 +252,29 @@ export class SchedulingCore {
       return;
     }
     if (placed !== undefined) this.dropPod(pod.key);
-    const ours = pod.schedulerName === this.options.schedulerName;
-    if (ours && !pod.finished && !pod.deleting) this.queue.set(pod, nowMs);
-    else this.queue.remove(pod.key);
+    const ours = this.profiles.has(pod.schedulerName);
+    if (ours && !pod.finished && !pod.deleting) {
+      this.keepPromise(pod);
+      this.queue.set(pod, nowMs);
+    } else {
+      this.queue.remove(pod.key);
+      this.nominations.remove(pod.key);
+    }
+  }
+
+  /** A promise stands that the pod's status tells of, or that it does not tell of yet. */
+  private keepPromise(pod: PodInfo): void {
+    const before = this.queue.get(pod.key)?.pod;
+    const takenBack = pod.nominatedNode === '' && before?.uid === pod.uid && before.nominatedNode !== '';
+    const node = pod.nominatedNode || this.nominations.nodeFor(pod.key);
+    if (node === undefined || takenBack || (before !== undefined && before.uid !== pod.uid)) {
+      this.nominations.remove(pod.key);
+    } else this.nominations.set(pod, node);
   }
 
   private dropPod(key: string): void {
     this.queue.remove(key);
+    this.nominations.remove(key);
     const placed = this.cluster.placed(key);
     if (placed !== undefined) this.forget(placed);
   }
@@ -239,27 +292,57 @@ export class SchedulingCore {
     if (queued !== undefined && !queued.pod.deleting && !queued.pod.finished) this.queue.requeueBackoff(queued, nowMs);
   }
 
-  private putBack(queued: QueuedPod, choice: Choice & { node: null }, nowMs: number): Decision {
-    const { code: kind, message } = choice;
+  private putBack(
+    queued: QueuedPod,
+    profile: Profile,
+    { code: kind, message, helpedBy, preemption }: Choice & { node: null },
+    nowMs: number,
+  ): FailDecision {
+    const { pod } = queued;
+    const order = preemption === undefined ? undefined : this.promise(pod, preemption);
     if (kind === 'error') this.queue.requeueBackoff(queued, nowMs);
-    else this.queue.requeueUnschedulable(queued, choice.helpedBy, nowMs);
-    return { kind, queued, pod: queued.pod, message };
+    else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
+    return { kind, queued, pod, profile, message, preemption: order };
   }
 
-  /** Null when every plugin agrees; otherwise nothing is left reserved. */
-  private reserveAndPermit(pod: PodInfo, node: NodeInfo): Status | null {
-    const { reserves, permits } = this.options.profile;
+  private promise(pod: PodInfo, { node, victims }: Preemption): PreemptionOrder | undefined {
+    if (node === '') {
+      const promised = this.nominations.nodeFor(pod.key) !== undefined || pod.nominatedNode !== '';
+      this.nominations.remove(pod.key);
+      return promised ? { node, victims, displaced: [] } : undefined;
+    }
+    const displaced = this.nominations.below(pod, node);
+    for (const { key } of displaced) this.nominations.remove(key);
+    this.nominations.set(pod, node);
+    return { node, victims, displaced };
+  }
+
+  /** Who makes the pod wait, when every plug-in agrees; otherwise nothing is left reserved. */
+  private reserveAndPermit(
+    pod: PodInfo,
+    node: NodeInfo,
+    { reserves, permits }: Profile,
+  ): Status | { readonly waits: ReadonlyMap<string, number> | undefined } {
     let status: Status | null = null;
-    for (const plugin of reserves) status ??= plugin.reserve(pod, node);
+    let waits: Map<string, number> | undefined;
+    for (const plugin of reserves) status ??= plugin.reserve(pod, node, this.cluster);
     for (const plugin of permits) {
       const permit = status ?? plugin.permit(pod, node);
-      if (permit !== null && 'code' in permit) status = permit;
+      if (permit === null) continue;
+      if ('code' in permit) status = permit;
+      else {
+        waits ??= new Map();
+        waits.set(plugin.name, permit.waitMs);
+      }
     }
-    if (status !== null) this.unreserve(pod, node);
+    if (status === null) return { waits };
+    this.unreserve(pod, node);
     return status;
   }
 
+  /** In the opposite order, as what came later may build on what came before. */
   private unreserve(pod: PodInfo, node: NodeInfo): void {
-    for (const plugin of this.options.profile.reserves) plugin.unreserve(pod, node);
+    const reserves = this.profileOf(pod)?.reserves ?? [];
+    for (let at = reserves.length - 1; at >= 0; at--) reserves[at]!.unreserve(pod, node);
   }
 }

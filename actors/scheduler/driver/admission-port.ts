@@ -39,6 +39,14 @@ export function admissionPort(admission: Ref<AdmissionProtocol>, dialect: Dialec
     },
     patchPodStatus: (namespace, name, patch) =>
       write('patch', coreTarget('pods', 'status', namespace, name), MERGE_PATCH, patch),
+    patchObject: (resource, namespace, name, patch) =>
+      write('patch', coreTarget(resource, '', namespace, name), MERGE_PATCH, patch),
+    deletePod: (namespace, name, uid) =>
+      write('delete', coreTarget('pods', '', namespace, name), 'application/json', {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        preconditions: { uid },
+      }),
     createEvent: (namespace, event) =>
       write('create', coreTarget('events', '', namespace, ''), 'application/json', event),
     patchEvent: (namespace, name, patch) =>

@@ -10,6 +10,10 @@ export interface ClusterPort {
   bind(bindings: readonly Binding[]): Promise<readonly BindingOutcome[]>;
   /** Merge-patches a pod's status. Answers the HTTP status code. */
   patchPodStatus(namespace: string, name: string, patch: object): Promise<number>;
+  /** Merge-patches an object of core/v1; the namespace is empty for those without. Answers the HTTP status code. */
+  patchObject(resource: string, namespace: string, name: string, patch: object): Promise<number>;
+  /** Deletes the pod of that uid, as gracefully as it asks for. Answers the HTTP status code. */
+  deletePod(namespace: string, name: string, uid: string): Promise<number>;
   /** Creates a core/v1 Event. Answers the HTTP status code. */
   createEvent(namespace: string, event: object): Promise<number>;
   /** Merge-patches a core/v1 Event. Answers the HTTP status code. */

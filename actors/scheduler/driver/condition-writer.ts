@@ -30,6 +30,8 @@ export interface ConditionWriterParts {
 /** What a pod's condition shall say. */
 interface Wanted {
   readonly uid: string;
+  /** The node the pod was promised room on; empty takes that back, undefined leaves it. */
+  readonly nominated: string | undefined;
   readonly reason: ConditionReason;
   readonly message: string;
   triesLeft: number;
@@ -44,10 +46,11 @@ export class ConditionWriter {
     this.parts = parts;
   }
 
-  /** The pod could not be scheduled; its condition shall say why. */
-  unscheduled(pod: PodInfo, reason: ConditionReason, message: string): void {
-    if (changedConditions(pod.conditions, reason, message, '') === null) return;
-    this.wanted.set(pod.key, { uid: pod.uid, reason, message, triesLeft: TRIES_MAX });
+  /** The pod could not be scheduled; its condition shall say why, and its status where it was promised room. */
+  unscheduled(pod: PodInfo, reason: ConditionReason, message: string, nominated: string | undefined): void {
+    const wanted = { uid: pod.uid, nominated, reason, message, triesLeft: TRIES_MAX };
+    if (statusPatch(pod, wanted, '') === null) return;
+    this.wanted.set(pod.key, wanted);
     this.offer(pod.key);
   }
 
@@ -71,22 +74,29 @@ export class ConditionWriter {
   }
 
   /** Answers the HTTP status code; 200 as well when there is nothing to write any more. */
-  private async write(key: string, { uid, reason, message }: Wanted): Promise<number> {
+  private async write(key: string, wanted: Wanted): Promise<number> {
     const { port, clock, queuedPod } = this.parts;
-    const pod = queuedPod(key, uid);
+    const pod = queuedPod(key, wanted.uid);
     if (pod === undefined) return OK;
-    const conditions = changedConditions(pod.conditions, reason, message, timestampOf(clock.nowMs()));
-    return conditions === null ? OK : port.patchPodStatus(pod.namespace, pod.name, conditionPatch(pod, conditions));
+    const patch = statusPatch(pod, wanted, timestampOf(clock.nowMs()));
+    return patch === null ? OK : port.patchPodStatus(pod.namespace, pod.name, patch);
   }
 }
 
 /**
- * The whole list goes into the merge patch, since that replaces lists; uid and resourceVersion make it fail rather than
- * undo what someone else has changed since.
+ * Null when the status says so already. The whole list goes into the merge patch, since that replaces lists; uid and
+ * resourceVersion make it fail rather than undo what someone else has changed since.
  */
-function conditionPatch(pod: PodInfo, conditions: readonly unknown[]): object {
+function statusPatch(pod: PodInfo, { nominated, reason, message }: Wanted, now: string): object | null {
+  const conditions = changedConditions(pod.conditions, reason, message, now);
+  const nomination = nominated === undefined || nominated === pod.nominatedNode ? undefined : nominated || null;
+  if (conditions === null && nomination === undefined) return null;
   const { uid, resourceVersion } = pod;
-  return { metadata: { uid, ...(resourceVersion === '' ? {} : { resourceVersion }) }, status: { conditions } };
+  const status = {
+    ...(conditions === null ? {} : { conditions }),
+    ...(nomination === undefined ? {} : { nominatedNodeName: nomination }),
+  };
+  return { metadata: { uid, ...(resourceVersion === '' ? {} : { resourceVersion }) }, status };
 }
 
 /** The list with the one condition changed or added; null when it already says so. */

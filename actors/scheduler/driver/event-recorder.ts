@@ -52,6 +52,12 @@ export class EventRecorder {
     );
   }
 
+  /** A pod had to make room for another. */
+  preempted(victim: PodInfo, by: PodInfo, node: string): void {
+    const message = `Preempted by ${by.key} on node ${node}`;
+    this.create(victim, 'Normal', 'Preempted', message, this.eventName(victim), () => {});
+  }
+
   /** Within REPEAT_INTERVAL_MS of the pod's last event, only counted. */
   failed(pod: PodInfo, message: string): void {
     const nowMs = this.parts.clock.monotonicMs();

@@ -1,56 +1,84 @@
-// The scheduler's series. Names and labels follow the field's, so that existing dashboards read them.
+// The scheduler's series. Names, labels and buckets follow the field's, so that existing dashboards read them.
 import type { HistogramSeries, Metrics, Series } from '../../../runtime/metrics.ts';
-import type { QueueName } from '../core/queue.ts';
-import type { CoreCounts, SchedulingCore } from '../core/scheduling-core.ts';
+import { INCOMING_REASONS, type QueueName } from '../core/queue.ts';
+import type { SchedulingCore } from '../core/scheduling-core.ts';
 
 export type AttemptResult = 'scheduled' | 'unschedulable' | 'error';
 
-export interface SchedulerMetrics {
+/** The series of one profile. */
+export interface ProfileMetrics {
   readonly attempts: Readonly<Record<AttemptResult, Series>>;
   /** From the attempt that placed the pod to its binding. */
   readonly e2eSeconds: HistogramSeries;
-  /** From the pod's first sight without a node to its binding. */
-  readonly podSeconds: HistogramSeries;
+}
+
+export interface SchedulerMetrics {
+  readonly profile: (schedulerName: string) => ProfileMetrics;
+  /** How long deciding about a pod took. */
+  readonly algorithmSeconds: HistogramSeries;
+  /** From the end of the decision to the binding's answer. */
+  readonly bindingSeconds: HistogramSeries;
+  /** From the pod's first sight without a node to its binding, by how many attempts it took. */
+  readonly podSeconds: (attempts: number) => HistogramSeries;
+  readonly podAttempts: HistogramSeries;
   readonly batchBindings: HistogramSeries;
+  readonly preemptionAttempts: Series;
+  readonly preemptionVictims: HistogramSeries;
+  readonly permitWaitSeconds: (result: 'allowed' | 'rejected') => HistogramSeries;
   readonly eventsDropped: Series;
   readonly eventsFailed: Series;
   readonly statusWritesDropped: Series;
   readonly statusWritesFailed: Series;
 }
 
-const SECONDS = [
-  0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192, 16.384,
-];
-const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-const QUEUES: readonly QueueName[] = ['active', 'backoff', 'unschedulable'];
+const doubling = (first: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, at) => Number((first * 2 ** at).toPrecision(6)));
 
-/** Registers the series. The gauges are read from the core before each snapshot. */
-export function schedulerMetrics(metrics: Metrics, profile: string, core: SchedulingCore): SchedulerMetrics {
-  const attempts = (result: AttemptResult) =>
-    metrics.counter('scheduler_schedule_attempts_total', 'Attempts to schedule pods, by result.', { profile, result });
+const SECONDS = doubling(0.001, 15);
+const POD_SECONDS = doubling(0.01, 20);
+const ATTEMPTS = doubling(1, 5);
+const BATCH_SIZES = doubling(1, 9);
+const VICTIMS = Array.from({ length: 10 }, (_, at) => 5 * (at + 1));
+const QUEUES: readonly QueueName[] = ['active', 'backoff', 'unschedulable'];
+/** More attempts than this are counted together. */
+const ATTEMPTS_TOLD_APART = 15;
+
+/** Registers the series. What the core counts itself is read from it before each snapshot. */
+export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): SchedulerMetrics {
+  coreSeries(metrics, core);
   const writes = (kind: string, result: string) =>
     metrics.counter('scheduler_best_effort_writes_total', 'Events and conditions that were not written.', {
       kind,
       result,
     });
-  gauges(metrics, core);
+  const seconds = (name: string, help: string, labels = {}) => metrics.histogram(name, help, SECONDS, labels);
+  const permit = (result: string) =>
+    seconds('scheduler_permit_wait_duration_seconds', 'How long pods waited for their permit.', { result });
+  const permits = { allowed: permit('allowed'), rejected: permit('rejected') };
   return {
-    attempts: { scheduled: attempts('scheduled'), unschedulable: attempts('unschedulable'), error: attempts('error') },
-    e2eSeconds: metrics.histogram(
-      'scheduler_e2e_scheduling_duration_seconds',
-      'From the attempt that placed a pod to its binding.',
-      SECONDS,
-      { profile },
+    profile: remembered((profile: string) => profileMetrics(metrics, profile)),
+    algorithmSeconds: seconds('scheduler_scheduling_algorithm_duration_seconds', 'How long decisions took.'),
+    bindingSeconds: seconds('scheduler_binding_duration_seconds', 'From a decision to the answer to its binding.'),
+    podSeconds: podSeconds(metrics),
+    podAttempts: metrics.histogram(
+      'scheduler_pod_scheduling_attempts',
+      'Attempts until a pod was bound.',
+      ATTEMPTS,
+      {},
     ),
-    podSeconds: metrics.histogram(
-      'scheduler_pod_scheduling_duration_seconds',
-      'From the first sight of a pod to its binding.',
-      SECONDS,
-      { profile },
+    batchBindings: metrics.histogram('scheduler_binding_batch_size', 'Bindings sent together.', BATCH_SIZES, {}),
+    preemptionAttempts: metrics.counter(
+      'scheduler_preemption_attempts_total',
+      'Times that room was made for a pod.',
+      {},
     ),
-    batchBindings: metrics.histogram('scheduler_binding_batch_size', 'Bindings sent together.', BATCH_SIZES, {
-      profile,
-    }),
+    preemptionVictims: metrics.histogram(
+      'scheduler_preemption_victims',
+      'Pods that had to leave to make room.',
+      VICTIMS,
+      {},
+    ),
+    permitWaitSeconds: (result) => permits[result],
     eventsDropped: writes('event', 'dropped'),
     eventsFailed: writes('event', 'failed'),
     statusWritesDropped: writes('condition', 'dropped'),
@@ -58,20 +86,69 @@ export function schedulerMetrics(metrics: Metrics, profile: string, core: Schedu
   };
 }
 
-function gauges(metrics: Metrics, core: SchedulingCore): void {
+function profileMetrics(metrics: Metrics, profile: string): ProfileMetrics {
+  const attempts = (result: AttemptResult) =>
+    metrics.counter('scheduler_schedule_attempts_total', 'Attempts to schedule pods, by result.', { profile, result });
+  return {
+    attempts: { scheduled: attempts('scheduled'), unschedulable: attempts('unschedulable'), error: attempts('error') },
+    e2eSeconds: metrics.histogram(
+      'scheduler_e2e_scheduling_duration_seconds',
+      'From the attempt that placed a pod to its binding.',
+      SECONDS,
+      { profile, result: 'scheduled' },
+    ),
+  };
+}
+
+function podSeconds(metrics: Metrics): (attempts: number) => HistogramSeries {
+  const of = remembered((attempts: string) =>
+    metrics.histogram(
+      'scheduler_pod_scheduling_duration_seconds',
+      'From the first sight of a pod to its binding.',
+      POD_SECONDS,
+      { attempts },
+    ),
+  );
+  return (attempts) => of(attempts >= ATTEMPTS_TOLD_APART ? `${ATTEMPTS_TOLD_APART}+` : String(attempts));
+}
+
+/** Makes each value when it is first asked for. */
+function remembered<Value>(make: (key: string) => Value): (key: string) => Value {
+  const made = new Map<string, Value>();
+  return (key) => {
+    let value = made.get(key);
+    if (value === undefined) {
+      value = make(key);
+      made.set(key, value);
+    }
+    return value;
+  };
+}
+
+function coreSeries(metrics: Metrics, core: SchedulingCore): void {
   const pending = QUEUES.map((queue) => ({
     queue,
     series: metrics.gauge('scheduler_pending_pods', 'Pods that need a node, by queue.', { queue }),
   }));
-  const cached: readonly (readonly [keyof CoreCounts, Series])[] = (['nodes', 'placed', 'assumed'] as const).map(
-    (type) => [
-      type,
-      metrics.gauge('scheduler_scheduler_cache_size', 'Nodes, placed pods and assumed pods known.', { type }),
-    ],
+  const cached = (type: string) =>
+    metrics.gauge('scheduler_scheduler_cache_size', 'Nodes, placed pods and assumed pods known.', { type });
+  const cache = { nodes: cached('nodes'), placed: cached('pods'), assumed: cached('assumed_pods') };
+  const incoming = QUEUES.flatMap((queue) =>
+    INCOMING_REASONS.map((event) => ({
+      queue,
+      event,
+      series: metrics.counter('scheduler_queue_incoming_pods_total', 'Pods that came into a queue, and why.', {
+        event,
+        queue,
+      }),
+    })),
   );
   metrics.beforeSnapshot(() => {
     const counts = core.counts();
     for (const { queue, series } of pending) series.set(counts[queue]);
-    for (const [type, series] of cached) series.set(counts[type]);
+    cache.nodes.set(counts.nodes);
+    cache.placed.set(counts.placed);
+    cache.assumed.set(counts.assumed);
+    for (const { queue, event, series } of incoming) series.set(core.incoming(queue, event));
   });
 }

@@ -2,10 +2,14 @@
 // the next gathers. Knows nothing of where events come from. A crash loses nothing: pods without a node are found again.
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import { type OrchErrorCode, toErrorFrame } from '../../../runtime/errors.ts';
-import type { BindingEnd, Decision, SchedulingCore } from '../core/scheduling-core.ts';
+import type { BindDecision, BindingEnd, Decision, FailDecision } from '../core/decision.ts';
+import type { SchedulingCore } from '../core/scheduling-core.ts';
+import type { WaitingPods } from '../core/waiting-pods.ts';
+import { BindingCycle, type CycleEnd } from './binding-cycle.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { EventRecorder } from './event-recorder.ts';
+import type { Preemptor } from './preemptor.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
 
 export interface LoopLimits {
@@ -24,14 +28,14 @@ export interface LoopParts {
   readonly metrics: SchedulerMetrics;
   readonly events: EventRecorder;
   readonly conditions: ConditionWriter;
+  readonly preemptor: Preemptor;
+  readonly waiting: WaitingPods;
   readonly limits: LoopLimits;
   /** A batch of bindings got no answer. */
   readonly onUnanswered: (error: unknown, bindingsCount: number) => void;
   /** An invariant is broken. */
   readonly crash: (error: Error) => void;
 }
-
-type BindDecision = Decision & { readonly kind: 'bind' };
 
 interface GatheredBinding {
   readonly decision: BindDecision;
@@ -44,7 +48,10 @@ const OPEN_ENDS: ReadonlySet<OrchErrorCode> = new Set<OrchErrorCode>(['DeadlineE
 
 export class SchedulingLoop {
   private readonly parts: LoopParts;
+  private readonly cycle: BindingCycle;
   private gathering: GatheredBinding[] = [];
+  /** Binding cycles that take longer than a turn. */
+  private readonly underWay = new Set<Promise<void>>();
   private inFlight: Promise<void> | undefined;
   private sliceComing = false;
   private stopped = false;
@@ -52,6 +59,8 @@ export class SchedulingLoop {
 
   constructor(parts: LoopParts) {
     this.parts = parts;
+    const { port, clock, timers, waiting } = parts;
+    this.cycle = new BindingCycle({ port, clock, timers, waiting });
   }
 
   /** Something changed: decide soon. */
@@ -65,6 +74,7 @@ export class SchedulingLoop {
   async stop(): Promise<void> {
     this.stopped = true;
     this.timer?.timer.cancel();
+    for (const uid of this.parts.waiting.uids()) this.parts.waiting.reject(uid, 'the scheduler stops');
     await this.inFlight;
   }
 
@@ -72,6 +82,7 @@ export class SchedulingLoop {
     this.sliceComing = false;
     if (this.stopped) return;
     const nowMs = this.parts.clock.monotonicMs();
+    this.parts.waiting.expire(nowMs);
     this.parts.core.advance(nowMs);
     const drained = this.decideSlice(nowMs);
     this.sendBatch();
@@ -82,28 +93,61 @@ export class SchedulingLoop {
 
   /** True when no pod is left to decide about. */
   private decideSlice(nowMs: number): boolean {
-    const { core, limits } = this.parts;
+    const { core, limits, clock, metrics } = this.parts;
     const nodesEnd = core.nodesExamined + limits.sliceNodesMax;
     for (let pods = 0; pods < limits.slicePodsMax && core.nodesExamined < nodesEnd; pods++) {
       if (this.gathering.length >= limits.bindingBatchMax) return false;
+      const beganMs = clock.monotonicMs();
       const decision = core.decide(nowMs);
       if (decision === undefined) return true;
+      metrics.algorithmSeconds.observe((clock.monotonicMs() - beganMs) / 1000);
       this.carryOut(decision, nowMs);
     }
     return false;
   }
 
   private carryOut(decision: Decision, nowMs: number): void {
-    const { metrics, events, conditions } = this.parts;
-    if (decision.kind === 'bind') {
-      this.gathering.push({ decision, decidedMs: nowMs });
+    if (decision.kind === 'bind') this.beginBinding(decision, nowMs);
+    else this.reportFailure(decision);
+  }
+
+  private beginBinding(decision: BindDecision, decidedMs: number): void {
+    const end = this.cycle.begin(decision);
+    if (!(end instanceof Promise)) {
+      this.endCycle({ decision, decidedMs }, end);
       return;
     }
-    const { kind, pod, message } = decision;
-    metrics.attempts[kind].add(1);
-    conditions.unscheduled(pod, kind === 'error' ? 'SchedulerError' : 'Unschedulable', message);
-    events.failed(pod, message);
+    this.parts.core.hold(decision.pod);
+    const done = end
+      .catch((error: unknown): CycleEnd => ({ bound: false, reason: 'failed', message: toErrorFrame(error).message }))
+      .then((settled) => {
+        this.underWay.delete(done);
+        this.endCycle({ decision, decidedMs }, settled);
+        if (this.stopped) return;
+        this.sendBatch();
+        this.wake();
+      })
+      .catch(this.crash);
+    this.underWay.add(done);
   }
+
+  private endCycle(binding: GatheredBinding, end: CycleEnd): void {
+    if (end === 'default') this.gathering.push(binding);
+    else this.settle(binding, end, this.parts.clock.monotonicMs());
+  }
+
+  private reportFailure({ kind, pod, profile, message, preemption }: FailDecision): void {
+    const { metrics, events, conditions, preemptor } = this.parts;
+    metrics.profile(profile.schedulerName).attempts[kind].add(1);
+    const reason = kind === 'error' ? 'SchedulerError' : 'Unschedulable';
+    conditions.unscheduled(pod, reason, message, preemption?.node);
+    events.failed(pod, message);
+    if (preemption !== undefined) preemptor.carryOut(pod, preemption);
+  }
+
+  private readonly crash = (error: unknown): void => {
+    this.parts.crash(error instanceof Error ? error : new Error(String(error)));
+  };
 
   private sendBatch(): void {
     if (this.inFlight !== undefined || this.gathering.length === 0) return;
@@ -112,7 +156,7 @@ export class SchedulingLoop {
     this.parts.metrics.batchBindings.observe(batch.length);
     this.inFlight = this.bind(batch)
       .then((ends) => this.settleBatch(batch, ends))
-      .catch((error: unknown) => this.parts.crash(error instanceof Error ? error : new Error(String(error))));
+      .catch(this.crash);
   }
 
   private async bind(batch: readonly GatheredBinding[]): Promise<readonly BindingEnd[]> {
@@ -120,7 +164,7 @@ export class SchedulingLoop {
       namespace: pod.namespace,
       name: pod.name,
       uid: pod.uid,
-      node,
+      node: node.name,
     }));
     try {
       return await this.parts.port.bind(bindings);
@@ -133,29 +177,41 @@ export class SchedulingLoop {
   }
 
   private settleBatch(batch: readonly GatheredBinding[], ends: readonly BindingEnd[]): void {
-    const { core, clock, metrics, events } = this.parts;
-    const nowMs = clock.monotonicMs();
+    const nowMs = this.parts.clock.monotonicMs();
     this.inFlight = undefined;
-    batch.forEach(({ decision: { pod, queued, node }, decidedMs }, at) => {
-      const end = ends[at] ?? UNANSWERED;
-      core.settleBinding(pod, end, nowMs);
-      if (!end.bound) {
-        metrics.attempts.error.add(1);
-        return;
-      }
-      metrics.attempts.scheduled.add(1);
-      metrics.e2eSeconds.observe((nowMs - decidedMs) / 1000);
-      metrics.podSeconds.observe((nowMs - queued.firstQueuedMs) / 1000);
-      events.scheduled(pod, node);
+    batch.forEach((binding, at) => {
+      this.settle(binding, ends[at] ?? UNANSWERED, nowMs);
     });
     if (this.stopped) return;
     this.sendBatch();
     this.wake();
   }
 
+  private settle({ decision, decidedMs }: GatheredBinding, end: BindingEnd, nowMs: number): void {
+    const { core, metrics, events, conditions } = this.parts;
+    const { pod, queued, node, profile } = decision;
+    core.settleBinding(pod, end, nowMs);
+    const { attempts, e2eSeconds } = metrics.profile(profile.schedulerName);
+    if (!end.bound) {
+      attempts.error.add(1);
+      if (end.reason !== 'failed') return;
+      conditions.unscheduled(pod, 'SchedulerError', end.message, undefined);
+      events.failed(pod, end.message);
+      return;
+    }
+    attempts.scheduled.add(1);
+    e2eSeconds.observe((nowMs - decidedMs) / 1000);
+    metrics.bindingSeconds.observe((nowMs - decidedMs) / 1000);
+    metrics.podSeconds(queued.attempts).observe((nowMs - queued.firstQueuedMs) / 1000);
+    metrics.podAttempts.observe(queued.attempts);
+    events.scheduled(pod, node.name);
+    for (const plugin of profile.postBinds) plugin.postBind(pod, node.name);
+  }
+
   /** Until the core has something to do by itself, or `wake`. */
   private sleep(nowMs: number): void {
-    const dueMs = this.parts.core.nextDueMs();
+    const { core, waiting } = this.parts;
+    const dueMs = earlier(core.nextDueMs(), waiting.nextDueMs());
     if (dueMs === this.timer?.dueMs) return;
     this.timer?.timer.cancel();
     this.timer = undefined;
@@ -166,4 +222,8 @@ export class SchedulingLoop {
     });
     this.timer = { dueMs, timer };
   }
+}
+
+function earlier(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined || b === undefined ? (a ?? b) : Math.min(a, b);
 }

@@ -1,10 +1,10 @@
 // The extension points of scheduling, one small interface each, and the Status that plug-ins answer with. A plug-in is one
 // file under plugins/ and implements one or more of them; a profile lists which run where, in which order. What looks at
 // nodes is pure and synchronous; only PreBind and Bind reach outside, through the port they are given.
-import type { LabelSelector } from '../../../api/selectors/label-selector.ts';
 import type { Random } from '../../../runtime/environment.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import type { QueuedPod } from '../core/queue.ts';
+import type { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { TopologyIndex } from '../topology/topology-index.ts';
 
@@ -38,11 +38,15 @@ export interface ClusterView {
   readonly hasSoftTaints: boolean;
   readonly hasHardTaints: boolean;
   readonly hasCordonedNodes: boolean;
+  /** Some node asks to be spared the pods of some controller. */
+  readonly hasAvoidingNodes: boolean;
+  /** On how many nodes an image is, by each of its names. */
+  readonly imageNodes: ReadonlyMap<string, number>;
   readonly topology: TopologyIndex;
   /** A node by its name; it may be one that pods are bound to and that does not exist (`present` false). */
   readonly node: (name: string) => NodeInfo | undefined;
-  /** What the services and controllers that own a pod select, together; undefined when none does. */
-  readonly selectorOfOwners: (pod: PodInfo) => LabelSelector | undefined;
+  /** Volumes, services, controllers, budgets and the rest. */
+  readonly objects: ClusterObjects;
 }
 
 export interface Plugin {
@@ -61,8 +65,8 @@ export type NodeFilter = (node: NodeInfo) => Status | null;
 /** What a filter plug-in has found out about a pod. */
 export interface PreparedFilter {
   readonly check: NodeFilter;
-  /** The only nodes that can do, and what to say of all others. */
-  readonly only?: { readonly names: readonly string[]; readonly others: Status };
+  /** The names of the only nodes that can do: others need not be asked about. */
+  readonly only?: readonly string[];
   /**
    * From here on answers as if the pod were placed on the node (1) or not (-1), for what the plug-in counts beyond the
    * node itself. The changes between two resets are about one node.
@@ -123,11 +127,13 @@ export interface PostFilterCycle {
   readonly cluster: ClusterView;
   readonly trial: FilterTrial;
   readonly random: Random;
+  /** The node on which the pod was promised room before. */
+  readonly promised: string | undefined;
 }
 
 /** Makes room for a pod: what is to be done, by the driver. */
 export interface Preemption {
-  /** Where the pod is to go once there is room. */
+  /** Where the pod is to go once there is room; empty takes back an earlier promise. */
   readonly node: string;
   readonly victims: readonly PodInfo[];
 }
@@ -138,10 +144,12 @@ export interface PostFilterPlugin extends Plugin {
 }
 
 export interface ReservePlugin extends Plugin {
-  /** The pod goes to this node: take what it needs there. A Status undoes what earlier plug-ins reserved. */
-  reserve(pod: PodInfo, node: NodeInfo): Status | null;
+  /** The pod goes to this node: take what it needs there. A Status undoes what was reserved for it. */
+  reserve(pod: PodInfo, node: NodeInfo, cluster: ClusterView): Status | null;
   /** The pod does not go there after all. Also called for a reservation that was refused; must not fail. */
   unreserve(pod: PodInfo, node: NodeInfo): void;
+  /** The pod is bound: what was reserved is its own now. */
+  settled?(pod: PodInfo): void;
 }
 
 /** The pod waits until `allow` or `reject` is called for it, or the time is up, which rejects it. */
@@ -150,17 +158,56 @@ export interface PermitWait {
 }
 
 export interface PermitPlugin extends Plugin {
-  /** The last word before the binding. A Status undoes the reservation. */
+  /** The last word before the binding begins. A Status undoes the reservation. */
   permit(pod: PodInfo, node: NodeInfo): Status | PermitWait | null;
 }
 
-/** Which plug-ins run at each extension point, in order. */
+/** What the steps of the binding cycle may do: they run beside the decisions about other pods. */
+export interface BindingContext {
+  readonly port: ObjectPort;
+  nowMs(): number;
+  wait(ms: number): Promise<void>;
+}
+
+/** Writes that plug-ins make. */
+export interface ObjectPort {
+  /** Merge-patches an object of core/v1. Answers the HTTP status code. */
+  patchObject(resource: string, namespace: string, name: string, patch: object): Promise<number>;
+  /** Binds one pod. Answers the HTTP status code. */
+  bindOne(pod: PodInfo, node: string): Promise<number>;
+}
+
+export interface PreBindPlugin extends Plugin {
+  /** What must be done before the pod can be bound. Null when there is nothing, which lets it be bound at once. */
+  preBind(pod: PodInfo, node: NodeInfo, context: BindingContext): Promise<Status | null> | null;
+}
+
+export interface BindPlugin extends Plugin {
+  /**
+   * Binds the pod. `default`: with the next batch of bindings, which is what DefaultBinder says. `skip`: the next plug-in
+   * is asked.
+   */
+  bind(pod: PodInfo, node: NodeInfo, context: BindingContext): 'default' | 'skip' | Promise<Status | null>;
+}
+
+export interface PostBindPlugin extends Plugin {
+  /** The pod was bound. */
+  postBind(pod: PodInfo, node: string): void;
+}
+
+/** Which plug-ins run at each extension point, in order, for the pods of one scheduler name. */
 export interface Profile {
+  readonly schedulerName: string;
+  /** The same in all profiles: there is one queue. */
+  readonly queueSort: QueueSortPlugin;
   readonly filters: readonly FilterPlugin[];
   readonly scores: readonly { readonly plugin: ScorePlugin; readonly weight: number }[];
   readonly postFilters: readonly PostFilterPlugin[];
   readonly reserves: readonly ReservePlugin[];
   readonly permits: readonly PermitPlugin[];
+  readonly preBinds: readonly PreBindPlugin[];
+  readonly binds: readonly BindPlugin[];
+  readonly postBinds: readonly PostBindPlugin[];
 }
 
 /** A refusal that plug-ins keep as a constant. */

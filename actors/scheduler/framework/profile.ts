@@ -1,47 +1,103 @@
-// The default profile: which plugins run, in which order, with which weight. Cheap refusals come first.
+// Makes a profile: the plug-ins that its sets name, each made once and put where the sets say.
 import type { Dialect } from '../../../config/dialect.ts';
-import { balancedAllocation } from '../plugins/balanced-allocation.ts';
-import { interPodAffinity } from '../plugins/inter-pod-affinity.ts';
-import { knownDemands } from '../plugins/known-demands.ts';
-import { leastAllocated } from '../plugins/least-allocated.ts';
-import { nodeAffinity } from '../plugins/node-affinity.ts';
-import { nodeName } from '../plugins/node-name.ts';
-import { nodePorts } from '../plugins/node-ports.ts';
-import { nodeResourcesFit } from '../plugins/node-resources-fit.ts';
-import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
-import { podTopologySpread } from '../plugins/pod-topology-spread.ts';
-import { taintToleration } from '../plugins/taint-toleration.ts';
-import type { Profile } from './framework.ts';
+import { runtimeClass } from '../plugins/runtime-class.ts';
+import { DEFAULT_PLUGINS, type PluginSets } from './default-plugins.ts';
+import type { FilterPlugin, Plugin, Profile, ScorePlugin } from './framework.ts';
+import { PLUGIN_ARGS, type PluginArgs } from './plugin-args.ts';
+import { type AnyPlugin, type ExtensionPoint, PLUGINS } from './plugin-table.ts';
 
-export function defaultProfile(dialect: Dialect): Profile {
-  const affinity = interPodAffinity({ hardPodAffinityWeight: 1 });
-  const spread = podTopologySpread({
-    defaultConstraints: [],
-    systemDefaults: true,
-    hostnameLabel: dialect.spell('@label/hostname'),
-  });
-  return {
-    filters: [
-      knownDemands,
-      nodeUnschedulable(dialect),
-      nodeName,
-      taintToleration,
-      nodeAffinity,
-      nodePorts,
-      nodeResourcesFit,
-      spread,
-      affinity,
-    ],
-    scores: [
-      { plugin: leastAllocated, weight: 1 },
-      { plugin: balancedAllocation, weight: 1 },
-      { plugin: nodeAffinity, weight: 1 },
-      { plugin: taintToleration, weight: 1 },
-      { plugin: spread, weight: 2 },
-      { plugin: affinity, weight: 1 },
-    ],
-    postFilters: [],
-    reserves: [],
-    permits: [],
+export interface ProfileParts {
+  readonly schedulerName: string;
+  readonly sets: PluginSets;
+  readonly args: PluginArgs;
+  readonly dialect: Dialect;
+  /** Plug-ins of the operator's own, by name. */
+  readonly own?: ReadonlyMap<string, AnyPlugin>;
+}
+
+/** What a plug-in must have to run at a point. PreFilter and Filter are one method, and so are PreScore and Score. */
+const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
+  queueSort: 'before',
+  preFilter: 'prepareFilter',
+  filter: 'prepareFilter',
+  postFilter: 'postFilter',
+  preScore: 'prepareScore',
+  score: 'prepareScore',
+  reserve: 'reserve',
+  permit: 'permit',
+  preBind: 'preBind',
+  bind: 'bind',
+  postBind: 'postBind',
+};
+
+/** Throws an Error that says what is wrong with the sets. */
+export function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
+  const made = new Map<string, AnyPlugin>();
+  const named = (name: string): AnyPlugin => {
+    let plugin = made.get(name);
+    if (plugin === undefined) {
+      plugin = own?.get(name) ?? PLUGINS.get(name)?.create(args, dialect);
+      if (plugin === undefined) throw new Error(`there is no plug-in ${name}`);
+      made.set(name, plugin);
+    }
+    return plugin;
   };
+  const at = <Wanted extends Plugin>(point: ExtensionPoint): Wanted[] =>
+    sets[point].map(({ name }) => {
+      const plugin = named(name);
+      const runs = plugin[METHODS[point]] !== undefined && (PLUGINS.get(name)?.points.includes(point) ?? true);
+      if (!runs) throw new Error(`the plug-in ${name} cannot run at ${point}`);
+      return plugin as unknown as Wanted;
+    });
+  const [queueSort] = at<Profile['queueSort']>('queueSort');
+  if (queueSort === undefined || sets.queueSort.length > 1) throw new Error('one plug-in must run at queueSort');
+  if (sets.bind.length === 0) throw new Error('a plug-in must run at bind');
+  checkPairs(sets);
+  at('preScore');
+  return {
+    schedulerName,
+    queueSort,
+    filters: [runtimeClass, ...preFiltersOnly(at('preFilter'), sets), ...at<FilterPlugin>('filter')],
+    scores: at<ScorePlugin>('score').map((plugin, index) => ({ plugin, weight: sets.score[index]!.weight || 1 })),
+    postFilters: at('postFilter'),
+    reserves: at('reserve'),
+    permits: at('permit'),
+    preBinds: at('preBind'),
+    binds: at('bind'),
+    postBinds: at('postBind'),
+  };
+}
+
+/** A plug-in that has found something out before it is asked cannot be asked alone. */
+function checkPairs(sets: PluginSets): void {
+  const pairs: readonly (readonly [before: ExtensionPoint, after: ExtensionPoint])[] = [
+    ['preFilter', 'filter'],
+    ['preScore', 'score'],
+  ];
+  for (const [before, after] of pairs) {
+    for (const { name } of sets[after]) {
+      const prepares = PLUGINS.get(name)?.points.includes(before) ?? false;
+      if (prepares && !sets[before].some((each) => each.name === name)) {
+        throw new Error(`the plug-in ${name} runs at ${after}, so it must run at ${before} too`);
+      }
+    }
+  }
+}
+
+/** Plug-ins that look at the pod and are not asked about nodes. */
+function preFiltersOnly(plugins: readonly FilterPlugin[], sets: PluginSets): FilterPlugin[] {
+  return plugins
+    .filter(({ name }) => !sets.filter.some((each) => each.name === name))
+    .map((plugin) => ({
+      name: plugin.name,
+      prepareFilter(pod, cluster) {
+        const prepared = plugin.prepareFilter(pod, cluster);
+        return prepared !== null && 'code' in prepared ? prepared : null;
+      },
+    }));
+}
+
+/** The profile of a scheduler that nobody configured. */
+export function defaultProfile(dialect: Dialect, schedulerName = 'default-scheduler'): Profile {
+  return makeProfile({ schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, dialect });
 }

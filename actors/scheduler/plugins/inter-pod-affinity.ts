@@ -1,6 +1,7 @@
 // InterPodAffinity: a pod goes where the pods are that its required terms ask for, away from those that its required
 // anti-affinity names or that name it in theirs, and rather where preferences, its own and those of others, add up.
-import { ClusterEvent, type NodeInfo } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { NodeInfo } from '../core/node-info.ts';
 import {
   type ClusterView,
   type FilterPlugin,

@@ -1,6 +1,6 @@
 // NodeName: a pod that names its node goes there or nowhere.
 
-import { ClusterEvent } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
 import { type FilterPlugin, refusal } from '../framework/framework.ts';
 
 const OTHER_NODE = refusal('unresolvable', ClusterEvent.nodeAdded, "node(s) didn't match the requested hostname");

@@ -1,6 +1,6 @@
 // NodePorts: no two pods of a node claim the same host port.
 
-import { ClusterEvent } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
 import { type FilterPlugin, refusal } from '../framework/framework.ts';
 
 const PORT_TAKEN = refusal(

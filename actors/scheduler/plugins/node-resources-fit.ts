@@ -1,7 +1,8 @@
 // NodeResourcesFit: what the pod requests is still free on the node, and the node takes one pod more.
 
-import { ClusterEvent, type NodeInfo } from '../core/node-info.ts';
-import { type FilterPlugin, refusal, type Status } from '../framework/framework.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { NodeInfo } from '../core/node-info.ts';
+import { type FilterPlugin, type NodeFilter, refusal, type Status } from '../framework/framework.ts';
 import type { ResourceAmounts } from '../pods/resource-amounts.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
@@ -12,30 +13,52 @@ const REFUSALS: readonly Status[] = Array.from({ length: 16 }, (_, bits) =>
   refusal('unschedulable', HELPED_BY, ...REASONS.filter((_reason, bit) => (bits & (1 << bit)) !== 0)),
 );
 
-export const nodeResourcesFit: FilterPlugin = {
-  name: 'NodeResourcesFit',
-  prepareFilter({ request }) {
-    const scalars = [...request.scalars];
-    const asksForNothing =
-      request.milliCpu === 0 &&
-      request.memoryBytes === 0 &&
-      request.ephemeralStorageBytes === 0 &&
-      scalars.length === 0;
-    if (asksForNothing) return (node) => (tooManyPods(node) ? REFUSALS[1]! : null);
-    if (scalars.length === 0) {
-      return (node) => {
-        const bits = shortOf(node, request);
-        return bits === 0 ? null : REFUSALS[bits]!;
-      };
-    }
+export interface NodeResourcesFitArgs {
+  /** Extended resources that something else, an extender say, looks after. */
+  readonly ignoredResources: readonly string[];
+  /** The same for all resources with one of these prefixes, without the slash. */
+  readonly ignoredResourceGroups: readonly string[];
+}
+
+const NOTHING_IGNORED: NodeResourcesFitArgs = { ignoredResources: [], ignoredResourceGroups: [] };
+
+export function nodeResourcesFit(args: NodeResourcesFitArgs = NOTHING_IGNORED): FilterPlugin {
+  return { name: 'NodeResourcesFit', prepareFilter: ({ request }) => filterFor(request, heeded(request, args)) };
+}
+
+/** The extended resources among a request that count. */
+function heeded(
+  { scalars }: ResourceAmounts,
+  { ignoredResources, ignoredResourceGroups }: NodeResourcesFitArgs,
+): readonly (readonly [name: string, amount: number])[] {
+  const all = [...scalars];
+  if (all.length === 0 || ignoredResources.length + ignoredResourceGroups.length === 0) return all;
+  return all.filter(([name]) => {
+    const group = name.includes('/') ? name.slice(0, name.indexOf('/')) : undefined;
+    return !ignoredResources.includes(name) && !(group !== undefined && ignoredResourceGroups.includes(group));
+  });
+}
+
+function filterFor(request: ResourceAmounts, scalars: readonly (readonly [string, number])[]): NodeFilter {
+  const asksForNothing =
+    request.milliCpu === 0 &&
+    request.memoryBytes === 0 &&
+    request.ephemeralStorageBytes === 0 &&
+    request.scalars.size === 0;
+  if (asksForNothing) return (node) => (tooManyPods(node) ? REFUSALS[1]! : null);
+  if (scalars.length === 0) {
     return (node) => {
       const bits = shortOf(node, request);
-      const short = scalars.filter(([name, amount]) => amount > freeScalar(node, name)).map(([name]) => name);
-      if (short.length === 0) return bits === 0 ? null : REFUSALS[bits]!;
-      return scalarRefusal(REFUSALS[bits]!, short);
+      return bits === 0 ? null : REFUSALS[bits]!;
     };
-  },
-};
+  }
+  return (node) => {
+    const bits = shortOf(node, request);
+    const short = scalars.filter(([name, amount]) => amount > freeScalar(node, name)).map(([name]) => name);
+    if (short.length === 0) return bits === 0 ? null : REFUSALS[bits]!;
+    return scalarRefusal(REFUSALS[bits]!, short);
+  };
+}
 
 function tooManyPods(node: NodeInfo): boolean {
   return node.podCount + 1 > node.allocatable.pods;

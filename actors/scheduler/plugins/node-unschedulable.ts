@@ -1,6 +1,7 @@
 // NodeUnschedulable: a cordoned node takes only pods that tolerate the unschedulable taint.
 import type { Dialect } from '../../../config/dialect.ts';
-import { ClusterEvent, type Taint } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { Taint } from '../core/node-info.ts';
 import { type FilterPlugin, refusal } from '../framework/framework.ts';
 import { tolerates } from './tolerations.ts';
 

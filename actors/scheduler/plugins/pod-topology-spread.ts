@@ -1,7 +1,8 @@
 // PodTopologySpread: pods that a constraint selects differ in number between domains by no more than its skew, as a must
 // or as a preference. Pods without constraints of their own get those of the profile, applied to the pods that the same
 // services and controllers select.
-import { ClusterEvent, type NodeInfo } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { NodeInfo } from '../core/node-info.ts';
 import {
   type ClusterView,
   type FilterPlugin,
@@ -12,10 +13,11 @@ import {
   type ScorePlugin,
 } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
-import { type SpreadConstraint, selectorText } from '../pods/pod-terms.ts';
+import type { SpreadConstraint } from '../pods/pod-terms.ts';
 import type { SpreadCounts } from '../topology/spread-counts.ts';
-import type { NodeSelection, PodSelection } from '../topology/topology-index.ts';
+import type { NodeSelection } from '../topology/topology-index.ts';
 import { eligibilityId, nodeEligibility } from './node-eligibility.ts';
+import { podsSelected } from './selected-pods.ts';
 
 const HELPED_BY =
   ClusterEvent.nodeAdded |
@@ -70,14 +72,14 @@ function constraintsOf(
 ): readonly SpreadConstraint[] {
   if (pod.spread.length > 0) return pod.spread.filter((each) => each.required === required);
   const defaults = defaultConstraints.filter((each) => each.required === required);
-  const selector = defaults.length === 0 ? undefined : cluster.selectorOfOwners(pod);
+  const selector = defaults.length === 0 ? undefined : cluster.objects.owners.selectorOf(pod);
   return selector === undefined ? [] : defaults.map((each) => ({ ...each, selector }));
 }
 
 function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], cluster: ClusterView): PreparedFilter {
   const nodes = eligibleNodes(pod, constraints, true);
   const checks = constraints.map(({ maxSkew, topologyKey, selector }) => {
-    const selection = podsOf(pod, selector);
+    const selection = podsSelected(pod.namespace, selector);
     const counts = cluster.topology.spreadCounts(selection, topologyKey, nodes);
     const own = selector.matches(pod.labels) ? 1 : 0;
     return { topologyKey, selection, counts, own, maxSkew, change: 0 };
@@ -100,15 +102,6 @@ function prepareFilter(pod: PodInfo, constraints: readonly SpreadConstraint[], c
     reset() {
       for (const each of checks) each.change = 0;
     },
-  };
-}
-
-/** Pods of the namespace that the selector matches; those that are being deleted make room already. */
-function podsOf({ namespace }: PodInfo, selector: SpreadConstraint['selector']): PodSelection {
-  return {
-    id: `spread\n${namespace}\n${selectorText(selector)}`,
-    namespaces: [namespace],
-    matches: (other, labels, deleting) => other === namespace && !deleting && selector.matches(labels),
   };
 }
 
@@ -147,7 +140,7 @@ function scorer({ pod, constraints, needsAllLabels, cluster, feasible }: Scored,
     needsAllLabels && !constraints.every(({ topologyKey }) => node.labels.has(topologyKey));
   const counted = feasible.filter((node) => !ignored(node));
   const preferences = constraints.map(({ topologyKey, maxSkew, selector }): Preference => {
-    const counts = cluster.topology.spreadCounts(podsOf(pod, selector), topologyKey, nodes);
+    const counts = cluster.topology.spreadCounts(podsSelected(pod.namespace, selector), topologyKey, nodes);
     const domains = topologyKey === hostnameLabel ? counted.length : valuesOf(topologyKey, counted);
     return { topologyKey, counts, maxSkew, weight: Math.log(domains + 2) };
   });

@@ -1,7 +1,8 @@
 // TaintToleration: keeps pods off nodes with a NoSchedule or NoExecute taint that they do not tolerate, and prefers
 // nodes with fewer PreferNoSchedule taints that they do not tolerate.
 
-import { ClusterEvent, type Taint } from '../core/node-info.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { Taint } from '../core/node-info.ts';
 import { type FilterPlugin, refusal, type ScorePlugin, type Status } from '../framework/framework.ts';
 import { tolerates } from './tolerations.ts';
 

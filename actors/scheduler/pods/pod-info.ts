@@ -2,9 +2,10 @@
 // state (cluster-state.ts) and no queue state (queue.ts).
 
 import type { JsonObject } from '../../../api/json-value.ts';
-import { asList, asNumber, asObject, asText, asTextMap, asTexts } from '../../../api/object-fields.ts';
+import { asList, asNumber, asObject, asText, asTextMap, asTimeMs } from '../../../api/object-fields.ts';
 import type { Labels } from '../../../api/selectors/label-requirement.ts';
-import { countOf } from '../../../values/quantity.ts';
+import { type NodeTerm, readNodeTerm, type WeightedNodeTerm } from './node-terms.ts';
+import { type PodRequest, readRequest } from './pod-request.ts';
 import {
   NO_AFFINITY,
   NO_SPREAD,
@@ -13,16 +14,7 @@ import {
   readSpread,
   type SpreadConstraint,
 } from './pod-terms.ts';
-import { AmountSum, type ResourceAmounts } from './resource-amounts.ts';
-import { unknownDemands } from './unknown-demands.ts';
-
-/** A port that a container claims on its node. */
-export interface HostPort {
-  /** `0.0.0.0` stands for every address of the node. */
-  readonly ip: string;
-  readonly protocol: string;
-  readonly port: number;
-}
+import { NO_VOLUMES, type PodVolumes, readVolumes } from './pod-volumes.ts';
 
 /** `operator` empty means Equal; an empty key or effect matches any. */
 export interface Toleration {
@@ -32,29 +24,24 @@ export interface Toleration {
   readonly effect: string;
 }
 
-/** One requirement of a node selector term, as written. */
-export interface NodeRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values: readonly string[];
-}
-
-/** All requirements of a term must hold. A term without any matches no node. */
-export interface NodeTerm {
-  readonly matchExpressions: readonly NodeRequirement[];
-  readonly matchFields: readonly NodeRequirement[];
-}
-
 /** Where a pod may and would rather go. Only kept for pods that still need a node. */
 export interface PodConstraints {
   readonly nodeSelector: ReadonlyMap<string, string>;
   /** Any of the terms must match; undefined asks for nothing, an empty list matches no node. */
   readonly requiredNodeTerms: readonly NodeTerm[] | undefined;
-  readonly preferredNodeTerms: readonly { readonly weight: number; readonly term: NodeTerm }[];
+  readonly preferredNodeTerms: readonly WeightedNodeTerm[];
   readonly tolerations: readonly Toleration[];
 }
 
-export interface PodInfo {
+/** The controller that made a pod. */
+export interface PodOwner {
+  /** `<apiVersion>/<kind>`. */
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface PodInfo extends PodRequest {
   /** `<namespace>/<name>`. */
   readonly key: string;
   readonly namespace: string;
@@ -67,33 +54,34 @@ export interface PodInfo {
   readonly groupKey: string;
   readonly schedulerName: string;
   readonly priority: number;
+  /** Its priority gives it no right to the place of others. */
+  readonly neverPreempts: boolean;
+  /** The node it was promised room on; empty when none. */
+  readonly nominatedNode: string;
+  /** When it began to run, in ms since 1970; undefined when it has not. */
+  readonly startedMs: number | undefined;
+  readonly owner: PodOwner | undefined;
+  /** The images of its containers, as written. */
+  readonly images: readonly string[];
+  readonly volumes: PodVolumes;
   /** Empty while unbound. */
   readonly nodeName: string;
   /** The phase is Succeeded or Failed: it holds no resources any more. */
   readonly finished: boolean;
   /** It has a deletionTimestamp. */
   readonly deleting: boolean;
-  readonly request: ResourceAmounts;
-  /** cpu and memory for scoring, where a container that asks for nothing counts as a small one. */
-  readonly scoredMilliCpu: number;
-  readonly scoredMemoryBytes: number;
-  readonly hostPorts: readonly HostPort[];
   readonly constraints: PodConstraints;
   /** Kept for pods that have a node as well: it binds those that come after. */
   readonly affinity: PodAffinity;
   readonly spread: readonly SpreadConstraint[];
-  /** What the pod demands that no plug-in knows; empty for pods that have a node. */
-  readonly unknownDemands: readonly string[];
+  /** Empty: none. */
+  readonly runtimeClass: string;
+  readonly hasOverhead: boolean;
   /** `status.conditions` as stored, for changing one of them. */
   readonly conditions: readonly unknown[];
 }
 
-export const ALL_ADDRESSES = '0.0.0.0';
-const SCORED_MILLI_CPU_DEFAULT = 100;
-const SCORED_MEMORY_BYTES_DEFAULT = 200 * 1024 * 1024;
-
-const NO_HOST_PORTS: readonly HostPort[] = Object.freeze([]);
-const NO_DEMANDS: readonly string[] = Object.freeze([]);
+const NO_IMAGES: readonly string[] = Object.freeze([]);
 const NO_CONDITIONS: readonly unknown[] = Object.freeze([]);
 const NO_CONSTRAINTS: PodConstraints = Object.freeze({
   nodeSelector: new Map<string, string>(),
@@ -118,9 +106,6 @@ export function readPod(object: JsonObject): PodInfo {
   const unbound = nodeName === '';
   const labels = asObject(metadata.labels) as Labels;
   const deleting = asText(metadata.deletionTimestamp) !== '';
-  const containers = asList(spec.containers).map(asObject);
-  const initContainers = asList(spec.initContainers).map(asObject);
-  const overhead = asObject(spec.overhead);
   return {
     key: podKey(namespace, name),
     namespace,
@@ -134,14 +119,18 @@ export function readPod(object: JsonObject): PodInfo {
     nodeName,
     finished: phase === 'Succeeded' || phase === 'Failed',
     deleting,
-    request: requestOf(containers, initContainers, overhead),
-    scoredMilliCpu: scoredRequest(containers, initContainers, overhead, 'cpu', 1000, SCORED_MILLI_CPU_DEFAULT),
-    scoredMemoryBytes: scoredRequest(containers, initContainers, overhead, 'memory', 1, SCORED_MEMORY_BYTES_DEFAULT),
-    hostPorts: hostPortsOf(containers),
+    neverPreempts: spec.preemptionPolicy === 'Never',
+    nominatedNode: asText(status.nominatedNodeName),
+    startedMs: asTimeMs(status.startTime),
+    owner: controllerOf(metadata),
+    images: unbound ? asList(spec.containers).map((container) => asText(asObject(container).image)) : NO_IMAGES,
+    volumes: spec.volumes === undefined ? NO_VOLUMES : readVolumes(spec.volumes, name),
+    ...readRequest(spec),
     constraints: unbound ? constraintsOf(spec) : NO_CONSTRAINTS,
     affinity: spec.affinity === undefined ? NO_AFFINITY : readAffinity(spec.affinity, namespace),
     spread: unbound ? readSpread(spec.topologySpreadConstraints) : NO_SPREAD,
-    unknownDemands: unbound ? unknownDemands(spec) : NO_DEMANDS,
+    runtimeClass: asText(spec.runtimeClassName),
+    hasOverhead: spec.overhead !== undefined && spec.overhead !== null,
     conditions: unbound ? asList(status.conditions) : NO_CONDITIONS,
   };
 }
@@ -171,54 +160,6 @@ function demands(pod: PodInfo): string {
   return JSON.stringify([[...nodeSelector], requiredNodeTerms, tolerations, hostPorts, request, scalars, terms]);
 }
 
-function requestsIn(container: JsonObject): JsonObject {
-  return asObject(asObject(container.resources).requests);
-}
-
-/** The sum over containers, or the largest init container where that is more, plus the overhead. */
-function requestOf(
-  containers: readonly JsonObject[],
-  initContainers: readonly JsonObject[],
-  overhead: JsonObject,
-): ResourceAmounts {
-  const sum = new AmountSum();
-  for (const container of containers) sum.add(requestsIn(container));
-  for (const container of initContainers) sum.raise(requestsIn(container));
-  sum.add(overhead);
-  return sum.amounts();
-}
-
-function scoredRequest(
-  containers: readonly JsonObject[],
-  initContainers: readonly JsonObject[],
-  overhead: JsonObject,
-  resource: 'cpu' | 'memory',
-  scale: 1 | 1000,
-  whenUnset: number,
-): number {
-  let amount = 0;
-  for (const container of containers) amount += countOf(requestsIn(container)[resource], scale) ?? whenUnset;
-  for (const container of initContainers) {
-    amount = Math.max(amount, countOf(requestsIn(container)[resource], scale) ?? whenUnset);
-  }
-  return amount + (countOf(overhead[resource], scale) ?? 0);
-}
-
-function hostPortsOf(containers: readonly JsonObject[]): readonly HostPort[] {
-  let hostPorts: HostPort[] | undefined;
-  for (const container of containers) {
-    for (const entry of asList(container.ports)) {
-      const port = asNumber(asObject(entry).hostPort);
-      if (port <= 0) continue;
-      const ip = asText(asObject(entry).hostIP) || ALL_ADDRESSES;
-      const protocol = asText(asObject(entry).protocol) || 'TCP';
-      hostPorts ??= [];
-      hostPorts.push({ ip, protocol, port });
-    }
-  }
-  return hostPorts ?? NO_HOST_PORTS;
-}
-
 function constraintsOf(spec: JsonObject): PodConstraints {
   const tolerations = asList(spec.tolerations);
   const nodeAffinity = asObject(asObject(spec.affinity).nodeAffinity);
@@ -230,16 +171,17 @@ function constraintsOf(spec: JsonObject): PodConstraints {
     requiredNodeTerms:
       required === undefined || required === null
         ? undefined
-        : asList(asObject(required).nodeSelectorTerms).map(termOf),
+        : asList(asObject(required).nodeSelectorTerms).map(readNodeTerm),
     preferredNodeTerms: preferred.map((entry) => ({
       weight: asNumber(asObject(entry).weight),
-      term: termOf(asObject(entry).preference),
+      term: readNodeTerm(asObject(entry).preference),
     })),
-    tolerations: tolerations.map(tolerationOf),
+    tolerations: tolerations.map(readToleration),
   };
 }
 
-function tolerationOf(value: unknown): Toleration {
+/** One toleration, of a pod or of a runtime class. */
+export function readToleration(value: unknown): Toleration {
   const toleration = asObject(value);
   return {
     key: asText(toleration.key),
@@ -249,19 +191,12 @@ function tolerationOf(value: unknown): Toleration {
   };
 }
 
-function termOf(value: unknown): NodeTerm {
-  const term = asObject(value);
-  return {
-    matchExpressions: asList(term.matchExpressions).map(requirementOf),
-    matchFields: asList(term.matchFields).map(requirementOf),
-  };
-}
-
-function requirementOf(value: unknown): NodeRequirement {
-  const requirement = asObject(value);
-  return {
-    key: asText(requirement.key),
-    operator: asText(requirement.operator),
-    values: asTexts(requirement.values),
-  };
+function controllerOf(metadata: JsonObject): PodOwner | undefined {
+  for (const reference of asList(metadata.ownerReferences)) {
+    const { controller, apiVersion, kind, name, uid } = asObject(reference);
+    if (controller === true) {
+      return { kind: `${asText(apiVersion)}/${asText(kind)}`, name: asText(name), uid: asText(uid) };
+    }
+  }
+  return undefined;
 }

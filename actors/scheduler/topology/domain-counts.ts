@@ -31,6 +31,11 @@ export class DomainCounts {
     return domain === undefined ? 0 : (this.domains.get(domain) ?? 0);
   }
 
+  /** The amount on a node itself. */
+  onNode(node: NodeInfo): number {
+    return this.shares.get(node)?.amount ?? 0;
+  }
+
   change(node: NodeInfo, delta: number): void {
     let share = this.shares.get(node);
     if (share === undefined) {

@@ -1,8 +1,8 @@
 import test from 'ava';
+import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
-import { ClusterEvent } from '../../../actors/scheduler/core/node-info.ts';
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
-import { boundPod, type NodeParts, node, zoneOf } from './objects.ts';
+import { boundPod, dialect, type NodeParts, node } from './objects.ts';
 
 const bound = (name: string, on: string, cpu = '1') => readPod(boundPod(name, on, { requests: { cpu } }));
 const names = (state: ClusterState) => state.nodes.map(({ name }) => name);
@@ -27,7 +27,7 @@ const ORDERS: readonly (readonly [title: string, steps: readonly Step[]])[] = [
 
 for (const [title, steps] of ORDERS) {
   test(`what a node has left does not depend on the order of events: ${title}`, (t) => {
-    const state = new ClusterState(zoneOf);
+    const state = new ClusterState(dialect);
     for (const step of steps) step(state);
     const info = state.node('n');
     t.is(info?.podCount, 1);
@@ -38,7 +38,7 @@ for (const [title, steps] of ORDERS) {
 }
 
 test('a node that was only heard of through its pods is not offered, and is forgotten with the last of them', (t) => {
-  const state = new ClusterState(zoneOf);
+  const state = new ClusterState(dialect);
   bindA(state);
   t.deepEqual(names(state), []);
   dropA(state);
@@ -46,7 +46,7 @@ test('a node that was only heard of through its pods is not offered, and is forg
 });
 
 test('a removed node is not offered while its pods linger', (t) => {
-  const state = new ClusterState(zoneOf);
+  const state = new ClusterState(dialect);
   addNode(state);
   bindA(state);
   dropNode(state);
@@ -55,7 +55,7 @@ test('a removed node is not offered while its pods linger', (t) => {
 });
 
 test('a pod that turns up on another node than before leaves the first', (t) => {
-  const state = new ClusterState(zoneOf);
+  const state = new ClusterState(dialect);
   state.setNode('n', node('n'));
   state.setNode('m', node('m'));
   t.is(state.setBound(bound('a', 'n')), ClusterEvent.podAdded);
@@ -82,14 +82,14 @@ const CHANGES: readonly (readonly [title: string, before: NodeParts, after: Node
 
 for (const [title, before, after, events] of CHANGES) {
   test(`an update of a node says what could help pods: ${title}`, (t) => {
-    const state = new ClusterState(zoneOf);
+    const state = new ClusterState(dialect);
     t.is(state.setNode('n', node('n', before)), ClusterEvent.any);
     t.is(state.setNode('n', node('n', after)), events);
   });
 }
 
 test('soft taints are known while a present node has one', (t) => {
-  const state = new ClusterState(zoneOf);
+  const state = new ClusterState(dialect);
   const soft = { taints: [{ ...taint, effect: 'PreferNoSchedule' }] };
   state.setNode('n', node('n', soft));
   state.setNode('m', node('m', soft));

@@ -1,15 +1,28 @@
 import test from 'ava';
+import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { type Choice, feasibleNodesWanted, NodeChooser } from '../../../actors/scheduler/core/node-choice.ts';
-import { ClusterEvent, type NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
+import type { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework/framework.ts';
 import { refusal } from '../../../actors/scheduler/framework/framework.ts';
 import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
+import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
 import { dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
 
-const EMPTY_PROFILE: Profile = { filters: [], scores: [], postFilters: [], reserves: [], permits: [] };
+const EMPTY_PROFILE: Profile = {
+  schedulerName: 'default-scheduler',
+  queueSort: prioritySort,
+  filters: [],
+  scores: [],
+  postFilters: [],
+  reserves: [],
+  permits: [],
+  preBinds: [],
+  binds: [],
+  postBinds: [],
+};
 
 class Chooser {
   private readonly profile: Profile;

@@ -12,6 +12,7 @@ import { DIALECTS } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
 
 export const dialect = DIALECTS.orch;
+const AVOID_ANNOTATION = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
 export const zoneOf = zoneByLabels(dialect);
 
 /** A seeded Random: same seed, same numbers. */
@@ -73,31 +74,36 @@ export function podInfo(name: string, parts: PodParts = {}): PodInfo {
 /** A node with these pods counted in. */
 export function nodeInfo(name: string, parts: NodeParts = {}, pods: readonly PodInfo[] = []): NodeInfo {
   const info = new NodeInfo(name);
-  info.update(node(name, parts));
+  info.update(node(name, parts), AVOID_ANNOTATION);
   for (const each of pods) info.addPod(each);
   return info;
 }
 
 export function newCore(options: Partial<CoreOptions> = {}): SchedulingCore {
   return new SchedulingCore({
-    schedulerName: 'default-scheduler',
-    profile: defaultProfile(dialect),
+    profiles: [defaultProfile(dialect)],
     random: seededRandom(1),
-    zoneOf,
+    dialect,
     ...options,
   });
 }
 
 /** A cluster of nodes made one by one; nothing is known of their pods but what is counted in. */
 export function viewOf(nodes: readonly NodeInfo[]): ClusterView {
-  const { topology, selectorOfOwners } = new ClusterState(zoneOf);
+  const { topology, objects } = new ClusterState(dialect);
+  const imageNodes = new Map<string, number>();
+  for (const name of nodes.flatMap(({ images }) => [...images.keys()])) {
+    imageNodes.set(name, (imageNodes.get(name) ?? 0) + 1);
+  }
   return {
     nodes,
     hasSoftTaints: nodes.some(({ softTaints }) => softTaints.length > 0),
     hasHardTaints: nodes.some(({ hardTaints }) => hardTaints.length > 0),
     hasCordonedNodes: nodes.some(({ unschedulable }) => unschedulable),
+    hasAvoidingNodes: nodes.some(({ avoids }) => avoids.length > 0),
+    imageNodes,
     topology,
     node: (name) => nodes.find((each) => each.name === name),
-    selectorOfOwners,
+    objects,
   };
 }

@@ -1,6 +1,7 @@
 import test from 'ava';
-import { ClusterEvent } from '../../../actors/scheduler/core/node-info.ts';
+import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import { SchedulingQueue } from '../../../actors/scheduler/core/queue.ts';
+import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import { podInfo } from './objects.ts';
 
 const SECOND = 1_000;
@@ -14,11 +15,11 @@ function drain(queue: SchedulingQueue): string[] {
 
 /** Pops the only active pod and finds no node for it. */
 function fail(queue: SchedulingQueue, nowMs: number, helpedBy: number = ClusterEvent.any): void {
-  queue.requeueUnschedulable(queue.pop()!, helpedBy, nowMs);
+  queue.requeueUnschedulable(queue.pop()!, helpedBy, 0, nowMs);
 }
 
 test('pods are tried by priority, then by the time they were added, then by the order they came in', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('late'), 20);
   queue.set(podInfo('first'), 10);
   queue.set(podInfo('second'), 10);
@@ -28,7 +29,7 @@ test('pods are tried by priority, then by the time they were added, then by the 
 });
 
 test('a pod whose priority changes takes its new place', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 1);
   queue.set(podInfo('b'), 2);
   queue.set(podInfo('b', { spec: { priority: 5 } }), 3);
@@ -36,34 +37,34 @@ test('a pod whose priority changes takes its new place', (t) => {
 });
 
 test('the backoff begins at a second, doubles with each attempt, and ends at ten', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   let nowMs = 0;
   for (const seconds of [1, 2, 4, 8, 10, 10]) {
     queue.requeueBackoff(queue.pop()!, nowMs);
     t.is(queue.nextFlushMs(), nowMs + seconds * SECOND);
-    queue.flush(nowMs + seconds * SECOND - 1);
+    queue.flush(nowMs + seconds * SECOND - 1, 1);
     t.is(queue.counts().backoff, 1);
     nowMs += seconds * SECOND;
-    queue.flush(nowMs);
+    queue.flush(nowMs, 1);
     t.deepEqual(queue.counts(), { active: 1, backoff: 0, unschedulable: 0 });
   }
 });
 
 test('an event moves an unschedulable pod through its backoff', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 100);
   queue.moveOnEvents(ClusterEvent.nodeAdded, 600, () => true);
   t.deepEqual(queue.counts(), { active: 0, backoff: 1, unschedulable: 0 });
-  queue.flush(1_099);
+  queue.flush(1_099, 1);
   t.is(queue.counts().active, 0);
-  queue.flush(1_100);
+  queue.flush(1_100, 1);
   t.is(queue.counts().active, 1);
 });
 
 test('an event after the backoff makes an unschedulable pod active at once', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0);
   queue.moveOnEvents(ClusterEvent.podRemoved, 1_000, () => true);
@@ -71,7 +72,7 @@ test('an event after the backoff makes an unschedulable pod active at once', (t)
 });
 
 test('an event that cannot help a pod leaves it where it is', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0, ClusterEvent.nodeAdded | ClusterEvent.nodeLabels);
   queue.moveOnEvents(ClusterEvent.podRemoved | ClusterEvent.nodeTaints, 5_000, () => true);
@@ -81,29 +82,40 @@ test('an event that cannot help a pod leaves it where it is', (t) => {
 });
 
 test('a pod that has been unschedulable for a minute is tried again without a reason', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 500);
   t.is(queue.nextFlushMs(), 60_500);
-  queue.flush(60_499);
+  queue.flush(60_499, 1);
   t.is(queue.counts().unschedulable, 1);
-  queue.flush(60_500);
+  queue.flush(60_500, 1);
+  t.is(queue.counts().active, 1);
+});
+
+test('a pod for which nothing has changed in the cluster goes on waiting, and is not tried again', (t) => {
+  const queue = new SchedulingQueue(prioritySort);
+  queue.set(podInfo('a'), 0);
+  queue.requeueUnschedulable(queue.pop()!, ClusterEvent.nodeAdded, 7, 0);
+  queue.flush(60_000, 7);
+  t.is(queue.counts().unschedulable, 1);
+  t.is(queue.nextFlushMs(), 120_000);
+  queue.flush(120_000, 8);
   t.is(queue.counts().active, 1);
 });
 
 test('only the pods that have waited for a minute are flushed', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0);
   queue.set(podInfo('b'), 30_000);
   fail(queue, 30_000);
-  queue.flush(60_000);
+  queue.flush(60_000, 1);
   t.deepEqual(drain(queue), ['a']);
   t.is(queue.nextFlushMs(), 90_000);
 });
 
 test('an update that demands nothing else leaves an unschedulable pod there, with its new state', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0);
   queue.set(podInfo('a', { metadata: { resourceVersion: '9' } }), 5_000);
@@ -112,7 +124,7 @@ test('an update that demands nothing else leaves an unschedulable pod there, wit
 });
 
 test('an update that demands something else tries an unschedulable pod again', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0, ClusterEvent.nodeAdded);
   queue.set(podInfo('a', { spec: { tolerations: [{ operator: 'Exists' }] } }), 5_000);
@@ -120,7 +132,7 @@ test('an update that demands something else tries an unschedulable pod again', (
 });
 
 test('another pod under the same name begins anew', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 0);
   fail(queue, 0);
   queue.set(podInfo('a', { uid: 'other' }), 10);
@@ -130,7 +142,7 @@ test('another pod under the same name begins anew', (t) => {
 });
 
 test('a removed pod is in none of the queues', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   for (const name of ['active', 'backoff', 'unschedulable']) queue.set(podInfo(name), 0);
   queue.pop();
   queue.requeueBackoff(queue.pop()!, 0);
@@ -143,10 +155,10 @@ test('a removed pod is in none of the queues', (t) => {
 });
 
 test('a pod that was put back keeps its attempts and the time it was first seen', (t) => {
-  const queue = new SchedulingQueue();
+  const queue = new SchedulingQueue(prioritySort);
   queue.set(podInfo('a'), 5);
   queue.requeueBackoff(queue.pop()!, 10);
-  queue.flush(2_000);
+  queue.flush(2_000, 1);
   const queued = queue.pop();
   t.is(queued?.attempts, 2);
   t.is(queued?.firstQueuedMs, 5);

@@ -25,6 +25,14 @@ class RecordingPort implements ClusterPort {
     return this.code;
   }
 
+  async patchObject() {
+    return this.code;
+  }
+
+  async deletePod() {
+    return this.code;
+  }
+
   async createEvent(_namespace: string, event: object) {
     this.created.push(event as Body);
     return this.code;
@@ -184,8 +192,13 @@ test('the condition is added to those the pod has, and keeps its transition time
     message: 'old',
     lastTransitionTime: 'T',
   };
-  conditions.unscheduled(queue(podInfo('a', { status: { conditions: [other] } })), 'Unschedulable', 'new');
-  conditions.unscheduled(queue(podInfo('b', { status: { conditions: [before, other] } })), 'Unschedulable', 'new');
+  conditions.unscheduled(queue(podInfo('a', { status: { conditions: [other] } })), 'Unschedulable', 'new', undefined);
+  conditions.unscheduled(
+    queue(podInfo('b', { status: { conditions: [before, other] } })),
+    'Unschedulable',
+    'new',
+    undefined,
+  );
   await settlePromises();
   const after = { type: 'PodScheduled', status: 'False', lastProbeTime: null, reason: 'Unschedulable', message: 'new' };
   t.deepEqual(
@@ -201,10 +214,10 @@ test('a condition that says so already is not written', async (t) => {
   const { port, conditions, queue } = setUp();
   const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'no room' };
   const pod = queue(podInfo('a', { status: { conditions: [condition] } }));
-  conditions.unscheduled(pod, 'Unschedulable', 'no room');
+  conditions.unscheduled(pod, 'Unschedulable', 'no room', undefined);
   await settlePromises();
   t.is(port.patches.length, 0);
-  conditions.unscheduled(pod, 'SchedulerError', 'no room');
+  conditions.unscheduled(pod, 'SchedulerError', 'no room', undefined);
   await settlePromises();
   t.is(port.patches.length, 1);
 });
@@ -213,8 +226,8 @@ test('a pod that left the queue before its turn gets no condition', async (t) =>
   const { port, conditions, pods, queue, writes } = setUp({ inFlightMax: 1, queuedMax: 9 });
   let finish = () => {};
   writes.offer('busy', () => new Promise((resolve) => (finish = () => resolve(true))));
-  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room');
-  conditions.unscheduled(queue(podInfo('b')), 'Unschedulable', 'no room');
+  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room', undefined);
+  conditions.unscheduled(queue(podInfo('b')), 'Unschedulable', 'no room', undefined);
   pods.delete('default/a');
   pods.set('default/b', podInfo('b', { uid: 'successor' }));
   finish();
@@ -225,7 +238,7 @@ test('a pod that left the queue before its turn gets no condition', async (t) =>
 test('a conflict is tried again from the newer state of the pod, a few times', async (t) => {
   const { time, port, conditions, queue } = setUp();
   port.code = 409;
-  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room');
+  conditions.unscheduled(queue(podInfo('a')), 'Unschedulable', 'no room', undefined);
   await time.advance();
   queue(podInfo('a', { metadata: { resourceVersion: '8' } }));
   await time.advance(60_000);

@@ -110,8 +110,8 @@ test('one batch is under way while the next gathers, and none is larger than all
     [100, 256, 256, 256, 32],
   );
   t.is(new Set(cluster.binds.flat().map(({ name }) => name)).size, 900);
-  t.is(cluster.metrics.read('scheduler_binding_batch_size{profile="default-scheduler"}'), 5);
-  t.is(cluster.metrics.read('scheduler_binding_batch_size_sum{profile="default-scheduler"}'), 900);
+  t.is(cluster.metrics.read('scheduler_binding_batch_size'), 5);
+  t.is(cluster.metrics.read('scheduler_binding_batch_size_sum'), 900);
 });
 
 test('a turn decides about a bounded number of pods', async (t) => {
@@ -361,28 +361,60 @@ test('settings of the scheduler can be overridden', (t) => {
   t.is(schedulerActor.settings?.bindingBatchMax, 256);
 });
 
-const UNKNOWN_DEMANDS: readonly (readonly [demand: string, spec: JsonObject])[] = [
-  ['volumes that belong to nodes', { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] }],
-  ['a runtime class', { runtimeClassName: 'sandboxed' }],
+const UNMET: readonly (readonly [title: string, spec: JsonObject, reason: string])[] = [
+  [
+    'a claim that does not exist',
+    { volumes: [{ name: 'v', persistentVolumeClaim: { claimName: 'c' } }] },
+    'persistentvolumeclaim "c" not found',
+  ],
+  ['a runtime class that does not exist', { runtimeClassName: 'sandboxed' }, 'there is no runtime class "sandboxed"'],
 ];
 
-for (const [demand, spec] of UNKNOWN_DEMANDS) {
-  test(`a pod that demands ${demand} waits, and its condition says why`, async (t) => {
+for (const [title, spec, reason] of UNMET) {
+  test(`a pod with ${title} waits, and its condition says why`, async (t) => {
     const { cluster, status } = await running([nodeEvent(node('n')), podEvent(pod('a', { spec }))]);
     t.deepEqual(cluster.binds, []);
     t.is(status().unschedulable, 1);
     const [write] = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
+    const message = `0/1 nodes are available: 1 ${reason}.`;
     t.like(write?.body, {
-      status: {
-        conditions: [
-          {
-            type: 'PodScheduled',
-            status: 'False',
-            reason: 'Unschedulable',
-            message: `0/1 nodes are available: 1 this scheduler does not support ${demand}.`,
-          },
-        ],
-      },
+      status: { conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }] },
     });
   });
 }
+
+test('victims are deleted, the pod is promised their place, and gets it when they are gone', async (t) => {
+  const minor = (name: string) => podEvent(boundPod(name, 'n', { requests: { cpu: '2' } }));
+  const { cluster, feed } = await running([nodeEvent(node('n')), minor('a'), minor('b')]);
+  await feed(podEvent(pod('p', { requests: { cpu: '3' }, spec: { priority: 10 } })));
+  const deleted = cluster.writes.filter(({ request }) => request.verb === 'delete');
+  t.deepEqual(deleted.map(({ request, body }) => [request.target.name, body.preconditions]).sort(), [
+    ['a', { uid: 'uid-a' }],
+    ['b', { uid: 'uid-b' }],
+  ]);
+  t.is(cluster.events('Preempted').length, 2);
+  t.is(cluster.events('Preempted')[0]?.message, 'Preempted by default/p on node n');
+  const statuses = cluster.writes.filter(({ request }) => request.target.subresource === 'status');
+  t.like(statuses[0]?.body, { status: { nominatedNodeName: 'n' } });
+  t.is(cluster.metrics.read('scheduler_preemption_attempts_total'), 1);
+  t.deepEqual(cluster.binds, []);
+  await feed(minor('a'), podEvent(boundPod('a', 'n'), 'delete'), podEvent(boundPod('b', 'n'), 'delete'));
+  await cluster.time.advance(2_000);
+  t.deepEqual(
+    cluster.binds.flat().map(({ name }) => name),
+    ['p'],
+  );
+});
+
+test('a victim that cannot be deleted takes the promise back, and the pod tries again', async (t) => {
+  const { cluster, feed, status } = await running(
+    [nodeEvent(node('n')), podEvent(boundPod('a', 'n', { requests: { cpu: '2' } }))],
+    (fake) => {
+      fake.onWrite = ({ verb }) => (verb === 'delete' ? 403 : 200);
+    },
+  );
+  await feed(podEvent(pod('p', { requests: { cpu: '3' }, spec: { priority: 10 } })));
+  t.is(status().backoff, 1);
+  await cluster.time.advance(1_500);
+  t.is(cluster.writes.filter(({ request }) => request.verb === 'delete').length, 2);
+});

@@ -7,13 +7,16 @@ import { normalizeScores } from '../../../../actors/scheduler/core/node-choice.t
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';
-import { boundPod, type NodeParts, node, type PodParts, pod, zoneOf } from '../objects.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { boundPod, dialect, type NodeParts, node, type PodParts, pod } from '../objects.ts';
 
 export interface ClusterParts {
   /** By name. */
   readonly nodes: Readonly<Record<string, NodeParts>>;
   /** Placed ones: the name begins with the node's and a slash. */
   readonly placed?: Readonly<Record<string, PodParts>>;
+  /** Everything else, by storage key; the namespace is `default` where there is one. */
+  readonly objects?: Readonly<Record<string, readonly JsonObject[]>>;
   readonly pod?: PodParts;
 }
 
@@ -30,12 +33,18 @@ export interface ClusterScoreCase extends ClusterParts {
 }
 
 /** A cluster with everything of a case in it. */
-export function clusterOf({ nodes, placed = {} }: ClusterParts): ClusterState {
-  const cluster = new ClusterState(zoneOf);
+export function clusterOf({ nodes, placed = {}, objects = {} }: ClusterParts): ClusterState {
+  const cluster = new ClusterState(dialect);
   for (const [name, parts] of Object.entries(nodes)) cluster.setNode(name, node(name, parts));
   for (const [path, parts] of Object.entries(placed)) {
     const [onto = '', name = ''] = path.split('/');
     cluster.setBound(readPod(boundPod(`${onto}-${name}`, onto, parts)));
+  }
+  for (const [storageKey, list] of Object.entries(objects)) {
+    for (const object of list) {
+      const { namespace = '', name } = object.metadata as { readonly namespace?: string; readonly name: string };
+      cluster.objects.set(storageKey, namespace, name, object);
+    }
   }
   return cluster;
 }

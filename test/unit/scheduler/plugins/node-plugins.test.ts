@@ -3,12 +3,12 @@ import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { balancedAllocation } from '../../../../actors/scheduler/plugins/balanced-allocation.ts';
-import { leastAllocated } from '../../../../actors/scheduler/plugins/least-allocated.ts';
 import { nodeAffinity } from '../../../../actors/scheduler/plugins/node-affinity.ts';
 import { nodeName } from '../../../../actors/scheduler/plugins/node-name.ts';
 import { nodePorts } from '../../../../actors/scheduler/plugins/node-ports.ts';
 import { nodeResourcesFit } from '../../../../actors/scheduler/plugins/node-resources-fit.ts';
 import { nodeUnschedulable } from '../../../../actors/scheduler/plugins/node-unschedulable.ts';
+import { leastAllocated } from '../../../../actors/scheduler/plugins/resource-scores.ts';
 import { taintToleration } from '../../../../actors/scheduler/plugins/taint-toleration.ts';
 import { dialect, type NodeParts, nodeInfo, type PodParts, podInfo, viewOf } from '../objects.ts';
 
@@ -41,7 +41,7 @@ function filterCases(plugin: FilterPlugin, cases: readonly FilterCase[]): void {
 const one = { requests: { cpu: '1', memory: '1Gi' } };
 const small: NodeParts = { allocatable: { cpu: '2', memory: '2Gi', 'ephemeral-storage': '1Gi', pods: '2' } };
 
-filterCases(nodeResourcesFit, [
+filterCases(nodeResourcesFit(), [
   { title: 'a pod that fills the node exactly fits', pod: one, node: small, others: [one], reasons: [] },
   {
     title: 'a thousandth of a cpu too much does not fit',
@@ -258,7 +258,7 @@ const TERMS: readonly (readonly [term: object, matches: boolean])[] = [
   [{}, false],
 ];
 
-filterCases(nodeAffinity, [
+filterCases(nodeAffinity(), [
   { title: 'a pod that asks for nothing goes anywhere', reasons: [] },
   {
     title: 'all labels of the node selector match',
@@ -386,7 +386,7 @@ function scoreCases(plugin: ScorePlugin, cases: readonly ScoreCase[]): void {
 const ten: NodeParts = { allocatable: { cpu: '10', memory: '10000Mi' } };
 const unsized = { requests: { cpu: '0', memory: '0' } };
 
-scoreCases(leastAllocated, [
+scoreCases(leastAllocated(), [
   { title: 'an empty node and a pod of no size score 100', pod: unsized, node: ten, score: 100 },
   { title: 'half of both used scores 50', pod: { requests: { cpu: '5', memory: '5000Mi' } }, node: ten, score: 50 },
   {
@@ -439,7 +439,7 @@ const preferring = (...terms: (readonly [number, object])[]): PodParts => ({
   },
 });
 
-scoreCases(nodeAffinity, [
+scoreCases(nodeAffinity(), [
   { title: 'a pod that prefers nothing is skipped', score: null },
   {
     title: 'the weights of matching preferences are added',

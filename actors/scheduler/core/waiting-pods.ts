@@ -1,0 +1,71 @@
+// Pods that a permit plug-in makes wait between reservation and binding. Each waits until every plug-in that asked for it
+// has allowed it, one of them rejects it, or its time is up. Pure: time comes in as numbers.
+import { refusal, type Status } from '../framework/framework.ts';
+
+interface Waiting {
+  /** When each plug-in's patience ends. */
+  readonly untilMs: Map<string, number>;
+  readonly onDone: (status: Status | null) => void;
+}
+
+export class WaitingPods {
+  private readonly byUid = new Map<string, Waiting>();
+
+  get size(): number {
+    return this.byUid.size;
+  }
+
+  /** The pod waits; `onDone` is called once, with null when it may go on. */
+  add(uid: string, untilMs: ReadonlyMap<string, number>, onDone: (status: Status | null) => void): void {
+    this.byUid.set(uid, { untilMs: new Map(untilMs), onDone });
+  }
+
+  /** The uids of the pods that wait. */
+  uids(): readonly string[] {
+    return [...this.byUid.keys()];
+  }
+
+  /** The plug-in has nothing against the pod any more. */
+  allow(uid: string, plugin: string): void {
+    const waiting = this.byUid.get(uid);
+    if (waiting === undefined || !waiting.untilMs.delete(plugin) || waiting.untilMs.size > 0) return;
+    this.end(uid, waiting, null);
+  }
+
+  /** The pod is not to be bound. Answers whether it waited. */
+  reject(uid: string, reason: string): boolean {
+    const waiting = this.byUid.get(uid);
+    if (waiting === undefined) return false;
+    this.end(uid, waiting, refusal('unschedulable', 0, reason));
+    return true;
+  }
+
+  /** Rejects those whose time is up. */
+  expire(nowMs: number): void {
+    for (const [uid, waiting] of this.byUid) {
+      for (const [plugin, untilMs] of waiting.untilMs) {
+        if (untilMs > nowMs) continue;
+        this.end(
+          uid,
+          waiting,
+          refusal('unschedulable', 0, `rejected due to timeout after waiting at plugin ${plugin}`),
+        );
+        break;
+      }
+    }
+  }
+
+  /** When `expire` next has something to do; undefined when never. */
+  nextDueMs(): number | undefined {
+    let dueMs: number | undefined;
+    for (const { untilMs } of this.byUid.values()) {
+      for (const each of untilMs.values()) dueMs = Math.min(dueMs ?? each, each);
+    }
+    return dueMs;
+  }
+
+  private end(uid: string, { onDone }: Waiting, status: Status | null): void {
+    this.byUid.delete(uid);
+    onDone(status);
+  }
+}

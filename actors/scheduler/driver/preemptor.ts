@@ -1,0 +1,71 @@
+// Makes the room that a pod was promised: deletes the victims, tells of it, and takes back the promises of others that no
+// longer hold. When a victim cannot be deleted, the promise is taken back and the pod tries again.
+import type { Clock } from '../../../runtime/environment.ts';
+import type { PreemptionOrder } from '../core/decision.ts';
+import type { SchedulingCore } from '../core/scheduling-core.ts';
+import type { WaitingPods } from '../core/waiting-pods.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import type { ClusterPort } from './cluster-port.ts';
+import type { EventRecorder } from './event-recorder.ts';
+import type { SchedulerMetrics } from './scheduler-metrics.ts';
+
+export interface PreemptorParts {
+  readonly core: SchedulingCore;
+  readonly port: ClusterPort;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly waiting: WaitingPods;
+  readonly metrics: SchedulerMetrics;
+  /** Something was taken back: there may be pods to decide about. */
+  readonly onChange: () => void;
+  /** An invariant is broken. */
+  readonly crash: (error: unknown) => void;
+}
+
+const NOT_FOUND = 404;
+const CONFLICT = 409;
+const ERROR = 400;
+
+export class Preemptor {
+  private readonly parts: PreemptorParts;
+
+  constructor(parts: PreemptorParts) {
+    this.parts = parts;
+  }
+
+  /** Does what was decided, beside everything else. The pod's own status is the condition writer's. */
+  carryOut(pod: PodInfo, order: PreemptionOrder): void {
+    const { metrics, crash } = this.parts;
+    if (order.node === '') return;
+    metrics.preemptionAttempts.add(1);
+    metrics.preemptionVictims.observe(order.victims.length);
+    this.makeRoom(pod, order).catch(crash);
+  }
+
+  private async makeRoom(pod: PodInfo, { node, victims, displaced }: PreemptionOrder): Promise<void> {
+    const { core, clock, onChange } = this.parts;
+    const gone = await Promise.all(victims.map((victim) => this.evict(victim, pod, node)));
+    if (gone.includes(false)) {
+      core.takeBackPromise(pod, clock.monotonicMs());
+      onChange();
+    }
+    await Promise.all(displaced.map((other) => this.clearNomination(other)));
+  }
+
+  /** Answers whether the victim leaves. One that was not bound yet is kept from it, which frees its place at once. */
+  private async evict(victim: PodInfo, pod: PodInfo, node: string): Promise<boolean> {
+    const { port, events, waiting } = this.parts;
+    if (waiting.reject(victim.uid, 'preempted')) return true;
+    if (victim.deleting) return true;
+    const code = await port.deletePod(victim.namespace, victim.name, victim.uid).catch(() => 0);
+    if (code === NOT_FOUND || code === CONFLICT) return true;
+    if (code === 0 || code >= ERROR) return false;
+    events.preempted(victim, pod, node);
+    return true;
+  }
+
+  private async clearNomination({ namespace, name, uid }: PodInfo): Promise<void> {
+    const patch = { metadata: { uid }, status: { nominatedNodeName: null } };
+    await this.parts.port.patchPodStatus(namespace, name, patch).catch(() => 0);
+  }
+}

@@ -1,0 +1,99 @@
+// ServiceAffinity: pods of a service run on nodes that have the same values of some labels, and would rather spread over
+// the values of others.
+import { labelSelectorFromMap } from '../../../api/selectors/label-selector.ts';
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { NodeInfo } from '../core/node-info.ts';
+import { type ClusterView, type FilterPlugin, refusal, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import { podsSelected } from './selected-pods.ts';
+
+export interface ServiceAffinityArgs {
+  readonly affinityLabels: readonly string[];
+  readonly antiAffinityLabelsPreference: readonly string[];
+}
+
+const ELSEWHERE = refusal(
+  'unschedulable',
+  ClusterEvent.nodeAdded |
+    ClusterEvent.nodeLabels |
+    ClusterEvent.podAdded |
+    ClusterEvent.podRemoved |
+    ClusterEvent.services,
+  "node(s) didn't match service affinity",
+);
+
+export function serviceAffinity(args: ServiceAffinityArgs, hostnameLabel: string): FilterPlugin & ScorePlugin {
+  return {
+    name: 'ServiceAffinity',
+    prepareFilter(pod, cluster) {
+      const wanted = wantedValues(pod, cluster, args.affinityLabels, hostnameLabel);
+      if (wanted.size === 0) return null;
+      return ({ labels }) => {
+        for (const [key, value] of wanted) if (labels.get(key) !== value) return ELSEWHERE;
+        return null;
+      };
+    },
+    prepareScore(pod, cluster) {
+      const { antiAffinityLabelsPreference: keys } = args;
+      const [service] = cluster.objects.owners.servicesOf(pod);
+      if (keys.length === 0) return null;
+      const selected = service === undefined ? undefined : labelSelectorFromMap(Object.fromEntries(service));
+      const counts =
+        selected === undefined
+          ? undefined
+          : cluster.topology.domainCounts(podsSelected(pod.namespace, selected), hostnameLabel);
+      return {
+        score: (node) => counts?.onNode(node) ?? 0,
+        normalize: (scores, count, nodes) => spreadOverValues(scores, count, nodes, keys),
+      };
+    },
+  };
+}
+
+/** The values that the pod asks for itself, and for the rest those of a node that a pod of its service is on. */
+function wantedValues(
+  pod: PodInfo,
+  { objects, topology, nodes }: ClusterView,
+  keys: readonly string[],
+  hostnameLabel: string,
+): ReadonlyMap<string, string> {
+  const wanted = new Map<string, string>();
+  for (const key of keys) {
+    const value = pod.constraints.nodeSelector.get(key);
+    if (value !== undefined) wanted.set(key, value);
+  }
+  if (wanted.size === keys.length || objects.owners.servicesOf(pod).length === 0) return wanted;
+  const like = podsSelected(pod.namespace, labelSelectorFromMap(pod.labels));
+  const counts = topology.domainCounts(like, hostnameLabel);
+  const host = counts.unused ? undefined : nodes.find((node) => counts.onNode(node) > 0);
+  for (const key of host === undefined ? [] : keys) {
+    const value = host?.labels.get(key);
+    if (value !== undefined && !wanted.has(key)) wanted.set(key, value);
+  }
+  return wanted;
+}
+
+/** For each label: the fewer of the service's pods share a node's value of it, the more; a node without it gets nothing. */
+function spreadOverValues(
+  scores: Float64Array,
+  count: number,
+  nodes: readonly NodeInfo[],
+  keys: readonly string[],
+): void {
+  let pods = 0;
+  for (let at = 0; at < count; at++) pods += scores[at]!;
+  const totals = new Float64Array(count);
+  for (const key of keys) {
+    const byValue = new Map<string, number>();
+    for (let at = 0; at < count; at++) {
+      const value = nodes[at]!.labels.get(key);
+      if (value !== undefined) byValue.set(value, (byValue.get(value) ?? 0) + scores[at]!);
+    }
+    for (let at = 0; at < count; at++) {
+      const value = nodes[at]!.labels.get(key);
+      if (value === undefined) continue;
+      totals[at]! += (pods === 0 ? SCORE_MAX : (SCORE_MAX * (pods - byValue.get(value)!)) / pods) / keys.length;
+    }
+  }
+  for (let at = 0; at < count; at++) scores[at] = Math.trunc(totals[at]!);
+}

@@ -1,0 +1,208 @@
+// VolumeBinding: a pod goes where its bound volumes can be reached, and where its claims that wait for their first
+// consumer get a volume, found or made. What is found is reserved with the node and written before the pod is bound.
+import { ClusterEvent } from '../core/cluster-event.ts';
+import type { NodeInfo } from '../core/node-info.ts';
+import {
+  type BindingContext,
+  type FilterPlugin,
+  type PreBindPlugin,
+  type ReservePlugin,
+  refusal,
+  type Status,
+} from '../framework/framework.ts';
+import type { Claim, Volume } from '../objects/volume-objects.ts';
+import type { VolumeReservation, VolumeState } from '../objects/volume-state.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import type { ClaimUse } from '../pods/pod-volumes.ts';
+import { matchingVolume, provisioning, reachable } from './volume-match.ts';
+
+const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.volumes;
+const OUT_OF_REACH = refusal('unresolvable', HELPED_BY, 'node(s) had volume node affinity conflict');
+const NONE_TO_BIND = refusal('unresolvable', HELPED_BY, "node(s) didn't find available persistent volumes to bind");
+const TOO_LITTLE_ROOM = refusal('unresolvable', HELPED_BY, 'node(s) did not have enough free storage');
+const NO_SUCH_VOLUME = refusal(
+  'unresolvable',
+  HELPED_BY,
+  'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
+);
+const WAITS_FOR_BINDING = 'pod has unbound immediate PersistentVolumeClaims';
+const RECHECK_MS = 1_000;
+
+export interface VolumeBindingArgs {
+  /** How long a pod waits before it is bound for its volumes to be bound or made. */
+  readonly bindTimeoutMs: number;
+}
+
+/** A pod's claims, sorted by what is to be done about them. */
+interface PodClaims {
+  readonly bound: readonly (Volume | undefined)[];
+  readonly unbound: readonly Claim[];
+}
+
+export function volumeBinding(args: VolumeBindingArgs): FilterPlugin & ReservePlugin & PreBindPlugin {
+  /** By uid, of pods between reservation and binding. */
+  const reserved = new Map<string, { readonly reservation: VolumeReservation; readonly volumes: VolumeState }>();
+  return {
+    name: 'VolumeBinding',
+    prepareFilter(pod, { objects: { volumes } }) {
+      if (pod.volumes.claims.length === 0) return null;
+      const claims = claimsOf(pod, volumes);
+      return 'code' in claims ? claims : (node) => check(claims, node, volumes);
+    },
+    reserve(pod, node, { objects: { volumes } }) {
+      if (pod.volumes.claims.length === 0) return null;
+      const claims = claimsOf(pod, volumes);
+      if ('code' in claims) return claims;
+      const found = find(claims.unbound, node, volumes);
+      if ('code' in found) return found;
+      if (found.bindings.length + found.provisions.length === 0) return null;
+      volumes.reserve(found);
+      reserved.set(pod.uid, { reservation: found, volumes });
+      return null;
+    },
+    unreserve(pod) {
+      const held = reserved.get(pod.uid);
+      if (held === undefined) return;
+      reserved.delete(pod.uid);
+      held.volumes.release(held.reservation);
+    },
+    preBind(pod, _node, context) {
+      const held = reserved.get(pod.uid);
+      return held === undefined ? null : carryOut(held.reservation, held.volumes, args.bindTimeoutMs, context);
+    },
+    settled(pod) {
+      const held = reserved.get(pod.uid);
+      reserved.delete(pod.uid);
+      held?.volumes.release(held.reservation);
+    },
+  };
+}
+
+/** A Status where the claims can be bound to no node as they are. */
+function claimsOf(pod: PodInfo, volumes: VolumeState): PodClaims | Status {
+  const bound: (Volume | undefined)[] = [];
+  const unbound: Claim[] = [];
+  for (const use of pod.volumes.claims) {
+    const claim = volumes.claim(pod.namespace, use.name);
+    const problem = claimProblem(pod, use, claim);
+    if (claim === undefined || problem !== undefined) return refusal('unresolvable', HELPED_BY, problem ?? '');
+    if (claim.bound) bound.push(volumes.volume(claim.volumeName));
+    else if (claim.volumeName === '' && volumes.classes.get(claim.storageClass)?.waitsForConsumer) unbound.push(claim);
+    else return refusal('unresolvable', HELPED_BY, WAITS_FOR_BINDING);
+  }
+  return { bound, unbound };
+}
+
+function claimProblem(pod: PodInfo, { name, ephemeral }: ClaimUse, claim: Claim | undefined): string | undefined {
+  if (claim === undefined) return `persistentvolumeclaim "${name}" not found`;
+  if (claim.lost) return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.volumeName}"`;
+  if (claim.deleting) return `persistentvolumeclaim "${name}" is being deleted`;
+  if (ephemeral && claim.ownerPodUid !== pod.uid) {
+    return `PVC ${claim.namespace}/${name} was not created for pod ${pod.namespace}/${pod.name} (pod is not owner)`;
+  }
+  return undefined;
+}
+
+function check({ bound, unbound }: PodClaims, node: NodeInfo, volumes: VolumeState): Status | null {
+  for (const volume of bound) {
+    if (volume === undefined) return NO_SUCH_VOLUME;
+    if (!reachable(volume, node)) return OUT_OF_REACH;
+  }
+  if (unbound.length === 0) return null;
+  const found = find(unbound, node, volumes);
+  return 'code' in found ? found : null;
+}
+
+/** A volume for each claim on the node, the smallest claims first, or where one could be made. */
+function find(claims: readonly Claim[], node: NodeInfo, volumes: VolumeState): VolumeReservation | Status {
+  const bindings: { claim: Claim; volume: Volume }[] = [];
+  const provisions: Claim[] = [];
+  const taken = new Set<string>();
+  for (const claim of [...claims].sort((a, b) => a.requestBytes - b.requestBytes)) {
+    const selected = volumes.selectedNode(claim);
+    if (selected !== '' && selected !== node.name) return NONE_TO_BIND;
+    const volume = selected === '' ? matchingVolume(claim, node, volumes, taken) : undefined;
+    if (volume !== undefined) {
+      taken.add(volume.name);
+      bindings.push({ claim, volume });
+      continue;
+    }
+    const possible = provisioning(claim, node, volumes);
+    if (possible !== 'possible') return possible === 'impossible' ? NONE_TO_BIND : TOO_LITTLE_ROOM;
+    provisions.push(claim);
+  }
+  return { bindings, provisions, node: node.name };
+}
+
+/** Writes the decision into volumes and claims, and waits for the volume controller and provisioners to do their part. */
+async function carryOut(
+  reservation: VolumeReservation,
+  volumes: VolumeState,
+  timeoutMs: number,
+  context: BindingContext,
+): Promise<Status | null> {
+  const failure = await writeAll(reservation, volumes, context);
+  if (failure !== null) return failure;
+  const endMs = context.nowMs() + timeoutMs;
+  const seen = new Set<string>();
+  for (;;) {
+    const state = progress(reservation, volumes, seen);
+    if (state === 'done') return null;
+    if (state !== 'waiting') return refusal('error', 0, state);
+    if (context.nowMs() >= endMs) return refusal('error', 0, 'timed out waiting for the condition');
+    await context.wait(RECHECK_MS);
+  }
+}
+
+async function writeAll(
+  { bindings, provisions, node }: VolumeReservation,
+  { names }: VolumeState,
+  { port }: BindingContext,
+): Promise<Status | null> {
+  for (const { claim, volume } of bindings) {
+    const { namespace, name, uid, resourceVersion } = claim;
+    if (volume.claim?.uid === uid) continue;
+    const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
+    const code = await port.patchObject('persistentvolumes', '', volume.name, {
+      metadata: { resourceVersion: volume.resourceVersion, annotations: { [names.boundByController]: 'yes' } },
+      spec: { claimRef },
+    });
+    if (code >= 400) return refusal('error', 0, `persistentvolume "${volume.name}" could not be bound (${code})`);
+  }
+  for (const { namespace, name, uid, resourceVersion, selectedNode } of provisions) {
+    if (selectedNode === node) continue;
+    const code = await port.patchObject('persistentvolumeclaims', namespace, name, {
+      metadata: { uid, resourceVersion, annotations: { [names.selectedNode]: node } },
+    });
+    if (code >= 400) return refusal('error', 0, `persistentvolumeclaim "${name}" could not be updated (${code})`);
+  }
+  return null;
+}
+
+/**
+ * Where things stand: a text that is neither word says what went wrong. `seen` holds what was written and has been seen
+ * since: when that is gone again, somebody has taken it back, as provisioners do that cannot make a volume for the node.
+ */
+function progress({ bindings, provisions, node }: VolumeReservation, volumes: VolumeState, seen: Set<string>): string {
+  const stands = (key: string, asWritten: boolean): boolean => {
+    if (asWritten) seen.add(key);
+    return asWritten || !seen.has(key);
+  };
+  let waiting = false;
+  for (const { claim, volume } of bindings) {
+    const now = volumes.volume(volume.name);
+    if (!stands(volume.name, now?.claim?.uid === claim.uid)) return `persistentvolume "${volume.name}" was taken back`;
+  }
+  for (const { name, namespace, uid } of [...bindings.map(({ claim }) => claim), ...provisions]) {
+    const claim = volumes.claim(namespace, name);
+    if (claim?.uid !== uid) return `persistentvolumeclaim "${name}" not found`;
+    if (!claim.bound) waiting = true;
+  }
+  for (const { name, namespace } of provisions) {
+    const claim = volumes.claim(namespace, name);
+    if (!stands(`${namespace}/${name}`, claim?.bound === true || claim?.selectedNode === node)) {
+      return `provisioning failed for PVC "${name}"`;
+    }
+  }
+  return waiting ? 'waiting' : 'done';
+}

@@ -1,0 +1,502 @@
+import test from 'ava';
+import type { FilterPlugin } from '../../../../actors/scheduler/framework/framework.ts';
+import { volumeBinding } from '../../../../actors/scheduler/plugins/volume-binding.ts';
+import { builtInVolumeLimits, csiVolumeLimits } from '../../../../actors/scheduler/plugins/volume-limits.ts';
+import { volumeRestrictions } from '../../../../actors/scheduler/plugins/volume-restrictions.ts';
+import { volumeZone } from '../../../../actors/scheduler/plugins/volume-zone.ts';
+import { dialect, type PodParts } from '../objects.ts';
+import { type ClusterFilterCase, clusterFilterCases, clusterOf, podOf } from './cluster-cases.ts';
+import {
+  boundClaim,
+  CAPACITIES,
+  CLAIMS,
+  CLASSES,
+  CSI_DRIVERS,
+  CSI_NODES,
+  claim,
+  names,
+  onlyOn,
+  storageClass,
+  using,
+  VOLUMES,
+  volume,
+} from './volume-objects.ts';
+
+const nodes = { a: { labels: { zone: 'a' } }, b: { labels: { zone: 'b' } } };
+const everywhere = (reason: string) => ({ a: reason, b: reason });
+
+const DISK_IN_USE = 'node(s) had no available disk';
+const withVolumes = (...volumes: object[]): PodParts => ({ spec: { volumes } });
+const gce = (readOnly: boolean) => withVolumes({ name: 'v', gcePersistentDisk: { pdName: 'd', readOnly } });
+const rbd = (monitors: readonly string[], image = 'i', readOnly = false) =>
+  withVolumes({ name: 'v', rbd: { monitors, pool: 'p', image, readOnly } });
+const iscsi = (iqn: string, readOnly = false) => withVolumes({ name: 'v', iscsi: { iqn, readOnly } });
+const ebs = (...ids: string[]) =>
+  withVolumes(...ids.map((volumeID) => ({ name: volumeID, awsElasticBlockStore: { volumeID } })));
+
+type Restriction = readonly [title: string, pod: PodParts, placed: PodParts, refused: boolean];
+const RESTRICTIONS: readonly Restriction[] = [
+  ['a disk that another pod writes', gce(false), gce(false), true],
+  ['a disk that another pod reads, for writing', gce(false), gce(true), true],
+  ['a disk that both read', gce(true), gce(true), false],
+  ['an EBS volume that both only mount', ebs('v1'), ebs('v1'), true],
+  ['another EBS volume', ebs('v1'), ebs('v2'), false],
+  ['the same image by one of the same monitors', rbd(['m1', 'm2']), rbd(['m2', 'm3']), true],
+  ['the same image by other monitors', rbd(['m1']), rbd(['m2']), false],
+  ['another image', rbd(['m1']), rbd(['m1'], 'j'), false],
+  ['an image that both read', rbd(['m1'], 'i', true), rbd(['m1'], 'i', true), false],
+  ['the same iSCSI target', iscsi('q'), iscsi('q', true), true],
+  ['an iSCSI target that both read', iscsi('q', true), iscsi('q', true), false],
+  ['disks of different kinds with the same name', gce(false), ebs('d'), false],
+];
+clusterFilterCases(
+  volumeRestrictions,
+  RESTRICTIONS.map(
+    ([title, pod, placed, refused]): ClusterFilterCase => ({
+      title: `${title} is ${refused ? 'refused' : 'let in'}`,
+      nodes,
+      placed: { 'a/other': placed },
+      pod,
+      refused: refused ? { a: DISK_IN_USE } : {},
+    }),
+  ),
+);
+
+const ZONE = dialect.spell('topology.@label/zone');
+const OLD_REGION = dialect.spell('failure-domain.beta.@label/region');
+const zoned = { east: { labels: { [ZONE]: 'east' } }, west: { labels: { [ZONE]: 'west' } }, bare: {} };
+const OTHER_ZONE = 'node(s) had no available volume zone';
+const zonedCase = (title: string, labels: object, refused: Readonly<Record<string, string>>): ClusterFilterCase => ({
+  title,
+  nodes: zoned,
+  objects: { [VOLUMES]: [volume('v', {}, { labels })], [CLAIMS]: [boundClaim('c', 'v')] },
+  pod: using('c'),
+  refused,
+});
+clusterFilterCases(volumeZone(dialect), [
+  { title: 'a pod without claims goes anywhere', nodes: zoned, refused: {} },
+  zonedCase('a volume without a zone goes anywhere', {}, {}),
+  zonedCase(
+    'a volume of a zone stays there; nodes without a zone are not looked at',
+    { [ZONE]: 'east' },
+    {
+      west: OTHER_ZONE,
+    },
+  ),
+  zonedCase('a volume of several zones goes to any of them', { [ZONE]: 'east__west' }, {}),
+  zonedCase(
+    'a volume of an old region needs a node with that label',
+    { [OLD_REGION]: 'r' },
+    {
+      east: OTHER_ZONE,
+      west: OTHER_ZONE,
+    },
+  ),
+  {
+    title: 'a claim that waits for its first consumer has no zone yet',
+    nodes: zoned,
+    objects: { [CLAIMS]: [claim('c')], [CLASSES]: [storageClass('slow', 'WaitForFirstConsumer')] },
+    pod: using('c'),
+    refused: {},
+  },
+  {
+    title: 'a claim that is to be bound at once is waited for',
+    nodes: zoned,
+    objects: { [CLAIMS]: [claim('c')], [CLASSES]: [storageClass('slow', 'Immediate')] },
+    pod: using('c'),
+    refused: { east: 'PersistentVolume had no name', west: 'PersistentVolume had no name' },
+  },
+  {
+    title: 'a claim without volume and class is waited for',
+    nodes: zoned,
+    objects: { [CLAIMS]: [claim('c', { storageClassName: '' })] },
+    pod: using('c'),
+    refused: {
+      east: 'PersistentVolumeClaim had no pv name and storageClass name',
+      west: 'PersistentVolumeClaim had no pv name and storageClass name',
+    },
+  },
+]);
+
+const TOO_MANY = 'node(s) exceed max volume count';
+const plugins = new Map(builtInVolumeLimits(dialect.spell('@label/')).map((plugin) => [plugin.name, plugin]));
+const limit = (name: string, count: string) => ({ allocatable: { [`attachable-volumes-${name}`]: count } });
+const many = (count: number, from = 0) => ebs(...Array.from({ length: count }, (_, at) => `v${from + at}`));
+clusterFilterCases(plugins.get('EBSLimits') as FilterPlugin, [
+  { title: 'a pod without such disks goes anywhere', nodes, placed: { 'a/o': many(39) }, refused: {} },
+  { title: '39 disks fit', nodes: { a: {} }, placed: { 'a/o': many(38) }, pod: ebs('x'), refused: {} },
+  { title: '40 do not', nodes: { a: {} }, placed: { 'a/o': many(39) }, pod: ebs('x'), refused: { a: TOO_MANY } },
+  {
+    title: 'a disk that is there already counts once',
+    nodes: { a: {} },
+    placed: { 'a/o': many(39) },
+    pod: ebs('v3'),
+    refused: {},
+  },
+  {
+    title: 'machines of newer types attach 25',
+    nodes: { a: { labels: { [dialect.spell('node.@label/instance-type')]: 'm5.large' } } },
+    placed: { 'a/o': many(25) },
+    pod: ebs('x'),
+    refused: { a: TOO_MANY },
+  },
+  {
+    title: "the node's own limit counts",
+    nodes: { a: limit('aws-ebs', '2') },
+    placed: { 'a/o': many(2) },
+    pod: ebs('x'),
+    refused: { a: TOO_MANY },
+  },
+  {
+    title: 'disks behind claims count, found or still to be made',
+    nodes: { a: limit('aws-ebs', '2') },
+    objects: {
+      [VOLUMES]: [volume('v', { awsElasticBlockStore: { volumeID: 'e' } })],
+      [CLAIMS]: [boundClaim('c', 'v'), claim('d', { storageClassName: 'ebs' })],
+      [CLASSES]: [storageClass('ebs', 'Immediate', { provisioner: dialect.spell('@label/aws-ebs') })],
+    },
+    placed: { 'a/o': ebs('x') },
+    pod: using('c', 'd'),
+    refused: { a: TOO_MANY },
+  },
+  {
+    title: 'where a CSI driver has taken over, its limit counts instead',
+    nodes: { a: limit('aws-ebs', '1') },
+    objects: {
+      [CSI_NODES]: [
+        {
+          metadata: { name: 'a', annotations: { [names.migratedPlugins]: dialect.spell('@label/aws-ebs') } },
+          spec: {},
+        },
+      ],
+    },
+    placed: { 'a/o': many(1) },
+    pod: ebs('x'),
+    refused: {},
+  },
+]);
+for (const [plugin, source, id, limitName] of [
+  ['GCEPDLimits', 'gcePersistentDisk', 'pdName', 'gce-pd'],
+  ['AzureDiskLimits', 'azureDisk', 'diskName', 'azure-disk'],
+  ['CinderLimits', 'cinder', 'volumeID', 'cinder'],
+] as const) {
+  clusterFilterCases(plugins.get(plugin) as FilterPlugin, [
+    {
+      title: 'counts its own disks and no others',
+      nodes: { a: limit(limitName, '1'), b: limit(limitName, '1') },
+      placed: { 'a/o': withVolumes({ name: 'v', [source]: { [id]: 'other' } }), 'b/o': ebs('e') },
+      pod: withVolumes({ name: 'v', [source]: { [id]: 'mine' } }),
+      refused: { a: TOO_MANY },
+    },
+  ]);
+}
+
+const csiNode = (name: string, count: number | undefined) => ({
+  metadata: { name },
+  spec: { drivers: [{ name: 'csi.example.com', ...(count === undefined ? {} : { allocatable: { count } }) }] },
+});
+const csiVolume = (name: string) => volume(name, { csi: { driver: 'csi.example.com', volumeHandle: `h-${name}` } });
+const csiObjects = (count: number | undefined) => ({
+  [CSI_NODES]: [csiNode('a', count)],
+  [VOLUMES]: ['v1', 'v2', 'v3'].map(csiVolume),
+  [CLAIMS]: [
+    boundClaim('c1', 'v1'),
+    boundClaim('c2', 'v2'),
+    boundClaim('c3', 'v3'),
+    claim('d', { storageClassName: 'csi' }),
+  ],
+  [CLASSES]: [storageClass('csi', 'Immediate', { provisioner: 'csi.example.com' })],
+});
+clusterFilterCases(csiVolumeLimits, [
+  {
+    title: 'as many as the driver says fit',
+    nodes: { a: {} },
+    objects: csiObjects(2),
+    placed: { 'a/o': using('c1') },
+    pod: using('c2'),
+    refused: {},
+  },
+  {
+    title: 'one more does not',
+    nodes: { a: {}, b: {} },
+    objects: csiObjects(1),
+    placed: { 'a/o': using('c1') },
+    pod: using('c2'),
+    refused: { a: TOO_MANY },
+  },
+  {
+    title: 'a volume that is there already counts once',
+    nodes: { a: {} },
+    objects: csiObjects(1),
+    placed: { 'a/o': using('c1') },
+    pod: using('c1'),
+    refused: {},
+  },
+  {
+    title: 'a driver without a limit takes any number',
+    nodes: { a: {} },
+    objects: csiObjects(undefined),
+    placed: { 'a/o': using('c1', 'c2') },
+    pod: using('c3'),
+    refused: {},
+  },
+  {
+    title: 'a claim whose volume is still to be made counts',
+    nodes: { a: {} },
+    objects: csiObjects(1),
+    placed: { 'a/o': using('c1') },
+    pod: using('d'),
+    refused: { a: TOO_MANY },
+  },
+]);
+
+const binding = volumeBinding({ bindTimeoutMs: 10_000 });
+const waits = storageClass('slow', 'WaitForFirstConsumer', { provisioner: names.noProvisioner });
+const makes = storageClass('slow', 'WaitForFirstConsumer');
+const NONE = "node(s) didn't find available persistent volumes to bind";
+const OUT_OF_REACH = 'node(s) had volume node affinity conflict';
+const BINDING: readonly (readonly [
+  title: string,
+  objects: Readonly<Record<string, readonly object[]>>,
+  pod: PodParts,
+  refused: Readonly<Record<string, string>>,
+])[] = [
+  ['a pod without claims goes anywhere', {}, {}, {}],
+  ['a claim that does not exist', {}, using('c'), everywhere('persistentvolumeclaim "c" not found')],
+  [
+    'a claim that is being deleted',
+    { [CLAIMS]: [boundClaim('c', 'v', { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    using('c'),
+    everywhere('persistentvolumeclaim "c" is being deleted'),
+  ],
+  [
+    'a claim whose volume is lost',
+    { [CLAIMS]: [claim('c', { volumeName: 'v' }, {}, 'Lost')] },
+    using('c'),
+    everywhere('persistentvolumeclaim "c" bound to non-existent persistentvolume "v"'),
+  ],
+  [
+    'a claim that is to be bound at once and is not',
+    { [CLAIMS]: [claim('c')], [CLASSES]: [storageClass('slow', 'Immediate')] },
+    using('c'),
+    everywhere('pod has unbound immediate PersistentVolumeClaims'),
+  ],
+  [
+    'a claim that is bound to half',
+    { [CLAIMS]: [claim('c', { volumeName: 'v' })], [VOLUMES]: [volume('v')], [CLASSES]: [waits] },
+    using('c'),
+    everywhere('pod has unbound immediate PersistentVolumeClaims'),
+  ],
+  [
+    'a bound volume goes where it can be reached',
+    { [CLAIMS]: [boundClaim('c', 'v')], [VOLUMES]: [volume('v', onlyOn('zone', 'a'))] },
+    using('c'),
+    { b: OUT_OF_REACH },
+  ],
+  [
+    'a bound volume that is not there',
+    { [CLAIMS]: [boundClaim('c', 'v')] },
+    using('c'),
+    everywhere('node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)'),
+  ],
+  [
+    'a claim that waits gets a volume where there is one',
+    { [CLAIMS]: [claim('c')], [VOLUMES]: [volume('v', onlyOn('zone', 'b'))], [CLASSES]: [waits] },
+    using('c'),
+    { a: NONE },
+  ],
+  [
+    'two claims need two volumes',
+    {
+      [CLAIMS]: [claim('c'), claim('d')],
+      [VOLUMES]: [volume('v'), volume('w', onlyOn('zone', 'b'))],
+      [CLASSES]: [waits],
+    },
+    using('c', 'd'),
+    { a: NONE },
+  ],
+  [
+    'a volume that is too small, of another class, taken, leaving, without the mode or not selected will not do',
+    {
+      [CLAIMS]: [claim('c', { selector: { matchLabels: { tier: 'x' } } })],
+      [VOLUMES]: [
+        volume('small', { capacity: { storage: '1Gi' } }, { labels: { tier: 'x' } }),
+        volume('class', { storageClassName: 'fast' }, { labels: { tier: 'x' } }),
+        volume('taken', { claimRef: { namespace: 'default', name: 'other', uid: 'u' } }, { labels: { tier: 'x' } }),
+        volume('leaving', {}, { labels: { tier: 'x' }, deletionTimestamp: '2026-01-01T00:00:00Z' }),
+        volume('mode', { accessModes: ['ReadOnlyMany'] }, { labels: { tier: 'x' } }),
+        volume('block', { volumeMode: 'Block' }, { labels: { tier: 'x' } }),
+        volume('phase', {}, { labels: { tier: 'x' } }, 'Released'),
+        volume('label'),
+      ],
+      [CLASSES]: [waits],
+    },
+    using('c'),
+    everywhere(NONE),
+  ],
+  [
+    'a volume that is kept for the claim is the one, also where it cannot be reached',
+    {
+      [CLAIMS]: [claim('c')],
+      [VOLUMES]: [
+        volume('free'),
+        volume('kept', { claimRef: { namespace: 'default', name: 'c' }, ...onlyOn('zone', 'b') }),
+      ],
+      [CLASSES]: [waits],
+    },
+    using('c'),
+    { a: NONE },
+  ],
+  ['a volume can be made anywhere', { [CLAIMS]: [claim('c')], [CLASSES]: [makes] }, using('c'), {}],
+  [
+    'a volume can be made in the topologies of its class',
+    {
+      [CLAIMS]: [claim('c')],
+      [CLASSES]: [{ ...makes, allowedTopologies: [{ matchLabelExpressions: [{ key: 'zone', values: ['b'] }] }] }],
+    },
+    using('c'),
+    { a: NONE },
+  ],
+  [
+    'a volume that is being made for a node binds the pod to it',
+    { [CLAIMS]: [claim('c', {}, { annotations: { [names.selectedNode]: 'b' } })], [CLASSES]: [makes] },
+    using('c'),
+    { a: NONE },
+  ],
+  [
+    'a driver that says how much room it has is believed',
+    {
+      [CLAIMS]: [claim('c')],
+      [CLASSES]: [makes],
+      [CSI_DRIVERS]: [{ metadata: { name: 'example.com/disks' }, spec: { storageCapacity: true } }],
+      [CAPACITIES]: [
+        {
+          metadata: { namespace: 'default', name: 'x' },
+          storageClassName: 'slow',
+          nodeTopology: { matchLabels: { zone: 'b' } },
+          capacity: '100Gi',
+        },
+        {
+          metadata: { namespace: 'default', name: 'y' },
+          storageClassName: 'slow',
+          nodeTopology: { matchLabels: { zone: 'a' } },
+          capacity: '1Gi',
+        },
+      ],
+    },
+    using('c'),
+    { a: 'node(s) did not have enough free storage' },
+  ],
+  [
+    'a claim made for the pod itself must be its own',
+    { [CLAIMS]: [boundClaim('p-v', 'v')], [VOLUMES]: [volume('v')] },
+    { spec: { volumes: [{ name: 'v', ephemeral: {} }] } },
+    everywhere('PVC default/p-v was not created for pod default/p (pod is not owner)'),
+  ],
+  [
+    'a claim made for the pod itself is used',
+    {
+      [CLAIMS]: [
+        boundClaim('p-v', 'v', {
+          annotations: { [names.bindCompleted]: '' },
+          ownerReferences: [{ kind: 'Pod', uid: 'uid-p', controller: true }],
+        }),
+      ],
+      [VOLUMES]: [volume('v')],
+    },
+    { spec: { volumes: [{ name: 'v', ephemeral: {} }] } },
+    {},
+  ],
+];
+clusterFilterCases(
+  binding,
+  BINDING.map(([title, objects, pod, refused]) => ({ title, nodes, objects: objects as never, pod, refused })),
+);
+
+test('VolumeBinding: what one pod has reserved is not there for the next, until it is given back', (t) => {
+  const objects = { [CLAIMS]: [claim('c'), claim('d')], [VOLUMES]: [volume('v')], [CLASSES]: [waits] };
+  const cluster = clusterOf({ nodes, objects });
+  const [first, second] = [podOf({ nodes, pod: using('c') }), podOf({ nodes, pod: { uid: 'q', ...using('d') } })];
+  const a = cluster.node('a')!;
+  t.is(binding.reserve(first, a, cluster), null);
+  t.deepEqual(binding.reserve(second, a, cluster)?.reasons, [NONE]);
+  binding.unreserve(first, a);
+  t.is(binding.reserve(second, a, cluster), null);
+  binding.unreserve(second, a);
+});
+
+/** A context that records what is written, and whose time passes only in waits. */
+function bindingContext(onWait: () => void) {
+  const patches: [resource: string, name: string, patch: object][] = [];
+  let nowMs = 0;
+  const context = {
+    port: {
+      patchObject: async (resource: string, _namespace: string, name: string, patch: object) => {
+        patches.push([resource, name, patch]);
+        return 200;
+      },
+      bindOne: async () => 201,
+    },
+    nowMs: () => nowMs,
+    wait: async (ms: number) => {
+      nowMs += ms;
+      onWait();
+    },
+  };
+  return { patches, context };
+}
+
+test('VolumeBinding: before the pod is bound its volumes are, and the volume controller is waited for', async (t) => {
+  const objects = {
+    [CLAIMS]: [claim('c'), claim('d', { storageClassName: 'made' })],
+    [VOLUMES]: [volume('v')],
+    [CLASSES]: [waits, storageClass('made', 'WaitForFirstConsumer')],
+  };
+  const cluster = clusterOf({ nodes, objects });
+  const pod = podOf({ nodes, pod: using('c', 'd') });
+  const a = cluster.node('a')!;
+  t.is(binding.reserve(pod, a, cluster), null);
+  let waited = 0;
+  const { patches, context } = bindingContext(() => {
+    if (++waited < 3) return;
+    cluster.objects.set(CLAIMS, 'default', 'c', boundClaim('c', 'v'));
+    cluster.objects.set(CLAIMS, 'default', 'd', boundClaim('d', 'made'));
+  });
+  t.is(await binding.preBind(pod, a, context), null);
+  t.is(waited, 3);
+  t.like(patches[0], [
+    'persistentvolumes',
+    'v',
+    { spec: { claimRef: { namespace: 'default', name: 'c', uid: 'uid-c' } } },
+  ]);
+  t.like(patches[1], ['persistentvolumeclaims', 'd', { metadata: { annotations: { [names.selectedNode]: 'a' } } }]);
+  binding.settled?.(pod);
+  t.is(binding.preBind(pod, a, context), null, 'nothing is left to be done');
+});
+
+test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', async (t) => {
+  const objects = { [CLAIMS]: [claim('d')], [CLASSES]: [makes] };
+  const cluster = clusterOf({ nodes, objects });
+  const pod = podOf({ nodes, pod: using('d') });
+  const a = cluster.node('a')!;
+  binding.reserve(pod, a, cluster);
+  let waited = 0;
+  const { context } = bindingContext(() => {
+    const annotations = ++waited === 1 ? { [names.selectedNode]: 'a' } : {};
+    cluster.objects.set(CLAIMS, 'default', 'd', claim('d', {}, { annotations }));
+  });
+  const status = await binding.preBind(pod, a, context);
+  t.deepEqual(status?.reasons, ['provisioning failed for PVC "d"']);
+  binding.unreserve(pod, a);
+});
+
+test('VolumeBinding: volumes that nobody binds are waited for so long and no longer', async (t) => {
+  const objects = { [CLAIMS]: [claim('d')], [CLASSES]: [makes] };
+  const cluster = clusterOf({ nodes, objects });
+  const pod = podOf({ nodes, pod: using('d') });
+  const a = cluster.node('a')!;
+  binding.reserve(pod, a, cluster);
+  const status = await binding.preBind(pod, a, bindingContext(() => {}).context);
+  t.deepEqual(status?.reasons, ['timed out waiting for the condition']);
+  binding.unreserve(pod, a);
+});
