@@ -6,7 +6,7 @@ import type { FilterPlugin, Plugin, Profile, ScorePlugin } from './framework.ts'
 import { PLUGIN_ARGS, type PluginArgs } from './plugin-args.ts';
 import { type AnyPlugin, type ExtensionPoint, PLUGINS } from './plugin-table.ts';
 
-export interface ProfileParts {
+interface ProfileParts {
   readonly schedulerName: string;
   readonly sets: PluginSets;
   readonly args: PluginArgs;
@@ -31,7 +31,7 @@ const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
 };
 
 /** Throws an Error that says what is wrong with the sets. */
-export function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
+function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
   const made = new Map<string, AnyPlugin>();
   const named = (name: string): AnyPlugin => {
     let plugin = made.get(name);

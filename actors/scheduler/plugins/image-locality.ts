@@ -28,6 +28,6 @@ export const imageLocality: ScorePlugin = {
 };
 
 /** Without a tag or digest an image means its latest. */
-export function imageName(image: string): string {
+function imageName(image: string): string {
   return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
 }

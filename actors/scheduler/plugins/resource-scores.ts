@@ -46,7 +46,7 @@ export function measure(resource: string, pod: PodInfo): (node: NodeInfo, into: 
 }
 
 /** The mean over resources, by weight, of a score for each. */
-export function meanOfResources(
+function meanOfResources(
   name: string,
   resources: readonly WeightedResource[],
   scoreOf: (requested: number, capacity: number) => number,

@@ -85,7 +85,7 @@ function readConstraint(constraint: JsonObject): SpreadConstraint {
 }
 
 /** A LabelSelector object; one that cannot be read selects nothing. */
-function readSelector(selector: unknown): LabelSelector {
+export function readSelector(selector: unknown): LabelSelector {
   try {
     return labelSelectorFromObject(selector);
   } catch {
