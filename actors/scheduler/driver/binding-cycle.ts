@@ -4,80 +4,87 @@
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { BindDecision, BindingEnd } from '../core/decision.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
-import type { BindingContext, Status } from '../framework/framework.ts';
+import type { PreBindWork, Status } from '../framework/framework.ts';
 import type { ClusterPort } from './cluster-port.ts';
+import type { SchedulerMetrics } from './scheduler-metrics.ts';
 
 export interface BindingCycleParts {
   readonly port: ClusterPort;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly waiting: WaitingPods;
+  readonly metrics: SchedulerMetrics;
 }
 
 /** `default`: nothing stands in the way, and the pod is to be bound with the next batch. */
 export type CycleEnd = 'default' | BindingEnd;
 
 const HTTP_ERROR = 400;
+const RECHECK_MS = 1_000;
 
 export class BindingCycle {
   private readonly parts: BindingCycleParts;
-  private readonly context: BindingContext;
 
   constructor(parts: BindingCycleParts) {
     this.parts = parts;
-    const { port, clock, timers } = parts;
-    this.context = {
-      port: {
-        patchObject: (resource, namespace, name, patch) => port.patchObject(resource, namespace, name, patch),
-        bindOne: async ({ namespace, name, uid }, node) => {
-          const [end] = await port.bind([{ namespace, name, uid, node }]);
-          return end?.bound ? 201 : HTTP_ERROR;
-        },
-      },
-      nowMs: () => clock.monotonicMs(),
-      wait: (ms) => new Promise((resolve) => void timers.after(ms, resolve)),
-    };
   }
 
   /** At once where nothing has to be waited for. */
   begin(decision: BindDecision): CycleEnd | Promise<CycleEnd> {
     const { profile, pod, node } = decision;
     if (decision.waits !== undefined) return this.afterPermit(decision, decision.waits);
-    for (const plugin of profile.preBinds) {
-      const done = plugin.preBind(pod, node, this.context);
-      if (done !== null) return this.afterPreBind(decision, done, profile.preBinds.indexOf(plugin) + 1);
+    const works = profile.preBinds.map((plugin) => plugin.preBind(pod, node)).filter((work) => work !== null);
+    return works.length === 0 ? this.bind(decision) : this.afterWorks(decision, works);
+  }
+
+  private async afterPermit(decision: BindDecision, waits: ReadonlyMap<string, number>): Promise<CycleEnd> {
+    const { clock, waiting, metrics } = this.parts;
+    const nowMs = clock.monotonicMs();
+    const untilMs = new Map([...waits].map(([plugin, waitMs]) => [plugin, nowMs + waitMs]));
+    const status = await new Promise<Status | null>((resolve) => waiting.add(decision.pod.uid, untilMs, resolve));
+    const waited = metrics.permitWaitSeconds(status === null ? 'allowed' : 'rejected');
+    waited.observe((clock.monotonicMs() - nowMs) / 1000);
+    return status === null ? this.begin({ ...decision, waits: undefined }) : failed(status.reasons.join(', '));
+  }
+
+  private async afterWorks(decision: BindDecision, works: readonly PreBindWork[]): Promise<CycleEnd> {
+    for (const work of works) {
+      const problem = await this.carryOut(work);
+      if (problem !== undefined) return failed(problem);
     }
     return this.bind(decision);
   }
 
-  private async afterPermit(decision: BindDecision, waits: ReadonlyMap<string, number>): Promise<CycleEnd> {
-    const nowMs = this.parts.clock.monotonicMs();
-    const untilMs = new Map([...waits].map(([plugin, waitMs]) => [plugin, nowMs + waitMs]));
-    const status = await new Promise<Status | null>((resolve) => {
-      this.parts.waiting.add(decision.pod.uid, untilMs, resolve);
-    });
-    return status === null ? this.afterPreBind(decision, Promise.resolve(null), 0) : failed(status);
-  }
-
-  private async afterPreBind(decision: BindDecision, done: Promise<Status | null>, next: number): Promise<CycleEnd> {
-    const { profile, pod, node } = decision;
-    let status = await done;
-    for (const plugin of profile.preBinds.slice(next)) {
-      status ??= await plugin.preBind(pod, node, this.context);
+  /** Answers what went wrong, if anything did. */
+  private async carryOut({ writes, progress, timeoutMs }: PreBindWork): Promise<string | undefined> {
+    const { port, clock, timers } = this.parts;
+    for (const { resource, namespace, name, patch } of writes) {
+      const code = await port.patchObject(resource, namespace, name, patch);
+      if (code >= HTTP_ERROR) return `${resource} ${JSON.stringify(name)} could not be changed (${code})`;
     }
-    return status === null ? this.bind(decision) : failed(status);
+    const endMs = clock.monotonicMs() + timeoutMs;
+    for (;;) {
+      const state = progress();
+      if (state === 'done') return undefined;
+      if (state !== 'waiting') return state.reasons.join(', ');
+      if (clock.monotonicMs() >= endMs) return 'timed out waiting for the condition';
+      await new Promise<void>((resolve) => void timers.after(RECHECK_MS, resolve));
+    }
   }
 
   private bind({ profile, pod, node }: BindDecision): CycleEnd | Promise<CycleEnd> {
     for (const plugin of profile.binds) {
-      const end = plugin.bind(pod, node, this.context);
-      if (end === 'default') return 'default';
-      if (end !== 'skip') return end.then((status) => (status === null ? { bound: true } : failed(status)));
+      const binding = plugin.bind(pod, node);
+      if (binding === 'default') return 'default';
+      if (binding === 'skip') continue;
+      return new Promise((resolve) => {
+        binding((status) => resolve(status === null ? { bound: true } : failed(status.reasons.join(', '))));
+      });
     }
-    return { bound: false, reason: 'failed', message: 'no bind plug-in takes the pod' };
+    return failed('no bind plug-in takes the pod');
   }
 }
 
-function failed({ reasons }: Status): BindingEnd {
-  return { bound: false, reason: 'failed', message: reasons.join(', ') };
+function failed(message: string): BindingEnd {
+  return { bound: false, reason: 'failed', message };
 }

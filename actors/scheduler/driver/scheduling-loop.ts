@@ -59,8 +59,8 @@ export class SchedulingLoop {
 
   constructor(parts: LoopParts) {
     this.parts = parts;
-    const { port, clock, timers, waiting } = parts;
-    this.cycle = new BindingCycle({ port, clock, timers, waiting });
+    const { port, clock, timers, waiting, metrics } = parts;
+    this.cycle = new BindingCycle({ port, clock, timers, waiting, metrics });
   }
 
   /** Something changed: decide soon. */

@@ -1,9 +1,8 @@
 // The extension points of scheduling, one small interface each, and the Status that plug-ins answer with. A plug-in is one
 // file under plugins/ and implements one or more of them; a profile lists which run where, in which order. What looks at
-// nodes is pure and synchronous; only PreBind and Bind reach outside, through the port they are given.
+// nodes is pure and synchronous, and so is the rest: what is to be written or waited for is said, and the driver does it.
 import type { Random } from '../../../runtime/environment.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import type { QueuedPod } from '../core/queue.ts';
 import type { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { TopologyIndex } from '../topology/topology-index.ts';
@@ -54,9 +53,17 @@ export interface Plugin {
   readonly name: string;
 }
 
+/** A pod that waits for its turn. */
+export interface QueueEntry {
+  readonly pod: PodInfo;
+  /** When it entered the queue, this time. */
+  readonly queuedMs: number;
+  readonly attempts: number;
+}
+
 export interface QueueSortPlugin extends Plugin {
   /** True when `a` is to be tried before `b`; false where the order does not matter to the plug-in. */
-  before(a: QueuedPod, b: QueuedPod): boolean;
+  before(a: QueueEntry, b: QueueEntry): boolean;
 }
 
 /** Answers for one pod whether a node will do: null when it will. Called once per node, so it allocates nothing. */
@@ -162,32 +169,37 @@ export interface PermitPlugin extends Plugin {
   permit(pod: PodInfo, node: NodeInfo): Status | PermitWait | null;
 }
 
-/** What the steps of the binding cycle may do: they run beside the decisions about other pods. */
-export interface BindingContext {
-  readonly port: ObjectPort;
-  nowMs(): number;
-  wait(ms: number): Promise<void>;
+/** A merge patch of an object of core/v1; the namespace is empty for objects without one. */
+export interface ObjectPatch {
+  readonly resource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly patch: object;
 }
 
-/** Writes that plug-ins make. */
-export interface ObjectPort {
-  /** Merge-patches an object of core/v1. Answers the HTTP status code. */
-  patchObject(resource: string, namespace: string, name: string, patch: object): Promise<number>;
-  /** Binds one pod. Answers the HTTP status code. */
-  bindOne(pod: PodInfo, node: string): Promise<number>;
+/** What must be done before a pod can be bound: the driver writes, and then waits. */
+export interface PreBindWork {
+  /** Made one after the other; the first that fails ends it. */
+  readonly writes: readonly ObjectPatch[];
+  /** Asked after the writes, again and again while it says `waiting`. */
+  progress(): 'done' | 'waiting' | Status;
+  readonly timeoutMs: number;
 }
 
 export interface PreBindPlugin extends Plugin {
-  /** What must be done before the pod can be bound. Null when there is nothing, which lets it be bound at once. */
-  preBind(pod: PodInfo, node: NodeInfo, context: BindingContext): Promise<Status | null> | null;
+  /** Null when there is nothing to be done, which lets the pod be bound at once. */
+  preBind(pod: PodInfo, node: NodeInfo): PreBindWork | null;
 }
+
+/** A binding that a plug-in makes itself: it calls `done` once, with null when the pod is bound. */
+export type OwnBinding = (done: (status: Status | null) => void) => void;
 
 export interface BindPlugin extends Plugin {
   /**
    * Binds the pod. `default`: with the next batch of bindings, which is what DefaultBinder says. `skip`: the next plug-in
    * is asked.
    */
-  bind(pod: PodInfo, node: NodeInfo, context: BindingContext): 'default' | 'skip' | Promise<Status | null>;
+  bind(pod: PodInfo, node: NodeInfo): 'default' | 'skip' | OwnBinding;
 }
 
 export interface PostBindPlugin extends Plugin {

@@ -3,9 +3,10 @@
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
 import {
-  type BindingContext,
   type FilterPlugin,
+  type ObjectPatch,
   type PreBindPlugin,
+  type PreBindWork,
   type ReservePlugin,
   refusal,
   type Status,
@@ -26,7 +27,6 @@ const NO_SUCH_VOLUME = refusal(
   'node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)',
 );
 const WAITS_FOR_BINDING = 'pod has unbound immediate PersistentVolumeClaims';
-const RECHECK_MS = 1_000;
 
 export interface VolumeBindingArgs {
   /** How long a pod waits before it is bound for its volumes to be bound or made. */
@@ -66,9 +66,9 @@ export function volumeBinding(args: VolumeBindingArgs): FilterPlugin & ReservePl
       reserved.delete(pod.uid);
       held.volumes.release(held.reservation);
     },
-    preBind(pod, _node, context) {
+    preBind(pod) {
       const held = reserved.get(pod.uid);
-      return held === undefined ? null : carryOut(held.reservation, held.volumes, args.bindTimeoutMs, context);
+      return held === undefined ? null : workOf(held.reservation, held.volumes, args.bindTimeoutMs);
     },
     settled(pod) {
       const held = reserved.get(pod.uid);
@@ -135,48 +135,34 @@ function find(claims: readonly Claim[], node: NodeInfo, volumes: VolumeState): V
 }
 
 /** Writes the decision into volumes and claims, and waits for the volume controller and provisioners to do their part. */
-async function carryOut(
-  reservation: VolumeReservation,
-  volumes: VolumeState,
-  timeoutMs: number,
-  context: BindingContext,
-): Promise<Status | null> {
-  const failure = await writeAll(reservation, volumes, context);
-  if (failure !== null) return failure;
-  const endMs = context.nowMs() + timeoutMs;
+function workOf(reservation: VolumeReservation, volumes: VolumeState, timeoutMs: number): PreBindWork {
   const seen = new Set<string>();
-  for (;;) {
-    const state = progress(reservation, volumes, seen);
-    if (state === 'done') return null;
-    if (state !== 'waiting') return refusal('error', 0, state);
-    if (context.nowMs() >= endMs) return refusal('error', 0, 'timed out waiting for the condition');
-    await context.wait(RECHECK_MS);
-  }
+  return {
+    writes: writesOf(reservation, volumes),
+    timeoutMs,
+    progress() {
+      const state = progress(reservation, volumes, seen);
+      return state === 'done' || state === 'waiting' ? state : refusal('error', 0, state);
+    },
+  };
 }
 
-async function writeAll(
-  { bindings, provisions, node }: VolumeReservation,
-  { names }: VolumeState,
-  { port }: BindingContext,
-): Promise<Status | null> {
+function writesOf({ bindings, provisions, node }: VolumeReservation, { names }: VolumeState): readonly ObjectPatch[] {
+  const writes: ObjectPatch[] = [];
   for (const { claim, volume } of bindings) {
     const { namespace, name, uid, resourceVersion } = claim;
     if (volume.claim?.uid === uid) continue;
     const claimRef = { kind: 'PersistentVolumeClaim', apiVersion: 'v1', namespace, name, uid, resourceVersion };
-    const code = await port.patchObject('persistentvolumes', '', volume.name, {
-      metadata: { resourceVersion: volume.resourceVersion, annotations: { [names.boundByController]: 'yes' } },
-      spec: { claimRef },
-    });
-    if (code >= 400) return refusal('error', 0, `persistentvolume "${volume.name}" could not be bound (${code})`);
+    const annotations = { [names.boundByController]: 'yes' };
+    const patch = { metadata: { resourceVersion: volume.resourceVersion, annotations }, spec: { claimRef } };
+    writes.push({ resource: 'persistentvolumes', namespace: '', name: volume.name, patch });
   }
   for (const { namespace, name, uid, resourceVersion, selectedNode } of provisions) {
     if (selectedNode === node) continue;
-    const code = await port.patchObject('persistentvolumeclaims', namespace, name, {
-      metadata: { uid, resourceVersion, annotations: { [names.selectedNode]: node } },
-    });
-    if (code >= 400) return refusal('error', 0, `persistentvolumeclaim "${name}" could not be updated (${code})`);
+    const patch = { metadata: { uid, resourceVersion, annotations: { [names.selectedNode]: node } } };
+    writes.push({ resource: 'persistentvolumeclaims', namespace, name, patch });
   }
-  return null;
+  return writes;
 }
 
 /**

@@ -425,78 +425,50 @@ test('VolumeBinding: what one pod has reserved is not there for the next, until 
   binding.unreserve(second, a);
 });
 
-/** A context that records what is written, and whose time passes only in waits. */
-function bindingContext(onWait: () => void) {
-  const patches: [resource: string, name: string, patch: object][] = [];
-  let nowMs = 0;
-  const context = {
-    port: {
-      patchObject: async (resource: string, _namespace: string, name: string, patch: object) => {
-        patches.push([resource, name, patch]);
-        return 200;
-      },
-      bindOne: async () => 201,
-    },
-    nowMs: () => nowMs,
-    wait: async (ms: number) => {
-      nowMs += ms;
-      onWait();
-    },
-  };
-  return { patches, context };
+/** A pod with a claim that is to be made and one that gets a volume, reserved on node `a`. */
+function reserved(claims: readonly string[], objects: Readonly<Record<string, readonly object[]>>) {
+  const cluster = clusterOf({ nodes, objects: objects as never });
+  const pod = podOf({ nodes, pod: using(...claims) });
+  const a = cluster.node('a')!;
+  return { cluster, pod, a, status: binding.reserve(pod, a, cluster) };
 }
 
-test('VolumeBinding: before the pod is bound its volumes are, and the volume controller is waited for', async (t) => {
-  const objects = {
+test('VolumeBinding: before the pod is bound its volumes are, and the volume controller is waited for', (t) => {
+  const made = storageClass('made', 'WaitForFirstConsumer');
+  const { cluster, pod, a, status } = reserved(['c', 'd'], {
     [CLAIMS]: [claim('c'), claim('d', { storageClassName: 'made' })],
     [VOLUMES]: [volume('v')],
-    [CLASSES]: [waits, storageClass('made', 'WaitForFirstConsumer')],
-  };
-  const cluster = clusterOf({ nodes, objects });
-  const pod = podOf({ nodes, pod: using('c', 'd') });
-  const a = cluster.node('a')!;
-  t.is(binding.reserve(pod, a, cluster), null);
-  let waited = 0;
-  const { patches, context } = bindingContext(() => {
-    if (++waited < 3) return;
-    cluster.objects.set(CLAIMS, 'default', 'c', boundClaim('c', 'v'));
-    cluster.objects.set(CLAIMS, 'default', 'd', boundClaim('d', 'made'));
+    [CLASSES]: [waits, made],
   });
-  t.is(await binding.preBind(pod, a, context), null);
-  t.is(waited, 3);
-  t.like(patches[0], [
-    'persistentvolumes',
-    'v',
-    { spec: { claimRef: { namespace: 'default', name: 'c', uid: 'uid-c' } } },
-  ]);
-  t.like(patches[1], ['persistentvolumeclaims', 'd', { metadata: { annotations: { [names.selectedNode]: 'a' } } }]);
+  t.is(status, null);
+  const work = binding.preBind(pod, a)!;
+  t.is(work.timeoutMs, 10_000);
+  t.like(work.writes[0], {
+    resource: 'persistentvolumes',
+    name: 'v',
+    patch: { spec: { claimRef: { namespace: 'default', name: 'c', uid: 'uid-c' } } },
+  });
+  t.like(work.writes[1], {
+    resource: 'persistentvolumeclaims',
+    name: 'd',
+    patch: { metadata: { annotations: { [names.selectedNode]: 'a' } } },
+  });
+  t.is(work.progress(), 'waiting');
+  cluster.objects.set(CLAIMS, 'default', 'c', boundClaim('c', 'v'));
+  t.is(work.progress(), 'waiting');
+  cluster.objects.set(CLAIMS, 'default', 'd', boundClaim('d', 'made'));
+  t.is(work.progress(), 'done');
   binding.settled?.(pod);
-  t.is(binding.preBind(pod, a, context), null, 'nothing is left to be done');
+  t.is(binding.preBind(pod, a), null, 'nothing is left to be done');
 });
 
-test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', async (t) => {
-  const objects = { [CLAIMS]: [claim('d')], [CLASSES]: [makes] };
-  const cluster = clusterOf({ nodes, objects });
-  const pod = podOf({ nodes, pod: using('d') });
-  const a = cluster.node('a')!;
-  binding.reserve(pod, a, cluster);
-  let waited = 0;
-  const { context } = bindingContext(() => {
-    const annotations = ++waited === 1 ? { [names.selectedNode]: 'a' } : {};
-    cluster.objects.set(CLAIMS, 'default', 'd', claim('d', {}, { annotations }));
-  });
-  const status = await binding.preBind(pod, a, context);
-  t.deepEqual(status?.reasons, ['provisioning failed for PVC "d"']);
-  binding.unreserve(pod, a);
-});
-
-test('VolumeBinding: volumes that nobody binds are waited for so long and no longer', async (t) => {
-  const objects = { [CLAIMS]: [claim('d')], [CLASSES]: [makes] };
-  const cluster = clusterOf({ nodes, objects });
-  const pod = podOf({ nodes, pod: using('d') });
-  const a = cluster.node('a')!;
-  binding.reserve(pod, a, cluster);
-  const status = await binding.preBind(pod, a, bindingContext(() => {}).context);
-  t.deepEqual(status?.reasons, ['timed out waiting for the condition']);
+test('VolumeBinding: a provisioner that takes the choice of the node back fails the binding', (t) => {
+  const { cluster, pod, a } = reserved(['d'], { [CLAIMS]: [claim('d')], [CLASSES]: [makes] });
+  const work = binding.preBind(pod, a)!;
+  t.is(work.progress(), 'waiting', 'what was written has not been seen yet');
+  cluster.objects.set(CLAIMS, 'default', 'd', claim('d', {}, { annotations: { [names.selectedNode]: 'a' } }));
+  t.is(work.progress(), 'waiting');
+  cluster.objects.set(CLAIMS, 'default', 'd', claim('d'));
+  t.like(work.progress(), { code: 'error', reasons: ['provisioning failed for PVC "d"'] });
   binding.unreserve(pod, a);
 });
