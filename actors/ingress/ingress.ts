@@ -280,14 +280,15 @@ class Ingress implements Actor<IngressProtocol> {
 
   #pathsWith(health: Health): Paths {
     const context = this.#context;
-    const { registry, requestTimeoutMs, serverAddress, build, openapi, jobs, storePrefix } = this.#options;
+    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix } = this.#options;
+    const { jobs, startedWallMs } = this.#options;
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
     return new Paths({
       discovery: createDiscovery(registry, dialect, { serverAddress, extraPaths, build }),
       health,
       representations: this.#representations,
-      openapi: new OpenApi(openapi, jobs),
+      openapi: new OpenApi(openapi, jobs, startedWallMs),
       auth: context.ref('auth'),
       requestTimeoutMs,
       snapshot: {

@@ -1,6 +1,6 @@
 // The definitions of the OpenAPI document: one for each published type that an operation refers to, directly or not.
-import type { Dialect } from '../../config/dialect.ts';
-import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
+import type { FieldSchema, Schema, TypeSchema } from '../schema/schema.ts';
+import { fieldDescription, typeDescription, typeMetaDescription } from './descriptions/descriptions.ts';
 import type { Extensions, SwaggerSchema } from './swagger.ts';
 import { reference } from './swagger.ts';
 
@@ -21,13 +21,13 @@ const SCALARS: Readonly<Record<Exclude<FieldSchema['kind'], 'message'>, SwaggerS
 
 /** Collects definitions as types are referred to. */
 export class Definitions {
-  readonly #dialect: Dialect;
+  readonly #schema: Schema;
   readonly #kindsOf: (type: TypeSchema) => readonly GroupVersionKind[];
   readonly #definitions = new Map<string, SwaggerSchema>();
 
   /** @param kindsOf says which group, version and kind a definition is the schema of. */
-  constructor(dialect: Dialect, kindsOf: (type: TypeSchema) => readonly GroupVersionKind[]) {
-    this.#dialect = dialect;
+  constructor(schema: Schema, kindsOf: (type: TypeSchema) => readonly GroupVersionKind[]) {
+    this.#schema = schema;
     this.#kindsOf = kindsOf;
   }
 
@@ -55,14 +55,24 @@ export class Definitions {
   }
 
   #define(type: TypeSchema): SwaggerSchema {
+    const description = typeDescription(type);
+    const definition = this.#described(type);
+    return description === undefined ? definition : { description, ...definition };
+  }
+
+  #described(type: TypeSchema): SwaggerSchema {
     const extensions = this.#typeExtensions(type);
     if (type.openapiType !== undefined) {
       const { type: json, format } = type.openapiType;
       return { type: json, ...(format === undefined ? {} : { format }), ...extensions };
     }
     if (type.form !== 'message') return { ...extensions };
-    const properties: [string, SwaggerSchema][] = type.fields.map((field) => [field.name, this.#property(field)]);
-    if (type.hasTypeMeta) properties.push(['apiVersion', SCALARS.string], ['kind', SCALARS.string]);
+    const properties: [string, SwaggerSchema][] = type.fields.map((field) => [field.name, this.#property(type, field)]);
+    if (type.hasTypeMeta) {
+      for (const name of ['apiVersion', 'kind'] as const) {
+        properties.push([name, { ...SCALARS.string, description: typeMetaDescription(name) }]);
+      }
+    }
     properties.sort(([a], [b]) => (a < b ? -1 : 1));
     const required = type.fields.filter((field) => field.required).map((field) => field.name);
     return {
@@ -74,7 +84,7 @@ export class Definitions {
   }
 
   #extension(name: string): keyof Extensions {
-    return `${this.#dialect.openapiExtensionPrefix}${name}` as keyof Extensions;
+    return `${this.#schema.dialect.openapiExtensionPrefix}${name}` as keyof Extensions;
   }
 
   #typeExtensions(type: TypeSchema): Extensions {
@@ -91,7 +101,7 @@ export class Definitions {
     return extensions;
   }
 
-  #property(field: FieldSchema): SwaggerSchema {
+  #property(type: TypeSchema, field: FieldSchema): SwaggerSchema {
     const value = field.kind === 'message' ? this.refer(field.type!) : { ...SCALARS[field.kind] };
     const property: SwaggerSchema =
       field.cardinality === 'list'
@@ -99,6 +109,9 @@ export class Definitions {
         : field.cardinality === 'map'
           ? { type: 'object', additionalProperties: value }
           : value;
+    const known = field.enumeration === undefined ? [] : this.#schema.enumeration(field.enumeration);
+    const description = fieldDescription(type, field, known);
+    if (description !== undefined) property.description = description;
     if (field.publishedDefault !== undefined) property.default = field.publishedDefault;
     const extensions: readonly (readonly [string, unknown])[] = [
       ['list-map-keys', field.listMapKeys],

@@ -4,6 +4,7 @@ import type { ResourceType } from '../resources/resource-type.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
 import type { GroupVersionKind } from './definitions.ts';
 import { Definitions } from './definitions.ts';
+import { typeMetaDescription } from './descriptions/descriptions.ts';
 import type { OperationContext } from './operation-context.ts';
 import { capitalized, groupName, operationContext, rootPath } from './operation-context.ts';
 import { ResourceOperations } from './operations.ts';
@@ -28,7 +29,7 @@ export function buildDocument(
 ): SwaggerDocument {
   const { dialect } = schema;
   const served = [...new Map(types.map(({ group, version }) => [`${group}/${version}`, { group, version }])).values()];
-  const definitions = new Definitions(dialect, (type) => kindsOf(type, served));
+  const definitions = new Definitions(schema, (type) => kindsOf(type, served));
   const custom = customObjects(types, schema, definitions, customSchema);
   const context = operationContext({
     dialect,
@@ -82,7 +83,10 @@ function customObjects(
 ): ReadonlyMap<string, SwaggerSchema> {
   const objects = new Map<string, SwaggerSchema>();
   const extension = `${schema.dialect.openapiExtensionPrefix}group-version-kind` as keyof Extensions;
-  const text: SwaggerSchema = { type: 'string' };
+  const text = (name: 'apiVersion' | 'kind'): SwaggerSchema => ({
+    type: 'string',
+    description: typeMetaDescription(name),
+  });
   for (const type of types) {
     const { group, version, kind, listKind } = type;
     if (schema.kind(group, version, kind) !== undefined) continue;
@@ -92,12 +96,13 @@ function customObjects(
       [extension]: [{ group, version, kind }],
     });
     const list = definitions.add(`${prefix}.${listKind}`, {
+      description: `A list of ${kind} objects.`,
       type: 'object',
       required: ['items'],
       properties: {
-        apiVersion: text,
-        items: { type: 'array', items: object },
-        kind: text,
+        apiVersion: text('apiVersion'),
+        items: { type: 'array', items: object, description: 'The objects of the list.' },
+        kind: text('kind'),
         metadata: definitions.refer(schema.type('meta/v1.ListMeta')),
       },
       [extension]: [{ group, version, kind: listKind }],
@@ -107,12 +112,21 @@ function customObjects(
   return objects;
 }
 
+const VERSIONS = 'Lists the versions that are served.';
+
 /** The paths of discovery and of the version. */
 function discoveryPaths(context: OperationContext, served: readonly GroupVersion[]): [string, SwaggerPath][] {
   const { dialect, schema, definitions } = context;
   const media = ['application/json', 'application/yaml', dialect.protobufMediaType];
-  const path = (id: string, tag: string, typeName: string, types = media): SwaggerPath => ({
+  const path = (
+    id: string,
+    tag: string,
+    typeName: string,
+    description: string,
+    types: readonly string[] = media,
+  ): SwaggerPath => ({
     get: {
+      description,
       operationId: id,
       tags: [tag],
       schemes: ['https'],
@@ -127,17 +141,23 @@ function discoveryPaths(context: OperationContext, served: readonly GroupVersion
   const lower = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
   const groups = [...new Set(served.map(({ group }) => group))];
   return [
-    ['/version/', path('getCodeVersion', 'version', 'version.Info', ['application/json'])],
-    ['/apis/', path('getAPIVersions', 'apis', 'meta/v1.APIGroupList')],
+    [
+      '/version/',
+      path('getCodeVersion', 'version', 'version.Info', 'Tells what the server was built from.', ['application/json']),
+    ],
+    ['/apis/', path('getAPIVersions', 'apis', 'meta/v1.APIGroupList', 'Lists the groups that are served.')],
     ...groups.map((group): [string, SwaggerPath] => {
       const name = groupName(group, dialect);
-      if (group === '') return ['/api/', path('getCoreAPIVersions', 'core', 'meta/v1.APIVersions')];
-      return [`/apis/${group}/`, path(`get${name}APIGroup`, lower(name), 'meta/v1.APIGroup')];
+      if (group === '') return ['/api/', path('getCoreAPIVersions', 'core', 'meta/v1.APIVersions', VERSIONS)];
+      return [`/apis/${group}/`, path(`get${name}APIGroup`, lower(name), 'meta/v1.APIGroup', VERSIONS)];
     }),
     ...served.map(({ group, version }): [string, SwaggerPath] => {
       const name = groupName(group, dialect);
       const id = `get${name}${capitalized(version)}APIResources`;
-      return [`${rootPath(group, version)}/`, path(id, `${lower(name)}_${version}`, 'meta/v1.APIResourceList')];
+      return [
+        `${rootPath(group, version)}/`,
+        path(id, `${lower(name)}_${version}`, 'meta/v1.APIResourceList', 'Lists the resources that are served.'),
+      ];
     }),
   ];
 }

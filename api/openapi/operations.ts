@@ -2,18 +2,21 @@
 import type { ResourceType, Subresource } from '../resources/resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import type { GroupVersionKind } from './definitions.ts';
+import { type OperationSubject, operationDescription } from './descriptions/operations.ts';
 import type { OperationContext } from './operation-context.ts';
 import { capitalized, groupName, rootPath } from './operation-context.ts';
 import { body, inPath, PRETTY, queryOf } from './parameters.ts';
 import type { Extensions, Method, SwaggerOperation, SwaggerParameter, SwaggerPath, SwaggerSchema } from './swagger.ts';
 
+const PATCH = 'A change of an object, in one of the forms of patches.';
 const DONE = 'OK';
 const CREATED = 'Created';
 const ACCEPTED = 'Accepted';
-const NAMESPACE = inPath('namespace', 'object name and auth scope, such as for teams and projects');
+const NAMESPACE = inPath('namespace', 'The namespace of the object, or to look in.');
 
 interface OperationShape {
   readonly action: string;
+  readonly about?: Omit<OperationSubject, 'kind'>;
   readonly id: string;
   readonly kind: GroupVersionKind;
   readonly parameters?: readonly SwaggerParameter[];
@@ -67,7 +70,7 @@ export class ResourceOperations {
     const root = rootPath(this.#gvk.group, this.#gvk.version);
     const scope = namespaced ? '/namespaces/{namespace}' : '';
     const inScope = namespaced ? [NAMESPACE] : [];
-    const one = [inPath('name', `name of the ${this.#gvk.kind}`), ...inScope, PRETTY];
+    const one = [inPath('name', `The name of the ${this.#gvk.kind}.`), ...inScope, PRETTY];
     const paths: [string, SwaggerPath][] = [
       [`${root}${scope}/${plural}`, this.#path([...inScope, PRETTY], this.#collection())],
       [`${root}${scope}/${plural}/{name}`, this.#path(one, this.#object())],
@@ -106,6 +109,7 @@ export class ResourceOperations {
     const schema = shape.answer ?? { type: 'string' };
     const answers = Object.entries({ 200: DONE, ...shape.others });
     return {
+      description: operationDescription(shape.action, { kind: this.#gvk.kind, ...shape.about }),
       operationId: shape.id,
       tags: [this.#tag],
       schemes: ['https'],
@@ -158,9 +162,10 @@ export class ResourceOperations {
     return operations;
   }
 
-  #create(name: string, kind: GroupVersionKind): [Method, SwaggerOperation] {
+  #create(name: string, kind: GroupVersionKind, subresource?: string): [Method, SwaggerOperation] {
     const shape: OperationShape = {
       action: 'post',
+      about: { subresource },
       id: `create${this.#family}${name}`,
       kind,
       parameters: [body(this.#answer(kind)), ...this.#context.parameters.create],
@@ -190,25 +195,30 @@ export class ResourceOperations {
     name: string,
     kind: GroupVersionKind,
     verbs: { has(verb: string): boolean },
+    subresource?: string,
   ): [Method, SwaggerOperation][] {
     const { parameters, definitions, dialect } = this.#context;
+    const about = { subresource };
     const answer = this.#answer(kind);
     const operations: [Method, SwaggerOperation][] = [];
     if (verbs.has('get')) {
-      operations.push(['get', this.#operation({ action: 'get', id: `read${this.#family}${name}`, kind, answer })]);
+      const id = `read${this.#family}${name}`;
+      operations.push(['get', this.#operation({ action: 'get', about, id, kind, answer })]);
     }
     if (verbs.has('update')) {
       const id = `replace${this.#family}${name}`;
       const taken = [body(answer), ...parameters.update];
-      const shape = { action: 'put', id, kind, parameters: taken, answer, others: { 201: CREATED } };
+      const shape = { action: 'put', about, id, kind, parameters: taken, answer, others: { 201: CREATED } };
       operations.push(['put', this.#operation(shape)]);
     }
     if (verbs.has('patch')) {
       const patch = definitions.add(`${dialect.openapiNamePrefix}apimachinery.pkg.apis.meta.v1.Patch`, {
+        description: PATCH,
         type: 'object',
       });
       const shape: OperationShape = {
         action: 'patch',
+        about,
         id: `patch${this.#family}${name}`,
         kind,
         parameters: [body(patch), ...parameters.patch],
@@ -229,8 +239,8 @@ export class ResourceOperations {
     if (isConnection(type)) return this.#connections(path, one, subresource, type, name);
     if (subresource.name === 'log') return [[path, this.#log(one, name, gvk)]];
     const allowed = new Set<string>(verbs);
-    const operations = this.#readAndWrite(name, gvk, allowed);
-    if (allowed.has('create')) operations.push(this.#create(name, gvk));
+    const operations = this.#readAndWrite(name, gvk, allowed, subresource.name);
+    if (allowed.has('create')) operations.push(this.#create(name, gvk, subresource.name));
     return [[path, this.#path(one, operations)]];
   }
 
@@ -238,6 +248,7 @@ export class ResourceOperations {
     const options = queryOf(this.#context.schema.type('core/v1.PodLogOptions'));
     const shape = {
       action: 'get',
+      about: { subresource: 'log' },
       id: `read${this.#family}${name}`,
       kind,
       produces: ['text/plain', ...this.#media.plain],
@@ -260,12 +271,14 @@ export class ResourceOperations {
     const operations = (suffix: string): [Method, SwaggerOperation][] =>
       methods.map((method) => {
         const id = `connect${this.#family}${capitalized(method)}${name}${suffix}`;
-        return [method, this.#operation({ action: 'connect', id, kind: { group, version, kind }, produces: ['*/*'] })];
+        const about = { subresource: subresource.name, method };
+        const shape = { action: 'connect', about, id, kind: { group, version, kind }, produces: ['*/*'] };
+        return [method, this.#operation(shape)];
       });
     const options = queryOf(type);
     const paths: [string, SwaggerPath][] = [[path, this.#path([...one, ...options], operations(''))]];
     if (type.field('path') !== undefined) {
-      const rest = inPath('path', 'path to the resource');
+      const rest = inPath('path', 'The path behind it.');
       paths.push([`${path}/{path}`, this.#path([...one, rest, ...options], operations('WithPath'))]);
     }
     return paths;

@@ -1,6 +1,7 @@
 // The parameters of operations: those of the query stand for the members of an options type, so they are taken from
 // its schema.
 import type { Schema, TypeSchema } from '../schema/schema.ts';
+import { fieldDescription } from './descriptions/descriptions.ts';
 import type { SwaggerParameter, SwaggerSchema } from './swagger.ts';
 
 const QUERY_TYPES: Readonly<Record<string, string>> = {
@@ -11,15 +12,21 @@ const QUERY_TYPES: Readonly<Record<string, string>> = {
   double: 'number',
 };
 
-function query(name: string, type: string): SwaggerParameter {
-  return { uniqueItems: true, type, name, in: 'query' };
+function query(name: string, type: string, description?: string): SwaggerParameter {
+  return {
+    uniqueItems: true,
+    type,
+    ...(description === undefined ? {} : { description }),
+    name,
+    in: 'query',
+  };
 }
 
 /** One query parameter for each plain member of an options type, by name in order. */
 export function queryOf(options: TypeSchema, except: readonly string[] = []): SwaggerParameter[] {
   return options.fields
     .filter((field) => QUERY_TYPES[field.kind] !== undefined && !except.includes(field.name))
-    .map((field) => query(field.name, QUERY_TYPES[field.kind]!))
+    .map((field) => query(field.name, QUERY_TYPES[field.kind]!, fieldDescription(options, field, [])))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -56,9 +63,13 @@ export function verbParameters(schema: Schema): VerbParameters {
   };
 }
 
+const FIELD_VALIDATION = 'What becomes of unknown and repeated fields: "Ignore", "Warn" or "Strict".';
+
 /** Newer than the options' schema: by it clients find that the server checks fields, and leave it to the server. */
 function withFieldValidation(parameters: readonly SwaggerParameter[]): SwaggerParameter[] {
-  return [...parameters, query('fieldValidation', 'string')].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return [...parameters, query('fieldValidation', 'string', FIELD_VALIDATION)].sort((a, b) =>
+    a.name < b.name ? -1 : 1,
+  );
 }
 
-export const PRETTY = query('pretty', 'string');
+export const PRETTY = query('pretty', 'string', 'True for an answer that is indented for people.');

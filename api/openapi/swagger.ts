@@ -31,6 +31,7 @@ export interface SwaggerResponse {
 }
 
 export interface SwaggerOperation extends Extensions {
+  description: string;
   operationId: string;
   tags?: readonly string[];
   schemes: readonly string[];

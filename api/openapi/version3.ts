@@ -28,6 +28,7 @@ interface Parameter3 extends Extensions {
 type Content = Readonly<Record<string, { readonly schema: Schema3 }>>;
 
 interface Operation3 extends Extensions {
+  description: string;
   tags?: readonly string[];
   operationId: string;
   parameters?: readonly Parameter3[];
@@ -104,7 +105,17 @@ function rewritten(
 }
 
 function operation3(operation: SwaggerOperation, used: Set<string>): Operation3 {
-  const { consumes, produces, parameters = [], responses, schemes: _, tags, operationId, ...extensions } = operation;
+  const {
+    consumes,
+    produces,
+    parameters = [],
+    responses,
+    schemes: _,
+    tags,
+    operationId,
+    description,
+    ...extensions
+  } = operation;
   const content = (types: readonly string[], schema: SwaggerSchema): Content => {
     const translated = schema3(schema, used);
     return Object.fromEntries(types.map((type) => [type, { schema: translated }]));
@@ -117,6 +128,7 @@ function operation3(operation: SwaggerOperation, used: Set<string>): Operation3 
   ]);
   return {
     ...extensions,
+    description,
     ...(tags === undefined ? {} : { tags }),
     operationId,
     ...(others.length === 0 ? {} : { parameters: others.map(parameter3) }),

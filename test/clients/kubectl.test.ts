@@ -341,6 +341,14 @@ test.serial('kubectl explain describes a type and its fields', async (t) => {
   t.regex(pod, /^ +spec\t<(?:Object|PodSpec)>/m);
   const container = await kubectl.ok(['explain', 'deployment.spec.template.spec.containers']);
   t.regex(container, /^ +name\t<string> -required-$/m);
+  // The client breaks lines where it likes.
+  const words = (text: string): string => text.replaceAll(/\s+/g, ' ');
+  t.regex(words(pod), /DESCRIPTION: One or more containers that run together on a node/);
+  t.regex(words(pod), /spec <\w+> What is to run, and how\./);
+  t.regex(words(container), /image <string> The image to run\./);
+  t.regex(words(container), /DESCRIPTION: The containers\. There is at least one/);
+  const policy = words(await kubectl.ok(['explain', 'pod.spec.restartPolicy']));
+  t.regex(policy, /started again\. Always when left out\. Known values: "Always", "OnFailure", "Never"\./);
   t.regex(await kubectl.refused(['explain', 'pod.spec.nonsense']), /field "nonsense" does not exist/);
 });
 

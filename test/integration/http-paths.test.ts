@@ -1,4 +1,5 @@
 // What is served beside resources: health, metrics, discovery, version, OpenAPI. And what the metrics prove about watches.
+import { gunzipSync } from 'node:zlib';
 import test from 'ava';
 import type { HttpsClient } from '../server/https-client.ts';
 import { MetricsText } from '../server/metrics-text.ts';
@@ -136,8 +137,40 @@ test('the OpenAPI document describes what is served, and is not sent twice to wh
   t.true('io.k8s.api.core.v1.Pod' in definitions);
   const etag = first.headers.etag ?? '';
   t.not(etag, '');
-  const again = await client.get('/openapi/v2', { headers: { 'if-none-match': etag } });
-  t.deepEqual([again.status, again.text], [304, '']);
+  const modified = first.headers['last-modified'] ?? '';
+  t.true(Date.parse(modified) <= Date.now());
+  const known: readonly (readonly [header: string, value: string, status: number])[] = [
+    ['if-none-match', etag, 304],
+    ['if-none-match', `"other", W/${etag}`, 304],
+    ['if-none-match', '"other"', 200],
+    ['if-modified-since', modified, 304],
+    ['if-modified-since', new Date(Date.parse(modified) - 1000).toUTCString(), 200],
+  ];
+  for (const [header, value, status] of known) {
+    const again = await client.get('/openapi/v2', { headers: { [header]: value } });
+    t.deepEqual([again.status, again.text === ''], [status, status === 304], `${header}: ${value}`);
+    t.is(again.headers.etag, etag);
+  }
+});
+
+test('OpenAPI documents are compressed for who takes gzip', async (t) => {
+  const { client } = server();
+  const protobuf = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+  for (const [path, accept] of [
+    ['/openapi/v2', 'application/json'],
+    ['/openapi/v2', protobuf],
+    ['/openapi/v3', 'application/json'],
+    ['/openapi/v3/apis/apps/v1', 'application/json'],
+  ] as const) {
+    const plain = await client.get(path, { headers: { accept } });
+    t.is(plain.headers['content-encoding'], undefined);
+    t.is(plain.headers.vary, 'Accept, Accept-Encoding');
+    const packed = await client.get(path, { headers: { accept, 'accept-encoding': 'gzip' } });
+    t.is(packed.headers['content-encoding'], 'gzip');
+    t.is(packed.headers.etag, plain.headers.etag);
+    t.true(packed.bytes.length < plain.bytes.length);
+    t.true(gunzipSync(packed.bytes).equals(plain.bytes), `${path} ${accept}`);
+  }
 });
 
 test('the OpenAPI document is told in Protobuf under both of its names, with an ETag of its own', async (t) => {

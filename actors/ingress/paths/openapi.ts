@@ -1,40 +1,40 @@
 // `/openapi/v2` and `/openapi/v3`: documents built when first asked for, in the pool, and kept as bytes; told apart by
 // their hashes. What is in them is api/openapi's matter.
-import { createHash } from 'node:crypto';
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { JobPool, PoolJob } from '../../../runtime/job-pool.ts';
+import { isUnmodified } from '../../../transport/conditional-request.ts';
+import { acceptsGzip } from '../../../transport/gzip-response.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
-import type { DocumentBytes, DocumentRequest, OpenApiVersion, ServedApi } from './openapi-worker.ts';
+import { type Document, type Documents, jsonDocument } from './openapi-document.ts';
+import type { DocumentRequest, OpenApiVersion, ServedApi } from './openapi-worker.ts';
 
-const DOCUMENT_JOB: PoolJob<DocumentRequest, DocumentBytes> = {
+const DOCUMENT_JOB: PoolJob<DocumentRequest, Documents> = {
   module: new URL('./openapi-worker.js', import.meta.url).href,
-  name: 'documentBytes',
+  name: 'buildDocuments',
 };
 /** Clauses of an Accept header that are looked at. */
 const CLAUSES_MAX = 16;
 const VERSION3_ROOT = '/openapi/v3';
 /** A document asked for by its hash never changes. */
+const VARY = ['Vary', 'Accept, Accept-Encoding'] as const;
 const IMMUTABLE = ['Cache-Control', 'public, immutable, max-age=31536000'] as const;
-
-interface Document {
-  readonly body: Uint8Array;
-  readonly hash: string;
-}
-
-type Documents = ReadonlyMap<string, Document>;
 
 export class OpenApi {
   readonly #api: ServedApi;
   readonly #jobs: JobPool;
+  readonly #lastModifiedMs: number;
   readonly #documents = new Map<OpenApiVersion, Promise<Documents>>();
+  #root: Document | undefined;
 
-  constructor(api: ServedApi, jobs: JobPool) {
+  /** `startedWallMs`: of the process, whose resources do not change after its start. */
+  constructor(api: ServedApi, jobs: JobPool, startedWallMs: number) {
     this.#api = api;
     this.#jobs = jobs;
+    this.#lastModifiedMs = startedWallMs;
   }
 
   /** Version 2. Throws 406 for a client that takes neither of its forms. */
@@ -42,7 +42,7 @@ export class OpenApi {
     const form = wantedForm(exchange.request.header('accept'));
     if (form === undefined) throw new StatusError(notAcceptable([JSON_TYPE, ...OPENAPI_PROTOBUF_MEDIA_TYPES]));
     const documents = await this.#built(2);
-    send(exchange, documents.get(form)!, form === 'json' ? JSON_TYPE : OPENAPI_PROTOBUF_CONTENT_TYPE);
+    this.#send(exchange, documents.get(form)!, form === 'json' ? JSON_TYPE : OPENAPI_PROTOBUF_CONTENT_TYPE);
   }
 
   /**
@@ -54,7 +54,8 @@ export class OpenApi {
     const documents = await this.#built(3);
     const name = path.slice(VERSION3_ROOT.length + 1);
     if (name === '') {
-      send(exchange, rootDocument(documents), JSON_TYPE);
+      this.#root ??= jsonDocument(rootOf(documents));
+      this.#send(exchange, this.#root, JSON_TYPE);
       return true;
     }
     const document = documents.get(name);
@@ -64,49 +65,50 @@ export class OpenApi {
       exchange.answer(301, [['Location', locationOf(name, document)]], '');
       return true;
     }
-    send(exchange, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
+    this.#send(exchange, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
     return true;
   }
 
   #built(openapi: OpenApiVersion): Promise<Documents> {
     let documents = this.#documents.get(openapi);
     if (documents === undefined) {
-      documents = build(this.#jobs, { ...this.#api, openapi });
+      documents = this.#jobs.run(DOCUMENT_JOB, { ...this.#api, openapi });
       this.#documents.set(openapi, documents);
       documents.catch(() => this.#documents.delete(openapi));
     }
     return documents;
   }
-}
 
-async function build(jobs: JobPool, request: DocumentRequest): Promise<Documents> {
-  const bytes = await jobs.run(DOCUMENT_JOB, request);
-  return new Map([...bytes].map(([name, body]) => [name, documentOf(body)]));
-}
-
-function documentOf(body: Uint8Array): Document {
-  return { body, hash: createHash('sha512').update(body).digest('hex').toUpperCase() };
+  /** The document, unless the client has it, compressed for one that takes gzip. */
+  #send(exchange: Exchange, { body, gzip, hash }: Document, contentType: string, headers: HeaderList = []): void {
+    const { request } = exchange;
+    const lastModifiedMs = this.#lastModifiedMs;
+    const etag = `"${hash}"`;
+    const common: HeaderList = [['Etag', etag], VARY, ...headers];
+    if (isUnmodified(request, { etag, lastModifiedMs })) {
+      exchange.answer(304, common, '');
+      return;
+    }
+    const all: HeaderList = [
+      ...common,
+      ['Last-Modified', new Date(lastModifiedMs).toUTCString()],
+      ['Content-Type', contentType],
+    ];
+    const compresses = gzip !== undefined && acceptsGzip(request.header('accept-encoding'));
+    if (compresses) exchange.answer(200, [...all, ['Content-Encoding', 'gzip']], gzip);
+    else exchange.answer(200, all, body);
+  }
 }
 
 /** Where each document of version 3 is, by the path it describes. */
-function rootDocument(documents: Documents): Document {
+function rootOf(documents: Documents): object {
   const paths: Record<string, object> = {};
   for (const [name, document] of documents) paths[name] = { serverRelativeURL: locationOf(name, document) };
-  return documentOf(Buffer.from(`${JSON.stringify({ paths })}\n`));
+  return { paths };
 }
 
 function locationOf(name: string, { hash }: Document): string {
   return `${VERSION3_ROOT}/${name}?hash=${hash}`;
-}
-
-function send(exchange: Exchange, { body, hash }: Document, contentType: string, headers: HeaderList = []): void {
-  const etag = `"${hash}"`;
-  const isKnown = exchange.request.header('if-none-match') === etag;
-  exchange.answer(
-    isKnown ? 304 : 200,
-    [['Etag', etag], ['Vary', 'Accept'], ['Content-Type', contentType], ...headers],
-    isKnown ? '' : body,
-  );
 }
 
 /** Clients ask for one form in the order they like; the Protobuf form's name is no media type by the grammar. */

@@ -1,0 +1,32 @@
+// Texts of the group discovery: the addresses behind a service, in slices.
+import type { Descriptions } from './texts.ts';
+
+export const DISCOVERY: Descriptions = {
+  Endpoint: 'One thing behind a service.',
+  'Endpoint.addresses': 'Its addresses, which all lead to it.',
+  'Endpoint.conditions': 'Whether it takes traffic.',
+  'Endpoint.deprecatedTopology': 'What the older version says of where it is.',
+  'Endpoint.hints': 'Who had better use it.',
+  'Endpoint.hostname': 'Its host name.',
+  'Endpoint.nodeName': 'The node it is on.',
+  'Endpoint.targetRef': 'The object it is, such as a pod.',
+  'Endpoint.topology': 'Where it is, as labels.',
+  'Endpoint.zone': 'The zone it is in.',
+  EndpointConditions: 'Whether something behind a service takes traffic.',
+  'EndpointConditions.ready': 'It takes traffic. Unknown counts as true.',
+  'EndpointConditions.serving': 'It could take traffic, also while it ends.',
+  'EndpointConditions.terminating': 'It is being ended.',
+  EndpointHints: 'Who had better use something behind a service.',
+  'EndpointHints.forZones': 'The zones whose clients should.',
+  EndpointPort: 'A port of all endpoints of a slice.',
+  'EndpointPort.appProtocol': 'The protocol that is spoken there.',
+  'EndpointPort.name': 'Its name, unique in the slice.',
+  'EndpointPort.port': 'The number. Empty: every port.',
+  'EndpointPort.protocol': 'The protocol that carries it. TCP when left out.',
+  EndpointSlice: 'Some of the addresses behind a service. Together its slices have all of them.',
+  'EndpointSlice.addressType': 'What its addresses are. It cannot be changed.',
+  'EndpointSlice.endpoints': 'What is behind the service, up to 1,000.',
+  'EndpointSlice.ports': 'The ports of all of them.',
+  ForZone: 'A zone.',
+  'ForZone.name': 'Its name.',
+};
