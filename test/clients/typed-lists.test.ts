@@ -13,7 +13,7 @@ const test = testNeeding(ava, ['kubectl', 'python']);
 
 const DIALECT = DIALECTS.kubernetes;
 /** Far longer than a hundred lists take. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 const undo: (() => void | Promise<void>)[] = [];
 let server: ServerProcess | undefined;

@@ -17,7 +17,7 @@ const COMPACTION = '2s';
 /** Of undisturbed writes between two incidents. */
 const CALM_MS = 1000;
 /** For the caches to be whole once nothing is written any more. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 export interface LoopSettings {
   readonly seconds: number;

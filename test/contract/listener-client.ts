@@ -10,7 +10,7 @@ export interface Answer {
 }
 
 /** How long a condition may take before a test gives up on it. */
-const GIVE_UP_MS = 20_000;
+const GIVE_UP_MS = 120_000;
 
 const CLOSING_CHUNK = '0\r\n\r\n';
 

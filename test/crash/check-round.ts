@@ -13,7 +13,7 @@ import { countOf, type SharedCounter } from './shared-counter.ts';
 /** Written after a crash: when a watch shows it, the watch has shown everything before it. */
 const FENCE = 'fence';
 /** Longer than anything takes that comes at all. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** A collection that clients wrote to, and what they know. */
 export interface CheckedCollection {

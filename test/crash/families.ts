@@ -8,7 +8,7 @@ import type { ApiObject, HttpsClient } from '../server/https-client.ts';
 const DEPENDENTS = 3;
 const POLICIES = ['Background', 'Foreground', 'Orphan'] as const;
 /** Longer than garbage collection takes on a busy machine. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const CHECK_EVERY_MS = 50;
 
 type Policy = (typeof POLICIES)[number];

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 /** Longer than anything a test waits for. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 export class ByteStream {
   readonly status: number;

@@ -6,7 +6,7 @@ import { ByteStream } from './byte-stream.ts';
 import { WatchStream } from './watch-stream.ts';
 
 /** Longer than anything a test waits for: a request without an answer by then has failed. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 /** Less than what the server grants an idle connection, so that none is reused just as it is closed. */
 const IDLE_MS = 4000;
 

@@ -11,7 +11,7 @@ import { HttpsClient } from './https-client.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const READY = /^ready in \d+ ms$/m;
-const STOP_PATIENCE_MS = 20_000;
+const STOP_PATIENCE_MS = 120_000;
 /** Below the range the system takes ports for outgoing connections from: none of those can hold ours after a restart. */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { ApiObject } from './https-client.ts';
 
 /** Longer than anything a test waits for. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';

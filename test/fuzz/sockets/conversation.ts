@@ -9,7 +9,7 @@ import { answersIn } from './answers.ts';
 import { type Carrier, type Ending, TOKEN } from './wire-requests.ts';
 
 /** A server has this long for its answers, however busy the machine is. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 /** A stream that is silent for so long has nothing to say. */
 const SILENCE_MS = 150;
 const LOOK_MS = 25;
