@@ -34,6 +34,8 @@ export interface AskOptions {
   readonly deadlineMs: number;
   /** Aborting it fails the ask with `Cancelled`; the handler may still run. */
   readonly signal?: AbortSignal;
+  /** The request that the ask is part of (turn.ts); left out: that of the turn in which it is sent. */
+  readonly requestNumber?: number;
 }
 
 /** Another actor, wherever it is placed. */
@@ -44,9 +46,9 @@ export interface Ref<P extends Protocol> {
   ask<T extends AskType<P>>(message: AskMessage<P, T>, options: AskOptions): Promise<ReplyTo<P, T>>;
   /**
    * Sends without an answer, in order with this sender's other messages to the same actor. `full` means not sent: the
-   * mailbox is full, or the actor's thread is gone.
+   * mailbox is full, or the actor's thread is gone. `requestNumber` as for asks.
    */
-  tell<T extends TellType<P>>(message: TellMessage<P, T>): 'queued' | 'full';
+  tell<T extends TellType<P>>(message: TellMessage<P, T>, requestNumber?: number): 'queued' | 'full';
 }
 
 /**
@@ -121,6 +123,8 @@ export interface ActorContext extends Environment {
    * what is a view of shared memory; everything else goes by message.
    */
   threadLocal<T>(key: string, create: () => T): T;
+  /** A number for a request that has come in: its messages and log lines carry it, on whichever thread. */
+  nextRequestNumber(): number;
   /** The metrics of all threads that answer, this one's included: for /metrics. */
   metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]>;
   /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */

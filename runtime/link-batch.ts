@@ -3,8 +3,8 @@
 import type { ErrorFrame } from './errors.ts';
 
 /** Frame codes, each with what follows it in the array. */
-const ASK = 0; // ask id, actor id, message
-const TELL = 1; // actor id, message
+const ASK = 0; // ask id, actor id, request number, message
+const TELL = 1; // actor id, request number, message
 const REPLY = 2; // ask id, value
 const ERROR = 3; // ask id, ErrorFrame
 const CANCEL = 4; // ask id
@@ -28,16 +28,18 @@ export class BatchBuilder {
     return this.batch.length === 1;
   }
 
-  ask(askId: number, actorId: number, message: object): void {
+  ask(askId: number, actorId: number, requestNumber: number, message: object): void {
     const payload = payloadOf(message);
-    if (payload === undefined) this.batch.push(ASK, askId, actorId, compacted(message));
-    else this.batch.push(ASK | PAYLOAD, askId, actorId, compacted(message), this.pack(payload), payload.length);
+    const plain = compacted(message);
+    if (payload === undefined) this.batch.push(ASK, askId, actorId, requestNumber, plain);
+    else this.batch.push(ASK | PAYLOAD, askId, actorId, requestNumber, plain, this.pack(payload), payload.length);
   }
 
-  tell(actorId: number, message: object): void {
+  tell(actorId: number, requestNumber: number, message: object): void {
     const payload = payloadOf(message);
-    if (payload === undefined) this.batch.push(TELL, actorId, compacted(message));
-    else this.batch.push(TELL | PAYLOAD, actorId, compacted(message), this.pack(payload), payload.length);
+    const plain = compacted(message);
+    if (payload === undefined) this.batch.push(TELL, actorId, requestNumber, plain);
+    else this.batch.push(TELL | PAYLOAD, actorId, requestNumber, plain, this.pack(payload), payload.length);
   }
 
   reply(askId: number, value: unknown): void {
@@ -86,8 +88,8 @@ export class BatchBuilder {
 
 /** Who is told what a batch says, frame by frame. */
 export interface BatchReader {
-  ask(askId: number, actorId: number, message: object): void;
-  tell(actorId: number, message: object): void;
+  ask(askId: number, actorId: number, requestNumber: number, message: object): void;
+  tell(actorId: number, requestNumber: number, message: object): void;
   reply(askId: number, value: unknown): void;
   error(askId: number, frame: ErrorFrame): void;
   cancel(askId: number): void;
@@ -113,16 +115,16 @@ export function readBatch(batch: Batch, reader: BatchReader): void {
 }
 
 /** How many elements follow each frame code, payload place not counted. */
-const FIELDS: readonly number[] = [3, 2, 2, 2, 1, 2];
+const FIELDS: readonly number[] = [4, 3, 2, 2, 1, 2];
 
 function readFrame(code: number, batch: Batch, at: number, reader: BatchReader): void {
   const first = batch[at + 1] as number;
   switch (code) {
     case ASK:
-      reader.ask(first, batch[at + 2] as number, batch[at + 3] as object);
+      reader.ask(first, batch[at + 2] as number, batch[at + 3] as number, batch[at + 4] as object);
       break;
     case TELL:
-      reader.tell(first, batch[at + 2] as object);
+      reader.tell(first, batch[at + 2] as number, batch[at + 3] as object);
       break;
     case REPLY:
       reader.reply(first, batch[at + 2]);

@@ -25,16 +25,19 @@ export class OneByOne implements BatchReader {
     this.post = post;
   }
 
-  ask(askId: number, actorId: number, message: object): void {
-    const problem = this.attempt((frame) => frame.ask(askId, actorId, message));
+  ask(askId: number, actorId: number, requestNumber: number, message: object): void {
+    const problem = this.attempt((frame) => frame.ask(askId, actorId, requestNumber, message));
     if (problem !== undefined) this.session.unsendable(askId, fromErrorFrame(problem));
   }
 
-  tell(actorId: number, message: object): void {
-    const problem = this.attempt((frame) => frame.tell(actorId, message));
+  tell(actorId: number, requestNumber: number, message: object): void {
+    const problem = this.attempt((frame) => frame.tell(actorId, requestNumber, message));
     if (problem === undefined) return;
     this.session.credit(actorId, 1);
-    this.log.error({ actorId, problem: problem.message }, 'a message was lost: it cannot cross a thread');
+    this.log.error(
+      { actorId, requestNumber, problem: problem.message },
+      'a message was lost: it cannot cross a thread',
+    );
   }
 
   reply(askId: number, value: unknown): void {

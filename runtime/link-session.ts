@@ -9,6 +9,7 @@ import { type Batch, BatchBuilder, type BatchReader, readBatch } from './link-ba
 import { OneByOne } from './link-fallback.ts';
 import type { Inbound, Mailbox } from './mailbox.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
+import { turn } from './turn.ts';
 
 /** What a link needs of the thread that it is on. */
 export interface LinkHost {
@@ -63,14 +64,14 @@ export class LinkSession implements BatchReader {
     const ask = new RemoteAsk(this, askId, window, this.host.deadlines, options);
     window.outstanding++;
     this.sent.set(askId, ask);
-    this.builder.ask(askId, window.actorId, message);
+    this.builder.ask(askId, window.actorId, options.requestNumber || turn.requestNumber, message);
     this.scheduleFlush();
     return ask.promise;
   }
 
-  sendTell(window: Window, message: object): void {
+  sendTell(window: Window, message: object, requestNumber: number): void {
     window.outstanding++;
-    this.builder.tell(window.actorId, message);
+    this.builder.tell(window.actorId, requestNumber, message);
     this.scheduleFlush();
   }
 
@@ -111,7 +112,7 @@ export class LinkSession implements BatchReader {
     this.scheduleFlush();
   }
 
-  ask(askId: number, actorId: number, message: object): void {
+  ask(askId: number, actorId: number, requestNumber: number, message: object): void {
     const mailbox = this.host.mailboxes.get(actorId);
     const refusal = mailbox === undefined ? actorDown(`actor ${actorId}`) : mailbox.refusal();
     if (mailbox === undefined || refusal !== undefined) {
@@ -120,11 +121,11 @@ export class LinkSession implements BatchReader {
     }
     const ask = new ReceivedAsk(this, askId, mailbox);
     this.received.set(askId, ask);
-    mailbox.accept(message, ask);
+    mailbox.accept(message, ask, requestNumber);
   }
 
   /** Takes the tell even when the mailbox is full: the sender was promised, and its window bounds it. */
-  tell(actorId: number, message: object): void {
+  tell(actorId: number, requestNumber: number, message: object): void {
     let tells = this.receivedTells.get(actorId);
     if (tells === undefined) {
       const mailbox = this.host.mailboxes.get(actorId);
@@ -132,7 +133,7 @@ export class LinkSession implements BatchReader {
       tells = new ReceivedTells(this, actorId, mailbox);
       this.receivedTells.set(actorId, tells);
     }
-    tells.mailbox.accept(message, tells);
+    tells.mailbox.accept(message, tells, requestNumber);
   }
 
   reply(askId: number, value: unknown): void {

@@ -6,6 +6,7 @@ import { type LinkHost, LinkSession, type Window } from './link-session.ts';
 import type { AnyRef } from './local-ref.ts';
 import { actorDown, cancelled, overloaded } from './pending-ask.ts';
 import type { Address } from './plan.ts';
+import { turn } from './turn.ts';
 
 export class Link {
   private readonly host: LinkHost;
@@ -74,10 +75,10 @@ class RemoteRef implements AnyRef, Window {
     return session.sendAsk(this, message, options);
   }
 
-  tell(message: object): 'queued' | 'full' {
+  tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     const session = this.link.current;
     if (session === undefined || this.outstanding >= this.max) return 'full';
-    session.sendTell(this, message);
+    session.sendTell(this, message, requestNumber);
     return 'queued';
   }
 }

@@ -6,12 +6,13 @@ import { fromErrorFrame, OrchError, toErrorFrame } from './errors.ts';
 import { deepFreeze } from './freeze.ts';
 import type { Inbound, Mailbox } from './mailbox.ts';
 import { cancelled, PendingAsk } from './pending-ask.ts';
+import { turn } from './turn.ts';
 
 /** A ref without its protocol: the shape that all refs of the runtime have. */
 export interface AnyRef {
   readonly name: string;
   ask(message: object, options: AskOptions): Promise<unknown>;
-  tell(message: object): 'queued' | 'full';
+  tell(message: object, requestNumber?: number): 'queued' | 'full';
 }
 
 /** What the local refs of one thread share. */
@@ -39,14 +40,14 @@ export class LocalRef implements AnyRef {
     if (options.signal?.aborted) return Promise.reject(cancelled(this.name));
     if (this.sender.freezeMessages) deepFreeze(message);
     const ask = new LocalAsk(this.mailbox, this.sender, options);
-    this.mailbox.accept(message, ask);
+    this.mailbox.accept(message, ask, options.requestNumber || turn.requestNumber);
     return ask.promise;
   }
 
-  tell(message: object): 'queued' | 'full' {
+  tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     if (!this.mailbox.hasRoom()) return 'full';
     if (this.sender.freezeMessages) deepFreeze(message);
-    this.mailbox.accept(message, this.onTold);
+    this.mailbox.accept(message, this.onTold, requestNumber);
     return 'queued';
   }
 }

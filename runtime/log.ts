@@ -2,6 +2,7 @@
 // Tokens and secrets are cut out here as a last resort; callers must not log them in the first place.
 import { writeSync } from 'node:fs';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { NO_REQUEST, turn } from './turn.ts';
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
@@ -42,9 +43,16 @@ export function createLogger(thread: string, options: LogOptions, write?: (line:
     level: options.level,
     base: { thread },
     timestamp: pino.stdTimeFunctions.isoTime,
+    mixin: requestOfTurn,
     redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
   };
   return pino(loggerOptions, stream(options.format, write));
+}
+
+/** The request that the line is about, where a message of one is being handled: asked for written lines only. */
+function requestOfTurn(): { readonly requestNumber?: number } {
+  const { requestNumber } = turn;
+  return requestNumber === NO_REQUEST ? {} : { requestNumber };
 }
 
 function stream(format: LogOptions['format'], write: ((line: string) => void) | undefined): DestinationStream {

@@ -5,6 +5,7 @@ import type { Delivery, Drainable } from './delivery.ts';
 import type { Clock } from './environment.ts';
 import type { OrchError } from './errors.ts';
 import { actorDown, overloaded } from './pending-ask.ts';
+import { NO_REQUEST, turn } from './turn.ts';
 
 /** The way back of one message in a mailbox: the asker's answer, or nothing for a tell. */
 export interface Inbound extends Reply {
@@ -31,8 +32,10 @@ export interface MailboxStats {
 type Handler = Pick<Actor<Protocol>, 'onMessage'>;
 type Message = Parameters<Actor<Protocol>['onMessage']>[0];
 
+/** Places that a message takes in the queue. */
+const SLOTS = 3;
 /** How far the dead front of the queue may grow before the rest moves up. */
-const DEAD_SLOTS_MAX = 2048;
+const DEAD_SLOTS_MAX = 1024 * SLOTS;
 
 export class Mailbox implements Drainable {
   readonly name: string;
@@ -42,8 +45,8 @@ export class Mailbox implements Drainable {
   private readonly delivery: Delivery;
   private readonly clock: Clock;
   private readonly onThrow: (error: unknown, message: object, inbound: Inbound) => void;
-  /** Message and Inbound in turns, from `head`. */
-  private queue: (object | undefined)[] = [];
+  /** Message, Inbound and request number in turns, from `head`. */
+  private queue: (object | number | undefined)[] = [];
   private head = 0;
   private handler: Handler | undefined;
   private closed = false;
@@ -79,13 +82,13 @@ export class Mailbox implements Drainable {
   }
 
   /** Queues a message. The caller has asked for room, or has bounded the sender by a window. */
-  accept(message: object, inbound: Inbound): void {
+  accept(message: object, inbound: Inbound, requestNumber: number): void {
     if (this.closed) {
       inbound.drop(actorDown(this.name));
       return;
     }
     this.depth++;
-    this.queue.push(message, inbound);
+    this.queue.push(message, inbound, requestNumber);
     if (!this.scheduled && this.handler !== undefined) this.schedule();
   }
 
@@ -106,7 +109,7 @@ export class Mailbox implements Drainable {
     const { queue, head } = this;
     this.queue = [];
     this.head = 0;
-    for (let slot = head + 1; slot < queue.length; slot += 2) {
+    for (let slot = head + 1; slot < queue.length; slot += SLOTS) {
       this.depth--;
       (queue[slot] as Inbound).drop(actorDown(this.name));
     }
@@ -118,8 +121,9 @@ export class Mailbox implements Drainable {
     if (handler === undefined) return 0;
     const startedMs = this.clock.monotonicMs();
     const handledBefore = this.handled;
-    const end = Math.min(this.queue.length, this.head + 2 * messagesMax);
+    const end = Math.min(this.queue.length, this.head + SLOTS * messagesMax);
     while (this.head < end && !this.closed) this.handleNext(handler);
+    turn.requestNumber = NO_REQUEST;
     this.turns++;
     const turnMs = this.clock.monotonicMs() - startedMs;
     if (turnMs > this.turnMsMax) this.turnMsMax = turnMs;
@@ -130,7 +134,7 @@ export class Mailbox implements Drainable {
 
   stats(): MailboxStats {
     const { depth, handled, turns, turnMsMax } = this;
-    const waiting = (this.queue.length - this.head) / 2;
+    const waiting = (this.queue.length - this.head) / SLOTS;
     return { depth, unanswered: Math.max(0, depth - waiting), handled, turns, turnMsMax };
   }
 
@@ -138,11 +142,13 @@ export class Mailbox implements Drainable {
     const { queue, head } = this;
     const message = queue[head] as Message;
     const inbound = queue[head + 1] as Inbound;
+    const requestNumber = queue[head + 2] as number;
     queue[head] = undefined;
     queue[head + 1] = undefined;
-    this.head = head + 2;
+    this.head = head + SLOTS;
     if (!inbound.begin()) return;
     this.handled++;
+    turn.requestNumber = requestNumber;
     try {
       handler.onMessage(message, inbound);
     } catch (error) {

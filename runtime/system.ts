@@ -14,6 +14,7 @@ import type { MetricsRegistry } from './metrics-registry.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
 import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_ACTOR } from './plan.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
+import { RequestNumbers } from './turn.ts';
 
 /** How a system reaches the actors of other threads. */
 export interface Peers {
@@ -53,6 +54,7 @@ export class System<Options> {
   readonly sender: LocalSender;
   private readonly setup: SystemOptions<Options>;
   private readonly book: AddressBook;
+  private readonly requestNumbers: RequestNumbers;
   private readonly shared = new Map<string, unknown>();
   private readonly refs = new Map<number, AnyRef>();
   private readonly running: RunningActor[] = [];
@@ -62,6 +64,7 @@ export class System<Options> {
   constructor(setup: SystemOptions<Options>) {
     this.setup = setup;
     this.book = new AddressBook(setup.plan, setup.actors);
+    this.requestNumbers = new RequestNumbers(setup.thread, setup.plan.threads.length);
     const { clock, timers } = setup.environment;
     this.deadlines = new Deadlines(clock, timers);
     this.sender = { deadlines: this.deadlines, freezeMessages: setup.freezeMessages ?? false };
@@ -208,6 +211,7 @@ export class System<Options> {
         this.book.instancesOf(actor).map((address) => typed<ActorProtocols[A]>(this.refTo(address))),
       refNamed: <P extends Protocol>(name: string) => this.refNamed<P>(name),
       threadLocal: <T>(key: string, create: () => T) => this.threadLocal(key, create),
+      nextRequestNumber: () => this.requestNumbers.take(),
       metricsOfAllThreads: () => this.metricsOfAllThreads(),
       crash: (error) => {
         this.crash(error);

@@ -11,6 +11,7 @@ import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
+import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
@@ -60,6 +61,7 @@ class Admission implements Actor<AdmissionProtocol> {
       releases: new PatientTells(hub, context.timers),
       slabs: ThreadSlabs.of(context),
       requestTimeoutMs,
+      requestNumber: NO_REQUEST,
     };
     this.#write = {
       ...reader,
@@ -90,13 +92,13 @@ class Admission implements Actor<AdmissionProtocol> {
         );
         return;
       case 'connect':
-        admitConnection(this.#write, message).then(
+        admitConnection(this.#writeOfTurn(), message).then(
           () => reply.send({ refused: undefined }),
           (error: unknown) => (isStatusError(error) ? reply.send({ refused: error.status }) : reply.fail(error)),
         );
         return;
       case 'bind':
-        bind(this.#write, message.bindings, message.user).then(
+        bind(this.#writeOfTurn(), message.bindings, message.user).then(
           (outcomes) => reply.send({ outcomes }),
           (error: unknown) => reply.fail(error),
         );
@@ -104,6 +106,11 @@ class Admission implements Actor<AdmissionProtocol> {
       default:
         unreachable(message);
     }
+  }
+
+  /** For the request whose message is being handled. */
+  #writeOfTurn(): WriteContext {
+    return { ...this.#write, requestNumber: turn.requestNumber };
   }
 
   #answer(request: WriteRequest, reply: Reply): void {
@@ -127,10 +134,10 @@ class Admission implements Actor<AdmissionProtocol> {
   /** Throws, or rejects with, what refuses the write. */
   #perform(request: WriteRequest): Promise<WriteReply> {
     const type = this.#typeOf(request);
-    const write = this.#write;
+    const write = this.#writeOfTurn();
     switch (request.verb) {
       case 'create':
-        return this.#create(request, type);
+        return this.#create(write, request, type);
       case 'update':
         return update(write, request, type);
       case 'patch':
@@ -144,8 +151,7 @@ class Admission implements Actor<AdmissionProtocol> {
     }
   }
 
-  #create(request: WriteRequest, type: KnownType): Promise<WriteReply> {
-    const write = this.#write;
+  #create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
     if (type.persisted && request.target.subresource === '') return create(write, request, type);
     const special = SPECIAL_CREATES[`${type.plural}/${request.target.subresource}`] ?? reviewer(type);
     if (special === undefined) throw new StatusError(methodNotAllowed());

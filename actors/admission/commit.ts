@@ -42,7 +42,7 @@ export async function commitEach(write: WriteContext, drafts: readonly Draft[]):
   });
   const { results } = await write.store.ask(
     { type: 'commit', transactions, payload },
-    { deadlineMs: write.requestTimeoutMs },
+    { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
   );
   return results;
 }

@@ -83,7 +83,10 @@ async function tokenStatus(write: WriteContext, review: JsonObject): Promise<obj
   if (token === '') throw new StatusError(badRequest('a TokenReview needs spec.token'));
   const answer = await write
     .auth()
-    .ask({ type: 'reviewToken', token, audiences: audiences ?? [] }, { deadlineMs: write.requestTimeoutMs });
+    .ask(
+      { type: 'reviewToken', token, audiences: audiences ?? [] },
+      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+    );
   const { user, error } = answer;
   if (user === null) return { user: {}, ...(error === '' ? undefined : { error }) };
   const { name, uid, groups, extra } = user;
@@ -102,7 +105,10 @@ async function tokenStatus(write: WriteContext, review: JsonObject): Promise<obj
 async function accessStatus(write: WriteContext, spec: ReviewSpec, user: User): Promise<object> {
   const { allowed, reason } = await write
     .auth()
-    .ask({ type: 'authorize', user, access: accessOf(spec) }, { deadlineMs: write.requestTimeoutMs });
+    .ask(
+      { type: 'authorize', user, access: accessOf(spec) },
+      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+    );
   return { allowed, ...(reason === '' ? undefined : { reason }) };
 }
 
@@ -127,7 +133,12 @@ function accessOf({ resourceAttributes: resource, nonResourceAttributes: path }:
 async function rulesStatus(write: WriteContext, review: JsonObject, { user }: WriteRequest): Promise<object> {
   const { namespace = '' } = specOf(review);
   if (namespace === '') throw new StatusError(badRequest('a SelfSubjectRulesReview needs spec.namespace'));
-  const answer = await write.auth().ask({ type: 'rules', user, namespace }, { deadlineMs: write.requestTimeoutMs });
+  const answer = await write
+    .auth()
+    .ask(
+      { type: 'rules', user, namespace },
+      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+    );
   const { resourceRules, nonResourceRules, incomplete, evaluationError } = answer;
   return { resourceRules, nonResourceRules, incomplete, ...(evaluationError === '' ? undefined : { evaluationError }) };
 }

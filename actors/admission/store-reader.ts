@@ -20,6 +20,8 @@ export interface StoreReader {
   readonly releases: PatientTells<HubProtocol>;
   readonly slabs: ThreadSlabs;
   readonly requestTimeoutMs: number;
+  /** Of the request that it is read for (runtime/turn.ts). */
+  readonly requestNumber: number;
 }
 
 /** An object as it is stored now. */
@@ -45,7 +47,7 @@ export function findPlace(
 
 /** Where the record of a storage key, namespace and name lies; null when there is none. */
 export async function findRecord(
-  { hub, requestTimeoutMs }: StoreReader,
+  { hub, requestTimeoutMs, requestNumber }: StoreReader,
   storageKey: string,
   namespace: string,
   name: string,
@@ -53,7 +55,7 @@ export async function findRecord(
 ): Promise<PublishedPlace | null> {
   const answer = await hub.ask(
     { type: 'get', storageKey, namespace, name, freshness },
-    { deadlineMs: requestTimeoutMs },
+    { deadlineMs: requestTimeoutMs, requestNumber },
   );
   if (answer.refused !== undefined) throw new StatusError(storeNotRead());
   return answer.place;

@@ -33,14 +33,14 @@ export interface ListedPlaces {
 
 /** Hands what is stored now to `read`, which has ended with the records when it returns or resolves. Throws 503. */
 export async function withList<T>(
-  { hub, slabs, releases, requestTimeoutMs }: StoreReader,
+  { hub, slabs, releases, requestTimeoutMs, requestNumber }: StoreReader,
   { storageKey, namespace, labelSelector = '', fieldSelector = '' }: ListSelection,
   read: (listed: ListedPlaces) => T | Promise<T>,
 ): Promise<T> {
   const selection = { storageKey, namespace, labelSelector, fieldSelector };
   const answer = await hub.ask(
     { type: 'list', ...selection, limit: 0, continueToken: '', freshness: { kind: 'mostRecent' } },
-    { deadlineMs: requestTimeoutMs },
+    { deadlineMs: requestTimeoutMs, requestNumber },
   );
   if (answer.refused !== undefined) throw new StatusError(storeNotRead());
   const { places, incarnation, revision, pin } = answer;

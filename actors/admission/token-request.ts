@@ -68,7 +68,7 @@ export async function requestToken(
       audiences,
       expirationSeconds,
     },
-    { deadlineMs: write.requestTimeoutMs },
+    { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
   );
   if (issued.refused !== undefined)
     throw new StatusError(serviceUnavailable('this server has no key to sign tokens with'));

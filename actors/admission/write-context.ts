@@ -1,5 +1,5 @@
-// What every write works with: the registry, the hub's present, the store's commit, time and randomness. One per
-// admission actor; holds no state of any request.
+// What every write works with: the registry, the hub's present, the store's commit, time and randomness. The same for all
+// writes of an admission actor, but for the number of the request.
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { Schema } from '../../api/schema/schema.ts';

@@ -66,7 +66,7 @@ export class Writes {
         contentType: contentType === 'application/json' ? contentType : parseMediaType(contentType).type,
         payload: body,
       },
-      { deadlineMs: this.#requestTimeoutMs },
+      { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);

@@ -7,6 +7,7 @@ import type { Inbound } from '../mailbox.ts';
 import { actorDown, overloaded, PendingAsk } from '../pending-ask.ts';
 import type { Address } from '../plan.ts';
 import type { System } from '../system.ts';
+import { turn } from '../turn.ts';
 import { copyAcrossThreads } from './copy-across-threads.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -60,19 +61,19 @@ export class SimulatedRef implements AnyRef {
     if (options.signal?.aborted) return Promise.reject(new OrchError('Cancelled', `the ask to ${this.name}`));
     if (faults.isFull(sender.name, this.name)) return Promise.reject(overloaded(this.name));
     const ask = new SimulatedAsk(this.#parts, receiver, options);
-    this.#send(message, receiver, ask);
+    this.#send(message, receiver, ask, options.requestNumber || turn.requestNumber);
     return ask.promise;
   }
 
-  tell(message: object): 'queued' | 'full' {
+  tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     const { sender, faults } = this.#parts;
     const receiver = this.#parts.receiver();
     if (!sender.isAlive || receiver === undefined || faults.isFull(sender.name, this.name)) return 'full';
-    this.#send(message, receiver, undefined);
+    this.#send(message, receiver, undefined, requestNumber);
     return 'queued';
   }
 
-  #send(message: object, receiver: ThreadLife, ask: SimulatedAsk | undefined): void {
+  #send(message: object, receiver: ThreadLife, ask: SimulatedAsk | undefined, requestNumber: number): void {
     const { time, faults, sender, address } = this.#parts;
     const copy = copyAcrossThreads(message) as object;
     const nowMs = time.monotonicMs();
@@ -80,8 +81,8 @@ export class SimulatedRef implements AnyRef {
     time.after(this.#lastArrivalMs - nowMs, () => {
       if (!receiver.isAlive) return;
       const mailbox = receiver.system.mailboxes.get(address.id)!;
-      if (ask === undefined) mailbox.accept(copy, new SimulatedTell(() => mailbox.release()));
-      else ask.arrive(copy);
+      if (ask === undefined) mailbox.accept(copy, new SimulatedTell(() => mailbox.release()), requestNumber);
+      else ask.arrive(copy, requestNumber);
     });
   }
 }
@@ -100,7 +101,7 @@ class SimulatedAsk extends PendingAsk implements Inbound {
     this.#receiver = receiver;
   }
 
-  arrive(message: object): void {
+  arrive(message: object, requestNumber: number): void {
     const mailbox = this.#receiver.system.mailboxes.get(this.#parts.address.id)!;
     const refusal = mailbox.refusal();
     if (refusal !== undefined) {
@@ -108,7 +109,7 @@ class SimulatedAsk extends PendingAsk implements Inbound {
       return;
     }
     this.#accepted = true;
-    mailbox.accept(message, this);
+    mailbox.accept(message, this, requestNumber);
   }
 
   /** That the asker has given up is not known here in time. */

@@ -50,6 +50,18 @@ function answers(on: On): void {
     t.deepEqual((await ref.ask({ type: 'echo', value }, PATIENT)).value, value);
   });
 
+  on(
+    'a message carries the number of its request, and so does what its handler sends in the same turn',
+    async (t, ref) => {
+      const asked = await ref.ask({ type: 'requestNumber', alsoAsks: true }, { ...PATIENT, requestNumber: 7 });
+      t.deepEqual(asked, [7, 7, 0, 7]);
+      ref.tell({ type: 'noteRequest' }, 8);
+      ref.tell({ type: 'noteRequest' });
+      t.deepEqual(await ref.ask({ type: 'notes' }, { ...PATIENT, requestNumber: 2 ** 30 }), [8, 0]);
+      t.deepEqual(await ref.ask({ type: 'requestNumber' }, PATIENT), [0]);
+    },
+  );
+
   on('an actor is never called within the turn of the sender', async (t, ref) => {
     let answered = false;
     const answer = ref.ask({ type: 'noteAndCount', note: 1 }, PATIENT).then(() => {

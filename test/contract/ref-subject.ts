@@ -1,6 +1,7 @@
 // The actor that the ref contract is tried on. It is told what to do: answer, answer later, refuse, throw, break.
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
+import { turn } from '../../runtime/turn.ts';
 
 export interface SubjectProtocol extends Protocol {
   readonly asks: {
@@ -30,9 +31,16 @@ export interface SubjectProtocol extends Protocol {
     readonly unsendable: { readonly message: Record<never, never>; readonly reply: unknown };
     readonly crash: { readonly message: Record<never, never>; readonly reply: never };
     readonly held: { readonly message: Record<never, never>; readonly reply: readonly string[] };
+    /** The request that the message came with, and with it the ones that it asks itself then, and later by that number. */
+    readonly requestNumber: {
+      readonly message: { readonly alsoAsks?: boolean };
+      readonly reply: readonly number[];
+    };
   };
   readonly tells: {
     readonly note: { readonly note: number };
+    /** Notes the request that the message came with. */
+    readonly noteRequest: Record<never, never>;
     readonly release: { readonly key: string; readonly value: string };
   };
 }
@@ -67,6 +75,12 @@ class Subject implements Actor<SubjectProtocol> {
       case 'hold':
         this.held.set(message.key, reply);
         return;
+      case 'noteRequest':
+        this.notes.push(turn.requestNumber);
+        return;
+      case 'requestNumber':
+        this.answerRequest(message.alsoAsks ?? false, reply);
+        return;
       case 'held':
         reply.send([...this.held.keys()]);
         return;
@@ -77,6 +91,21 @@ class Subject implements Actor<SubjectProtocol> {
       default:
         this.misbehave(message, reply);
     }
+  }
+
+  private answerRequest(alsoAsks: boolean, reply: Reply): void {
+    const { requestNumber } = turn;
+    if (!alsoAsks) {
+      reply.send([requestNumber]);
+      return;
+    }
+    const self = this.context.refNamed<SubjectProtocol>('subject');
+    const deadlineMs = 20_000;
+    void self.ask({ type: 'requestNumber' }, { deadlineMs }).then(async (inTurn) => {
+      const inNoTurn = await self.ask({ type: 'requestNumber' }, { deadlineMs });
+      const named = await self.ask({ type: 'requestNumber' }, { deadlineMs, requestNumber });
+      reply.send([requestNumber, ...inTurn, ...inNoTurn, ...named]);
+    });
   }
 
   private misbehave(message: MessageOf<SubjectProtocol>, reply: Reply): void {

@@ -115,7 +115,7 @@ export class Connects {
         userAgent: exchange.request.header('user-agent'),
         options,
       },
-      { deadlineMs: this.#parts.requestTimeoutMs },
+      { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (refused !== undefined) throw new StatusError(refused);
   }
@@ -271,7 +271,7 @@ export class Connects {
     const { hub, slabs, requestTimeoutMs } = this.#parts;
     const answer = await hub.ask(
       { type: 'get', storageKey: type.storageKey, namespace, name, freshness: { kind: 'mostRecent' } },
-      { deadlineMs: requestTimeoutMs },
+      { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) return undefined;

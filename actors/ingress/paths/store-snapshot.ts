@@ -32,8 +32,8 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
     );
   }
   const { store, clock, dialect, storePrefix, timeoutMs } = parts;
-  const deadline = { deadlineMs: timeoutMs };
-  const { id, revision, objects, digest } = await store.ask({ type: 'openBackup' }, deadline);
+  const limits = { deadlineMs: timeoutMs, requestNumber: exchange.requestNumber };
+  const { id, revision, objects, digest } = await store.ask({ type: 'openBackup' }, limits);
   try {
     exchange.start(200, headersFor('application/octet-stream'));
     const write = pacedWriter(response);
@@ -41,7 +41,7 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
     const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };
     await write(snapshotHeader(header));
     while (!response.aborted) {
-      const { payload } = await store.ask({ type: 'readBackup', id }, deadline);
+      const { payload } = await store.ask({ type: 'readBackup', id }, limits);
       if (payload.byteLength === 0) break;
       await write(payload);
     }

@@ -21,7 +21,7 @@ export async function serveIssuer(
 ): Promise<boolean> {
   if (!Object.hasOwn(DOCUMENTS, path)) return false;
   const [member, contentType] = DOCUMENTS[path as keyof typeof DOCUMENTS];
-  const document = (await auth.ask({ type: 'issuer' }, { deadlineMs }))[member];
+  const document = (await auth.ask({ type: 'issuer' }, { deadlineMs, requestNumber: exchange.requestNumber }))[member];
   if (document === null) return false;
   const headers = [
     ['Content-Type', contentType],

@@ -11,6 +11,8 @@ export interface Arrival {
   readonly request: HttpRequest;
   readonly response: HttpResponse;
   readonly requestId: string;
+  /** What the request's messages and log lines carry (runtime/turn.ts). */
+  readonly requestNumber: number;
   readonly startedMs: number;
   /** The body being read, for methods that have one; null when it is too large. */
   readonly body: Promise<Uint8Array | null> | undefined;
@@ -34,6 +36,7 @@ export class Exchange implements Arrival {
   /** Where the answer goes. A step may put another in front of it. */
   response: HttpResponse;
   readonly requestId: string;
+  readonly requestNumber: number;
   readonly startedMs: number;
   readonly body: Promise<Uint8Array | null> | undefined;
   readonly bodyFlow: BodyFlow | undefined;
@@ -61,6 +64,7 @@ export class Exchange implements Arrival {
     this.request = arrival.request;
     this.response = arrival.response;
     this.requestId = arrival.requestId;
+    this.requestNumber = arrival.requestNumber;
     this.startedMs = arrival.startedMs;
     this.body = arrival.body;
     this.bodyFlow = arrival.bodyFlow;

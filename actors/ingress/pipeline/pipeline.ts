@@ -100,7 +100,8 @@ export class Pipeline {
   }
 
   #parse(request: HttpRequest, response: HttpResponse): Exchange {
-    const { clock, random } = this.#parts.context;
+    const { context } = this.#parts;
+    const { clock, random } = context;
     const query = parseQuery(request.query);
     const info = parseRequestInfo(request.method, request.path, query);
     // The listener holds the body only for this turn.
@@ -114,6 +115,7 @@ export class Pipeline {
       request,
       response: info.isResource ? this.#paced(request, response, longRunning) : response,
       requestId: random.uuid(),
+      requestNumber: context.nextRequestNumber(),
       startedMs: clock.monotonicMs(),
       body,
       bodyFlow,
@@ -152,7 +154,7 @@ export class Pipeline {
         ...(proxied === undefined ? undefined : { proxied }),
         ...(impersonate === undefined ? undefined : { impersonate }),
       },
-      { deadlineMs: this.#parts.requestTimeoutMs },
+      { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (user === null) throw new StatusError(unauthorized());
     exchange.user = user;
@@ -167,7 +169,10 @@ export class Pipeline {
     if (error instanceof RequestAborted || exchange.response.aborted || exchange.isGivenUp) return;
     if (exchange.isAnswered) {
       // The answer has begun: all that is left is to cut it off.
-      this.#parts.context.log.error({ err: error, requestId: exchange.requestId }, 'answer cut off');
+      this.#parts.context.log.error(
+        { err: error, requestId: exchange.requestId, requestNumber: exchange.requestNumber },
+        'answer cut off',
+      );
       exchange.response.abort();
       return;
     }
@@ -179,13 +184,13 @@ export class Pipeline {
       sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
       return;
     }
-    const { requestId, request } = exchange;
+    const { requestId, requestNumber, request } = exchange;
     const status = statusOf(error, request);
     if (status !== undefined) {
       this.#sendStatus(exchange, status);
       return;
     }
-    this.#parts.context.log.error({ err: error, requestId, path: request.path }, 'request failed');
+    this.#parts.context.log.error({ err: error, requestId, requestNumber, path: request.path }, 'request failed');
     this.#sendStatus(exchange, internalError('the request could not be handled'));
   }
 
@@ -197,17 +202,20 @@ export class Pipeline {
     const { audit, context, metrics } = this.#parts;
     const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
-    audit.tell<'record'>({
-      type: 'record',
-      requestId: exchange.requestId,
-      user: exchange.user.name,
-      verb: exchange.verb,
-      path: exchange.request.path,
-      code: exchange.code,
-      latencyMs,
-      stage: 'ResponseComplete',
-      ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
-    });
+    audit.tell<'record'>(
+      {
+        type: 'record',
+        requestId: exchange.requestId,
+        user: exchange.user.name,
+        verb: exchange.verb,
+        path: exchange.request.path,
+        code: exchange.code,
+        latencyMs,
+        stage: 'ResponseComplete',
+        ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
+      },
+      exchange.requestNumber,
+    );
   };
 }
 

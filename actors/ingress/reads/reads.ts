@@ -68,7 +68,7 @@ export class Reads {
     const { namespace, name, subresource } = info;
     const answer = await hub.ask(
       { type: 'get', storageKey: type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
-      { deadlineMs: requestTimeoutMs },
+      { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     if (answer.place === null) throw new StatusError(notFound(type, name));
@@ -92,7 +92,10 @@ export class Reads {
     if (!slabs.holds(place)) {
       // The store's answer came before its publication, which brings the slab.
       const reached = await hub
-        .ask({ type: 'reach', revision: place.revision }, { deadlineMs: requestTimeoutMs })
+        .ask(
+          { type: 'reach', revision: place.revision },
+          { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
+        )
         .catch((error: unknown) => {
           // `Overloaded` would tell the client that nothing was done.
           throw isOrchError(error, 'Overloaded') ? new StatusError(timeout(ANSWER_LOST)) : error;
@@ -141,7 +144,10 @@ export class Reads {
   ): Promise<void> {
     const { hub, requestTimeoutMs, metaGroup, slabs, timers } = this.#parts;
     const query = listQuery(info, type, exchange.query, metaGroup);
-    const answer = await hub.ask({ type: 'list', ...query }, { deadlineMs: requestTimeoutMs });
+    const answer = await hub.ask(
+      { type: 'list', ...query },
+      { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
+    );
     if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
     // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
     const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());

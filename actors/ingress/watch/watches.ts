@@ -77,7 +77,7 @@ export class Watches {
     try {
       const answer = await this.#parts.hub.ask(
         { type: 'watch', ...query },
-        { deadlineMs: this.#parts.requestTimeoutMs },
+        { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
       );
       // Clients of watches look for this one among the events.
       if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));

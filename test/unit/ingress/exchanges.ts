@@ -7,6 +7,7 @@ import type { HttpResponse } from '../../../transport/http.ts';
 export function exchangeOver(response: Partial<HttpResponse> = {}, arrival: Partial<Arrival> = {}): Exchange {
   return new Exchange({
     requestId: 'a-request',
+    requestNumber: 1,
     startedMs: 0,
     body: undefined,
     bodyFlow: undefined,

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
 import { createLogger } from '../../../runtime/log.ts';
+import { NO_REQUEST, RequestNumbers, turn } from '../../../runtime/turn.ts';
 
 function logged(format: 'text' | 'json', log: (logger: ReturnType<typeof createLogger>) => void): string[] {
   const lines: string[] = [];
@@ -18,6 +19,31 @@ test('a line as JSON is one object with the thread in it', (t) => {
   const [line] = logged('json', (log) => log.warn({ watchers: 3 }, 'slow'));
   const { level, thread, watchers, msg } = JSON.parse(line!) as Record<string, unknown>;
   t.deepEqual({ level, thread, watchers, msg }, { level: 40, thread: 'front/0', watchers: 3, msg: 'slow' });
+});
+
+test('a line says which request the message being handled belongs to, unless the line names one itself', (t) => {
+  turn.requestNumber = 7;
+  const [inTurn, named] = logged('json', (log) => {
+    log.child({ actor: 'hub' }).info('in its turn');
+    log.info({ requestNumber: 8 }, 'for another');
+  }).map((line) => JSON.parse(line) as Record<string, unknown>);
+  turn.requestNumber = NO_REQUEST;
+  const [outside] = logged('text', (log) => log.info('outside'));
+  t.deepEqual([inTurn!.requestNumber, named!.requestNumber], [7, 8]);
+  t.regex(outside!, / outside\n$/);
+});
+
+test('requests of all threads have numbers of their own, from 1, and begin anew before a number needs a box', (t) => {
+  const threads = [new RequestNumbers(0, 3), new RequestNumbers(2, 3)];
+  t.deepEqual(
+    threads.map((numbers) => [numbers.take(), numbers.take(), numbers.take()]),
+    [
+      [1, 4, 7],
+      [3, 6, 9],
+    ],
+  );
+  const few = new RequestNumbers(1, 2 ** 29);
+  t.deepEqual([few.take(), few.take(), few.take()], [2, 2 ** 29 + 2, 2]);
 });
 
 test('an error as text shows its stack on lines of its own', (t) => {

@@ -184,6 +184,7 @@ export class FakeCluster {
       refs: unused,
       refNamed: unused,
       threadLocal: unused,
+      nextRequestNumber: unused,
       metricsOfAllThreads: unused,
       crash: (error) => void this.crashes.push(error),
     };
