@@ -69,6 +69,19 @@ export function applyScale(stored: JsonObject, scale: JsonObject, type: NamedTyp
   return spec.replicas === replicas ? stored : { ...stored, spec: { ...spec, replicas } };
 }
 
+/** What applying a Scale means for the object itself: nothing but its replicas, if it names any. */
+export function scaleConfiguration(
+  scale: JsonObject,
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+): JsonObject {
+  const replicas = memberOf(scale.spec, 'replicas');
+  const { name, namespace, uid, resourceVersion } = metadataOf(scale);
+  const metadata = Object.fromEntries(
+    Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined),
+  );
+  return { apiVersion, kind, metadata, ...(replicas === undefined ? undefined : { spec: { replicas } }) };
+}
+
 const REPLICAS_MAX = 2 ** 31 - 1;
 
 function replicasError(replicas: unknown): FieldError | undefined {

@@ -2,7 +2,7 @@
 // stored object, and what the stored object becomes when the client changes that.
 import type { JsonObject } from './json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
-import { applyScale, scaleOf } from './scale.ts';
+import { applyScale, scaleConfiguration, scaleOf } from './scale.ts';
 import type { NamedType } from './status/failures.ts';
 
 export interface SubresourceView {
@@ -12,8 +12,15 @@ export interface SubresourceView {
   readonly isChecked: boolean;
   /** What a client reads. */
   readonly of: (stored: JsonObject) => JsonObject;
+  /** The configuration of the object itself that an applied view stands for; absent: it cannot be applied. */
+  readonly configurationOf?: (view: JsonObject, type: NamedType & WholeKind) => JsonObject;
   /** The object that a changed view stands for. Throws StatusError for a view of another object. */
   readonly applied: (stored: JsonObject, view: JsonObject, type: NamedType) => JsonObject;
+}
+
+interface WholeKind {
+  readonly apiVersion: string;
+  readonly kind: string;
 }
 
 const VIEWS: Readonly<Record<string, SubresourceView>> = {
@@ -22,6 +29,7 @@ const VIEWS: Readonly<Record<string, SubresourceView>> = {
     kind: 'Scale',
     isChecked: true,
     of: (stored) => scaleOf(stored) as unknown as JsonObject,
+    configurationOf: scaleConfiguration,
     applied: applyScale,
   },
   ephemeralcontainers: {

@@ -14,22 +14,27 @@ import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
 import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
-import { canonical, kindOf, patchOptions, requireKind } from './request-body.ts';
-import { modify } from './update.ts';
+import { canonical, type ExpectedKind, kindOf, patchOptions, requireKind } from './request-body.ts';
+import { canBeApplied, modify } from './update.ts';
+import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** True for requests that `apply` serves. */
 export function isApply(write: WriteContext, { contentType, target }: WriteRequest): boolean {
-  return contentType === APPLY_PATCH && write.serverSideApply && viewOf(target.subresource) === undefined;
+  return contentType === APPLY_PATCH && canBeApplied(write, viewOf(target.subresource));
 }
 
 /** PATCH with the media type of apply. Throws 400, 409, 422. */
 export async function apply(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
-  const config = configurationOf(request, type);
-  const { schema } = write;
-  const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(config), kindOf(type)).unknownFields);
   const { subresource, name } = request.target;
+  const view = viewOf(subresource);
+  const expected = view ?? kindOf(type);
+  const sent = configurationOf(request, expected);
+  const { schema } = write;
+  const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(sent), expected).unknownFields);
+  if (view !== undefined) requireValidView(write, view, canonical(schema, structuredClone(sent), view).object);
+  const config = view?.configurationOf?.(sent, type) ?? sent;
   const { owned } = write.kinds.of(type);
   const applied = (live: JsonObject | undefined): JsonObject => {
     const { fieldManager: manager = '' } = request.parameters;
@@ -53,14 +58,13 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       throw error;
     }
   };
-  const modification = { dryRun, isTracked: false, wanted: applied, whenMissing };
+  const modification = { dryRun, isTracked: false, isWhole: true, wanted: applied, whenMissing };
   return withWarnings(await modify(write, request, type, modification), warnings);
 }
 
 /** The body, of the kind that the path names. Unlike other bodies it must say so itself. */
-function configurationOf({ payload }: WriteRequest, type: KnownType): JsonObject {
+function configurationOf({ payload }: WriteRequest, expected: ExpectedKind): JsonObject {
   const config = decodeBody(payload, 'application/yaml');
-  const expected = kindOf(type);
   if (!isJsonObject(config)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   for (const member of ['apiVersion', 'kind'] as const) {
     const given = config[member];

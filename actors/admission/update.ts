@@ -6,10 +6,11 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH, applyPatch, patchMediaTypesOf } from '../../api/patch/apply-patch.ts';
+import { readPatched } from '../../api/patch/patch-unfit.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, conflictModified, notFound, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { viewOf } from '../../api/subresource-views.ts';
+import { type SubresourceView, viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
@@ -60,18 +61,19 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   const expected = view ?? kindOf(type);
   const schemaType = schemaTypeOf(write.schema, expected.apiVersion, expected.kind);
   const accepted = patchMediaTypesOf(schemaType);
-  const isApplied = write.serverSideApply && view === undefined;
   if (!accepted.includes(contentType)) {
-    throw new StatusError(unsupportedMediaType(isApplied ? [...accepted, APPLY_PATCH] : accepted));
+    throw new StatusError(unsupportedMediaType(canBeApplied(write, view) ? [...accepted, APPLY_PATCH] : accepted));
   }
   const document = decodeBody(request.payload, 'application/json');
   let warnings: readonly string[] = [];
   const patched = (shown: JsonObject): JsonObject => {
     const result = applyPatch(contentType, shown, document, schemaType);
     if (!isJsonObject(result)) throw new StatusError(badRequest('the patch leaves no object'));
-    requireKind(result, expected);
     // What is stored has no unknown fields: those that are found are the patch's.
-    const { object, unknownFields } = canonical(write.schema, result, expected);
+    const { object, unknownFields } = readPatched(document, () => {
+      requireKind(result, expected);
+      return canonical(write.schema, result, expected);
+    });
     warnings = fieldWarnings(request, () => unknownFields);
     return object;
   };
@@ -80,6 +82,11 @@ export async function patch(write: WriteContext, request: WriteRequest, type: Kn
   };
   const reply = await modify(write, request, type, { dryRun, isTracked: true, wanted: patched, whenMissing });
   return withWarnings(reply, warnings);
+}
+
+/** True for objects, and for views of them that stand for a configuration of the object itself. */
+export function canBeApplied({ serverSideApply }: WriteContext, view: SubresourceView | undefined): boolean {
+  return serverSideApply && (view === undefined || view.configurationOf !== undefined);
 }
 
 /** Before anything is read: a body meant for another object says nothing about this one. Throws 400. */
@@ -94,6 +101,8 @@ export interface Modification {
   readonly dryRun: boolean;
   /** Who changes fields owns them; false where what is wanted says itself who does. */
   readonly isTracked: boolean;
+  /** What is wanted is the object itself, also where the client is shown a view of it. */
+  readonly isWhole?: boolean;
   /** What the client wants, from what it is shown. */
   readonly wanted: (shown: JsonObject) => JsonObject;
   /** Answers undefined when the object was there after all. */
@@ -105,11 +114,11 @@ export async function modify(
   write: WriteContext,
   request: WriteRequest,
   type: KnownType,
-  { dryRun, isTracked, wanted, whenMissing }: Modification,
+  { dryRun, isTracked, isWhole = false, wanted, whenMissing }: Modification,
 ): Promise<WriteReply> {
   const { namespace, name } = request.target;
   const attributes = attributesOf(write, request, type, { operation: 'update', dryRun, isTracked });
-  const { view } = attributes.asked;
+  const view = isWhole ? undefined : attributes.asked.view;
   const attempt = async (tries: number): Promise<Attempt<WriteReply> | undefined> => {
     const stored = await readCurrent(write, type, namespace, name);
     if (stored === null) {

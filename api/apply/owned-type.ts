@@ -2,6 +2,7 @@
 import { decode } from '../codec/decode.ts';
 import type { JsonObject } from '../json-value.ts';
 import { metadataKeptByStatus } from '../metadata.ts';
+import { asObject } from '../object-fields.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { memberStep } from './field-path.ts';
@@ -36,8 +37,8 @@ function frozen<T>(value: T): T {
 }
 
 /**
- * The fields that writes to an endpoint leave as they are, whatever they say: the status, and for the status endpoint all
- * but the status. An apply does not own them.
+ * The fields that writes to an endpoint leave as they are, whatever they say: the status, for the status endpoint all but the
+ * status, for the scale endpoint all but the replicas. An apply does not own them.
  *
  * @param objects whose members count where the kind has no schema.
  */
@@ -48,16 +49,32 @@ export function resetFields(
   objects: readonly JsonObject[],
 ): FieldSet {
   if (!type.traits.hasStatus) return NO_FIELDS;
-  if (subresource !== 'status') {
-    return type.storageKey === 'core/namespaces' ? NAMESPACE_RESET : STATUS;
+  if (subresource === 'status')
+    return inOrder({ ...allBut(rule, objects, ['status', 'metadata']), ...keptByStatus(type) });
+  if (subresource === 'scale') {
+    const specs = objects.map(({ spec }) => asObject(spec));
+    const spec = inOrder(allBut(rule.below('spec'), specs, ['replicas']));
+    return inOrder({ ...allBut(rule, objects, ['spec']), [memberStep('spec')]: spec });
   }
-  const names = rule.kind === 'struct' ? rule.ownedMembers.map(({ name }) => name) : objects.flatMap(Object.keys);
-  const reset: Record<string, FieldSet> = {};
-  for (const name of names) if (name !== 'status' && name !== 'metadata') reset[memberStep(name)] = LEAF;
+  return type.storageKey === 'core/namespaces' ? NAMESPACE_RESET : STATUS;
+}
+
+/** Every member that objects may have but some. */
+function allBut(
+  rule: OwnershipRule | undefined,
+  objects: readonly JsonObject[],
+  changed: readonly string[],
+): Record<string, FieldSet> {
+  const names = rule?.kind === 'struct' ? rule.ownedMembers.map(({ name }) => name) : objects.flatMap(Object.keys);
+  return Object.fromEntries(names.filter((name) => !changed.includes(name)).map((name) => [memberStep(name), LEAF]));
+}
+
+/** The metadata that status updates of a type do not change. */
+function keptByStatus(type: ResourceType): Record<string, FieldSet> {
   const kept = metadataKeptByStatus(type);
-  if (kept === 'all') reset[METADATA] = LEAF;
-  else if (kept.length > 0) reset[METADATA] = inOrder(Object.fromEntries(kept.map((name) => [memberStep(name), LEAF])));
-  return inOrder(reset);
+  if (kept === 'all') return { [METADATA]: LEAF };
+  if (kept.length === 0) return {};
+  return { [METADATA]: inOrder(Object.fromEntries(kept.map((name) => [memberStep(name), LEAF]))) };
 }
 
 const METADATA = memberStep('metadata');

@@ -1,15 +1,23 @@
 // Why a body cannot be read as the type it names. The caller answers 400 BadRequest with the message.
 
+export interface Mismatch {
+  readonly expected: string;
+  readonly value: unknown;
+}
+
 /** A value that its field cannot hold, with the place: `spec.containers[0].name`. */
 export class DecodeError extends Error {
   override readonly name = 'DecodeError';
   /** Empty for the object itself. */
   path = '';
+  /** What the field can hold, and the value it was given, where the value is of another JSON type. */
+  readonly mismatch: Mismatch | undefined;
   readonly #complaint: string;
 
-  constructor(complaint: string) {
+  constructor(complaint: string, mismatch?: Mismatch) {
     super();
     this.#complaint = complaint;
+    this.mismatch = mismatch;
     this.message = complaint;
   }
 
@@ -42,7 +50,7 @@ function jsonTypeOf(value: unknown): string {
 
 /** The error for a value of the wrong JSON type. */
 export const mismatch = (value: unknown, expected: string): DecodeError =>
-  new DecodeError(`cannot unmarshal ${jsonTypeOf(value)} into a value of type ${expected}`);
+  new DecodeError(`cannot unmarshal ${jsonTypeOf(value)} into a value of type ${expected}`, { expected, value });
 
 /** The error for a text that is not of the form its type asks for. */
 export const malformed = (text: string, expected: string): DecodeError =>

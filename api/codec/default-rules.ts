@@ -68,6 +68,14 @@ const statefulSetUpdate: DefaultRule = (strategy) => {
   if (isRolling && strategy.rollingUpdate !== undefined) part(strategy, 'rollingUpdate').partition ??= 0;
 };
 
+/** Claims inside a stateful set say what they are, like objects of their own. */
+const statefulSetSpec: DefaultRule = (spec) => {
+  for (const template of list(spec.volumeClaimTemplates)) {
+    template.kind = 'PersistentVolumeClaim';
+    template.apiVersion = 'v1';
+  }
+};
+
 const percentPolicy = { type: 'Percent', value: 100, periodSeconds: 15 };
 
 const scalingBehavior: DefaultRule = (behavior) => {
@@ -195,6 +203,7 @@ export const TYPE_RULES: Readonly<Record<string, DefaultRule>> = {
   'apiextensions/v1beta1.CustomResourceDefinitionSpec': legacyCustomResourceSpec,
   'apps/v1.DaemonSetUpdateStrategy': daemonSetUpdate,
   'apps/v1.DeploymentStrategy': rollingUpdate('25%', '25%'),
+  'apps/v1.StatefulSetSpec': statefulSetSpec,
   'apps/v1.StatefulSetUpdateStrategy': statefulSetUpdate,
   'autoscaling/v2beta2.HorizontalPodAutoscalerBehavior': scalingBehavior,
   'certificates/v1beta1.CertificateSigningRequestSpec': certificateRequestSpec,

@@ -64,7 +64,7 @@ export function tooMany(path: string, count: number, countMax: number): FieldErr
   return { path, reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${countMax} items` };
 }
 
-/** 422 with ready causes. `kind` is the Kind; `name` is empty for options and for objects not named yet. */
+/** 422 with ready causes. `kind` is the Kind, empty for a patch that makes no object; `name` is empty for options and for objects not named yet. */
 function invalidStatus(
   kind: string,
   group: string,
@@ -76,7 +76,7 @@ function invalidStatus(
   const details: StatusDetails = {
     ...(name === '' ? undefined : { name }),
     ...(group === '' ? undefined : { group }),
-    kind,
+    ...(kind === '' ? undefined : { kind }),
     ...(causes.length === 0 ? undefined : { causes }),
   };
   const ending = message === '' ? '' : `: ${message}`;

@@ -1,6 +1,7 @@
 // The strategies of all kinds that have one, by the first label of the group (`core` for the group without a name) and the
 // plural: one key for every version and dialect.
 import type { ResourceType } from '../resources/resource-type.ts';
+import { daemonSet } from './apps/daemon-set.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
 import { namespace } from './core/namespace.ts';
@@ -10,6 +11,7 @@ import { endpointSlice } from './discovery/endpoint-slice.ts';
 import { NO_RULES, type Strategy } from './strategy.ts';
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  'apps/daemonsets': daemonSet,
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,
   'core/namespaces': namespace,

@@ -2,7 +2,7 @@
 // ephemeral containers, and who asks.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { AdmissionWorld, type Answer } from './admission-world.ts';
+import { AdmissionWorld, type Answer, type Answered, refusal } from './admission-world.ts';
 
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests';
 const PODS = '/api/v1/namespaces/default/pods';
@@ -198,5 +198,70 @@ test('the field of an open gate is stored, with the defaults that come with it',
   const made = await world.created(JOBS, JOB);
   t.is(made.spec.suspend, true);
   t.is(made.spec.completionMode, 'NonIndexed');
+  await world.stop();
+});
+
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
+const DEPLOYMENT = {
+  metadata: { name: 'web' },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } },
+  },
+};
+
+/** Applies a Scale. */
+function applyScale(world: AdmissionWorld, fieldManager: string, scale: object, force = false): Promise<Answered> {
+  return world.write('patch', `${DEPLOYMENTS}/web/scale`, {
+    contentType: 'application/apply-patch+yaml',
+    parameters: { fieldManager, ...(force ? { force: 'true' } : {}) },
+    body: { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'web' }, ...scale },
+  });
+}
+
+test('a Scale can be applied: the applier owns the replicas, and nothing else', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(DEPLOYMENTS, DEPLOYMENT, { fieldManager: 'creator' });
+  const applied = await applyScale(world, 'scaler', { spec: { replicas: 3 } }, true);
+  t.is(applied.code, 200);
+  t.is(applied.body.kind, 'Scale');
+  t.deepEqual(applied.body.spec, { replicas: 3 });
+  const stored = await world.stored(`${DEPLOYMENTS}/web`);
+  t.is(stored?.spec.replicas, 3);
+  const [entry] = stored?.metadata.managedFields ?? [];
+  t.deepEqual(
+    [entry?.manager, entry?.operation, entry?.fieldsV1],
+    ['scaler', 'Apply', { 'f:spec': { 'f:replicas': {} } }],
+  );
+  const same = await applyScale(world, 'scaler', { spec: { replicas: 3 } });
+  t.is(same.body.metadata.resourceVersion, stored?.metadata.resourceVersion);
+  await world.stop();
+});
+
+test('a Scale that is applied leaves alone what its manager applied to the object itself, and conflicts with others', async (t) => {
+  const world = await AdmissionWorld.start();
+  const whole = { apiVersion: 'apps/v1', kind: 'Deployment', ...DEPLOYMENT, spec: { ...DEPLOYMENT.spec, replicas: 2 } };
+  const apply = { contentType: 'application/apply-patch+yaml', parameters: { fieldManager: 'one' }, body: whole };
+  t.is((await world.write('patch', `${DEPLOYMENTS}/web`, apply)).code, 201);
+  t.is((await applyScale(world, 'one', { spec: { replicas: 4 } })).code, 200);
+  const stored = await world.stored(`${DEPLOYMENTS}/web`);
+  t.is(stored?.spec.replicas, 4);
+  t.deepEqual(stored?.spec.selector, DEPLOYMENT.spec.selector);
+  const conflict = await applyScale(world, 'two', { spec: { replicas: 5 } });
+  t.is(conflict.code, 409);
+  t.is(refusal(conflict).details?.causes?.[0]?.field, '.spec.replicas');
+  await world.stop();
+});
+
+test('what is no Scale cannot be applied to one', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(DEPLOYMENTS, DEPLOYMENT);
+  const cases = [
+    [{ kind: 'Deployment', apiVersion: 'apps/v1' }, 400],
+    [{ spec: { replicas: -1 } }, 422],
+    [{ spec: { replicas: 'x' } }, 400],
+    [{ metadata: { name: 'web', resourceVersion: '1' }, spec: { replicas: 3 } }, 409],
+  ] as const;
+  for (const [scale, code] of cases) t.is((await applyScale(world, 'm', scale)).code, code, JSON.stringify(scale));
   await world.stop();
 });

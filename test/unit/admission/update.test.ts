@@ -221,7 +221,7 @@ test('what a patch may not do is refused', async (t) => {
     ['broken JSON', A, merge, '{', 400],
     ['another name', A, merge, '{"metadata":{"name":"b"}}', 400],
     ['another kind', A, merge, '{"kind":"Secret"}', 400],
-    ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 400],
+    ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 422],
     ['a name that is none for a label', A, merge, '{"metadata":{"labels":{"a b":"c"}}}', 422],
     ['a new finalizer that is none', A, merge, '{"metadata":{"finalizers":["a b"]}}', 422],
     ['the prototype', A, merge, '{"data":{"__proto__":"x"}}', 400],
@@ -235,6 +235,50 @@ test('what a patch may not do is refused', async (t) => {
   t.is(await world.revision(), before);
   await world.stop();
 });
+
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const unfit: readonly (readonly [what: string, type: string, patch: object, detail: string])[] = [
+  ['a text for a map', STRATEGIC, { metadata: { labels: 'x' } }, 'cannot restore map from string at metadata.labels'],
+  [
+    'a text for a list',
+    STRATEGIC,
+    { spec: { containers: 'x' } },
+    'cannot restore slice from string at spec.containers',
+  ],
+  [
+    'an object for a list',
+    STRATEGIC,
+    { spec: { tolerations: {} } },
+    'cannot restore slice from map at spec.tolerations',
+  ],
+  ['a number for an object', STRATEGIC, { spec: 7 }, 'cannot restore struct from: int64 at spec'],
+  ['a list for an object', STRATEGIC, { spec: { affinity: [] } }, 'cannot restore struct from: slice at spec.affinity'],
+  ['a flag for a text', STRATEGIC, { spec: { nodeName: true } }, 'cannot convert bool to string at spec.nodeName'],
+  [
+    'a text for a map, merged',
+    'application/merge-patch+json',
+    { metadata: { labels: 'x' } },
+    'cannot restore map from string at metadata.labels',
+  ],
+];
+
+for (const [what, contentType, patch, detail] of unfit) {
+  test(`a patch that gives ${what} is refused at the patch`, async (t) => {
+    const world = await AdmissionWorld.start();
+    const pods = '/api/v1/namespaces/default/pods';
+    await world.created(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    const answer = await world.write('patch', `${pods}/p`, { body: patch, contentType });
+    const message = `Invalid value: ${JSON.stringify(JSON.stringify(patch))}: ${detail}`;
+    t.deepEqual(refusal(answer), {
+      kind: 'Status',
+      code: 422,
+      reason: 'Invalid',
+      details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+    });
+    t.is(answer.body.message, ` "" is invalid: patch: ${message}`);
+    await world.stop();
+  });
+}
 
 test('a JSON patch and a merge patch change and remove members', async (t) => {
   const world = await AdmissionWorld.start();

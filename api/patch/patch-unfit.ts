@@ -1,0 +1,38 @@
+// A patch that applies, to something that is no object of its type: 422 with the cause at `patch`, as clients know it.
+import { DecodeError, type Mismatch } from '../codec/decode-error.ts';
+import { isJsonObject } from '../json-value.ts';
+import { invalid, invalidFrom } from '../status/field-error.ts';
+import { StatusError } from '../status/status.ts';
+
+/**
+ * What `read` makes of a patched object. Throws StatusError 422 in place of a DecodeError.
+ *
+ * @param patch as it was sent, for the message.
+ */
+export function readPatched<T>(patch: unknown, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const detail = error.mismatch === undefined ? error.message : `${restoreText(error.mismatch)} at ${error.path}`;
+    throw new StatusError(invalidFrom('', '', '', [invalid('patch', JSON.stringify(patch), detail)]));
+  }
+}
+
+/** Begins with the words that clients compare. */
+function restoreText({ expected, value }: Mismatch): string {
+  const found = kindOf(value);
+  if (expected.startsWith('list of ')) return `cannot restore slice from ${found}`;
+  if (expected.startsWith('map of ')) return `cannot restore map from ${found}`;
+  if (SCALARS.has(expected)) return `cannot convert ${found} to ${expected}`;
+  return `cannot restore struct from: ${found}`;
+}
+
+const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'int64', 'double', 'bytes', 'Quantity']);
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'slice';
+  if (isJsonObject(value)) return 'map';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}

@@ -1,0 +1,75 @@
+// What single kinds do on their way into the store: the strategies at work, through admission.
+import test from 'ava';
+import { AdmissionWorld, type Answer } from './admission-world.ts';
+
+const DAEMON_SETS = '/apis/apps/v1/namespaces/default/daemonsets';
+const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
+const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+const spec = { selector: { matchLabels: { app: 'a' } }, template };
+
+const counted = ({ metadata }: Answer) => [metadata.annotations?.[TEMPLATE_GENERATION], metadata.generation];
+
+test('a daemon set counts the changes of its template in an annotation', async (t) => {
+  const world = await AdmissionWorld.start();
+  const made = await world.created(DAEMON_SETS, { metadata: { name: 'it' }, spec }, { fieldManager: 'creator' });
+  t.deepEqual(counted(made), ['1', 1]);
+  const owned = made.metadata.managedFields?.[0]?.fieldsV1 as { 'f:metadata': object };
+  t.deepEqual(owned['f:metadata'], { 'f:annotations': { '.': {}, [`f:${TEMPLATE_GENERATION}`]: {} } });
+  const it = `${DAEMON_SETS}/it`;
+  const patched = async (body: object, path = it) => counted((await world.write('patch', path, { body })).body);
+  t.deepEqual(await patched({ spec: { minReadySeconds: 5 } }), ['1', 2]);
+  t.deepEqual(await patched({ spec: { template: { metadata: { labels: { b: 'c' } } } } }), ['2', 3]);
+  t.deepEqual(await patched({ metadata: { annotations: null } }), ['2', 3]);
+  t.deepEqual(await patched({ metadata: { annotations: { [TEMPLATE_GENERATION]: '9', x: 'y' } } }), ['2', 3]);
+  t.deepEqual(
+    await patched({ metadata: { annotations: null }, status: { desiredNumberScheduled: 1 } }, `${it}/status`),
+    ['2', 3],
+  );
+  const put = await world.write('update', it, { body: { metadata: { name: 'it' }, spec } });
+  t.deepEqual(counted(put.body), ['3', 4]);
+  await world.stop();
+});
+
+test('a new daemon set keeps a count that it brings, and a count that is no number is refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  const create = (count: string) =>
+    world.write('create', DAEMON_SETS, {
+      body: { metadata: { name: `it${count.length}`, annotations: { [TEMPLATE_GENERATION]: count } }, spec },
+    });
+  t.deepEqual(counted((await create('7')).body), ['7', 1]);
+  t.is((await create('many')).code, 400);
+  await world.stop();
+});
+
+test('the claims inside a stateful set say what they are', async (t) => {
+  const world = await AdmissionWorld.start();
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  const path = '/apis/apps/v1/namespaces/default/statefulsets';
+  const body = { metadata: { name: 'it' }, spec: { ...spec, serviceName: 's', volumeClaimTemplates: [claim] } };
+  const made = await world.created(path, body);
+  const [first] = made.spec.volumeClaimTemplates as readonly Answer[];
+  t.deepEqual([first?.kind, first?.apiVersion], ['PersistentVolumeClaim', 'v1']);
+  t.is(
+    (await world.write('update', `${path}/it`, { body })).body.metadata.resourceVersion,
+    made.metadata.resourceVersion,
+  );
+  await world.stop();
+});
+
+test('a new pod has its quality of service, and seccomp in step', async (t) => {
+  const world = await AdmissionWorld.start();
+  const made = await world.created('/api/v1/namespaces/default/pods', {
+    metadata: { name: 'p' },
+    spec: {
+      containers: [{ name: 'c', image: 'i', resources: { limits: { cpu: '1', memory: '1Gi' } } }],
+      securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
+    },
+  });
+  t.deepEqual(made.status, { phase: 'Pending', qosClass: 'Guaranteed' });
+  t.deepEqual(made.metadata.annotations, { 'seccomp.security.alpha.orch.io/pod': 'runtime/default' });
+  t.false(JSON.stringify(made.metadata.managedFields).includes('f:annotations'));
+  await world.stop();
+});
