@@ -89,10 +89,10 @@ export class Auth implements Actor<AuthProtocol> {
         answer(() => this.#review(message.token, message.audiences), reply);
         return;
       case 'issueToken':
-        reply.send(this.#serviceAccounts?.issue(message) ?? { refused: 'noKey' });
+        answer(async () => (await this.#serviceAccounts?.issue(message)) ?? { refused: 'noKey' }, reply);
         return;
       case 'issuer':
-        reply.send(this.#serviceAccounts?.documents() ?? { configuration: null, keySet: null });
+        answer(async () => (await this.#serviceAccounts?.documents()) ?? { configuration: null, keySet: null }, reply);
         return;
       case 'storeBatch':
         this.#feed.onBatch(message);

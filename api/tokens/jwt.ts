@@ -1,112 +1,103 @@
 // Signed JSON Web Tokens in the compact form (RFC 7515, RFC 7519), and the public keys that verify them as a key set (RFC
-// 7517). RSA and ECDSA only. Pure: time is the caller's, and what the claims mean is service-account-claims.ts.
-import { createHash, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+// 7517), through jose, which is loaded with the first token that looks like one. RSA and ECDSA only. Time is the caller's, and
+// what the claims mean is service-account-claims.ts.
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 
-interface Algorithm {
-  readonly name: string;
-  readonly hash: string;
-}
-
-/** By the length of an elliptic curve's order in the key's details. */
-const CURVES: Readonly<Record<string, Algorithm>> = {
-  prime256v1: { name: 'ES256', hash: 'sha256' },
-  secp384r1: { name: 'ES384', hash: 'sha384' },
-  secp521r1: { name: 'ES512', hash: 'sha512' },
-};
-const RSA: Algorithm = { name: 'RS256', hash: 'sha256' };
+/** By the curve in the key's details. */
+const CURVES: Readonly<Record<string, string>> = { prime256v1: 'ES256', secp384r1: 'ES384', secp521r1: 'ES512' };
+const RSA_BITS_MIN = 2048;
 
 /** A key with the one algorithm it is used with. */
 export interface TokenKey {
   /** The public half's digest: the same for every holder of the key. */
   readonly id: string;
   readonly algorithm: string;
-  readonly hash: string;
   readonly key: KeyObject;
   readonly publicKey: KeyObject;
 }
 
-/** A key, private or public, for tokens. Throws TypeError for one that is neither RSA nor ECDSA on a curve of RFC 7518. */
+/**
+ * A key, private or public, for tokens.
+ *
+ * @throws {TypeError} it is neither RSA of 2048 bits or more nor ECDSA on a curve of RFC 7518.
+ */
 export function tokenKey(key: KeyObject): TokenKey {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
   const id = createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))
     .digest('base64url');
-  const { asymmetricKeyType, asymmetricKeyDetails } = publicKey;
-  const curve = asymmetricKeyDetails?.namedCurve ?? '';
-  const algorithm =
-    asymmetricKeyType === 'rsa'
-      ? RSA
-      : Object.hasOwn(CURVES, curve) && asymmetricKeyType === 'ec'
-        ? CURVES[curve]
-        : undefined;
-  if (algorithm === undefined) throw new TypeError('the key is neither RSA nor ECDSA on P-256, P-384 or P-521');
-  return { id, algorithm: algorithm.name, hash: algorithm.hash, key, publicKey };
+  return { id, algorithm: algorithmOf(publicKey), key, publicKey };
+}
+
+function algorithmOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): string {
+  const { namedCurve = '', modulusLength = 0 } = asymmetricKeyDetails ?? {};
+  if (asymmetricKeyType === 'rsa') {
+    if (modulusLength < RSA_BITS_MIN)
+      throw new TypeError(`an RSA key of ${modulusLength} bits is too short for tokens`);
+    return 'RS256';
+  }
+  if (asymmetricKeyType === 'ec' && Object.hasOwn(CURVES, namedCurve)) return CURVES[namedCurve]!;
+  throw new TypeError('the key is neither RSA nor ECDSA on P-256, P-384 or P-521');
 }
 
 /** The token of some claims, signed with a private key. */
-export function signJwt(claims: JsonObject, { id, algorithm, hash, key }: TokenKey): string {
-  const signed = `${encoded({ alg: algorithm, kid: id })}.${encoded(claims)}`;
-  const signature = sign(hash, Buffer.from(signed), { key, dsaEncoding: 'ieee-p1363' });
-  return `${signed}.${signature.toString('base64url')}`;
+export async function signJwt(claims: JsonObject, { id, algorithm, key }: TokenKey): Promise<string> {
+  const { SignJWT } = await import('jose/jwt/sign');
+  return new SignJWT({ ...claims }).setProtectedHeader({ alg: algorithm, kid: id }).sign(key);
 }
 
 /** A token taken apart, its signature not looked at. */
 export interface UnverifiedJwt {
+  readonly token: string;
   readonly algorithm: string;
   readonly keyId: string;
   readonly claims: JsonObject;
-  readonly signed: string;
-  readonly signature: string;
 }
 
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Undefined for what is no signed token. */
-export function parseJwt(token: string): UnverifiedJwt | undefined {
+export async function readJwt(token: string): Promise<UnverifiedJwt | undefined> {
   if (!COMPACT.test(token)) return undefined;
-  const [header = '', claims = '', signature = ''] = token.split('.');
-  const parsedHeader = decoded(header);
-  const parsedClaims = decoded(claims);
-  if (parsedHeader === undefined || parsedClaims === undefined) return undefined;
-  const { alg, kid = '' } = parsedHeader;
-  if (typeof alg !== 'string' || typeof kid !== 'string') return undefined;
-  return { algorithm: alg, keyId: kid, claims: parsedClaims, signed: `${header}.${claims}`, signature };
+  const { decodeJwt } = await import('jose/jwt/decode');
+  const { decodeProtectedHeader } = await import('jose/decode/protected_header');
+  try {
+    const { alg, kid = '' } = decodeProtectedHeader(token);
+    const claims: unknown = decodeJwt(token);
+    if (typeof alg !== 'string' || typeof kid !== 'string' || !isJsonObject(claims)) return undefined;
+    return { token, algorithm: alg, keyId: kid, claims };
+  } catch {
+    // Whatever it is, it is none.
+    return undefined;
+  }
 }
 
 /** True when one of the keys has signed the token, with the algorithm that belongs to the key. */
-export function isSignedBy({ algorithm, keyId, signed, signature }: UnverifiedJwt, keys: readonly TokenKey[]): boolean {
-  const bytes = Buffer.from(signature, 'base64url');
-  return keys.some((key) => {
-    if (key.algorithm !== algorithm || (keyId !== '' && key.id !== keyId)) return false;
+export async function isSignedBy(
+  { token, algorithm, keyId }: UnverifiedJwt,
+  keys: readonly TokenKey[],
+): Promise<boolean> {
+  const { compactVerify } = await import('jose/jws/compact/verify');
+  for (const key of keys) {
+    if (key.algorithm !== algorithm || (keyId !== '' && key.id !== keyId)) continue;
     try {
-      return verify(key.hash, Buffer.from(signed), { key: key.publicKey, dsaEncoding: 'ieee-p1363' }, bytes);
+      await compactVerify(token, key.publicKey, { algorithms: [key.algorithm] });
+      return true;
     } catch {
-      // A signature of the wrong shape.
-      return false;
+      // Not by this key, or with a header that asks for what tokens have not.
     }
-  });
+  }
+  return false;
 }
 
 /** The public keys as a key set, each once. */
-export function keySet(keys: readonly TokenKey[]): JsonObject {
+export async function keySet(keys: readonly TokenKey[]): Promise<JsonObject> {
+  const { exportJWK } = await import('jose/key/export');
   const byId = new Map(keys.map((key) => [key.id, key]));
-  const members = [...byId.values()].map(({ id, algorithm, publicKey }) => {
-    const { kty, ...numbers } = publicKey.export({ format: 'jwk' });
+  const members = [...byId.values()].map(async ({ id, algorithm, publicKey }) => {
+    const { kty, ...numbers } = await exportJWK(publicKey);
     return { use: 'sig', kty, kid: id, alg: algorithm, ...numbers };
   });
-  return { keys: members };
-}
-
-function encoded(value: JsonObject): string {
-  return Buffer.from(JSON.stringify(value)).toString('base64url');
-}
-
-function decoded(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return { keys: await Promise.all(members) };
 }

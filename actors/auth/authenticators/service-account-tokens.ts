@@ -3,7 +3,7 @@
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { isSignedBy, keySet, parseJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
+import { isSignedBy, keySet, readJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
 import {
   claimsOf,
   type ReadClaims,
@@ -73,7 +73,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   /** A new token; undefined without a key to sign it. */
-  issue({ subject, audiences, expirationSeconds: asked }: TokenOrder): IssuedToken | undefined {
+  async issue({ subject, audiences, expirationSeconds: asked }: TokenOrder): Promise<IssuedToken | undefined> {
     const { issuer, audiences: own, expirationSecondsMax: most, extendsExpiration } = this.#issuer;
     const { signing } = this.#loaded();
     if (signing === undefined) return undefined;
@@ -94,13 +94,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       expirySeconds: issuedSeconds + (isInjected ? EXTENDED_SECONDS : expirationSeconds),
       warnAfterSeconds: isInjected ? issuedSeconds + expirationSeconds : undefined,
     };
-    const token = signJwt(claimsOf(subject, terms, this.#dialect), signing);
+    const token = await signJwt(claimsOf(subject, terms, this.#dialect), signing);
     return { token, audiences: given, expirationSeconds, expiresMs: (issuedSeconds + expirationSeconds) * 1000 };
   }
 
   /** Undefined for what is no token of this issuer: others may know it. `digest` is that of the token. */
   async owner(token: string, digest: string, audiences: readonly string[]): Promise<TokenOwner | undefined> {
-    const claims = this.#verified.get(digest) ?? this.#verify(token, digest);
+    const claims = this.#verified.get(digest) ?? (await this.#verify(token, digest));
     if (claims === undefined || typeof claims === 'string') {
       return claims === undefined ? undefined : { user: null, error: claims };
     }
@@ -113,7 +113,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   /** OpenID Connect Discovery, for issuers that are an https address. */
-  documents(): { readonly configuration: JsonObject | null; readonly keySet: JsonObject | null } {
+  async documents(): Promise<{ readonly configuration: JsonObject | null; readonly keySet: JsonObject | null }> {
     const { issuer, keySetUri } = this.#issuer;
     if (!issuer.startsWith('https://')) return { configuration: null, keySet: null };
     const { verification } = this.#loaded();
@@ -124,7 +124,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: [...new Set(verification.map(({ algorithm }) => algorithm))].sort(),
     };
-    return { configuration, keySet: keySet(verification) };
+    return { configuration, keySet: await keySet(verification) };
   }
 
   /** One object a token for as long as it is remembered: authorization keeps what it found out about a user. */
@@ -137,10 +137,10 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return user;
   }
 
-  #verify(token: string, digest: string): ReadClaims | string | undefined {
-    const jwt = parseJwt(token);
+  async #verify(token: string, digest: string): Promise<ReadClaims | string | undefined> {
+    const jwt = await readJwt(token);
     if (jwt === undefined || jwt.claims.iss !== this.#issuer.issuer) return undefined;
-    if (!isSignedBy(jwt, this.#loaded().verification)) return 'the signature of the token is not valid';
+    if (!(await isSignedBy(jwt, this.#loaded().verification))) return 'the signature of the token is not valid';
     const claims = readClaims(jwt.claims, this.#dialect);
     if (typeof claims === 'string') return claims;
     if (this.#verified.size >= REMEMBERED_MAX) this.#verified.clear();
