@@ -19,6 +19,7 @@ import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
+import { type ServiceManager, serviceManager } from './service-manager.ts';
 import { versionText } from './version.ts';
 
 /** The actors that the threads host, as the threads find it. */
@@ -70,7 +71,8 @@ export async function serve(
       options: settings,
       log: logOptions(options),
     });
-    const stopped = stopOnSignal(supervisor, options.shutdownDelayDurationMs, release);
+    const service = serviceManager(process.env, warn);
+    const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);
     await supervisor.ready;
     // A start that fails has more important things to say.
     if (standing !== undefined) warn(standing);
@@ -79,6 +81,8 @@ export async function serve(
     process.stdout.write(`address ${url}\nkubeconfig ${kubeconfigPath}\nplacement ${summarizePlan(plan)}\n`);
     await startHooksDone(supervisor, plan);
     process.stdout.write(`ready in ${Math.round(performance.now())} ms\n`);
+    const running = supervisor;
+    service.ready(`serving ${url}`, () => running.stats());
     await stopped;
   } catch (error) {
     // Threads that live on would turn the exit into an abort.
@@ -113,7 +117,12 @@ function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
  * Resolves when a signal has stopped everything. A second signal ends the process at once, and as if nobody had caught it:
  * an exit while threads with native sockets live is an abort.
  */
-function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => void): Promise<void> {
+function stopOnSignal(
+  supervisor: Supervisor,
+  service: ServiceManager,
+  delayMs: number,
+  release: () => void,
+): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: NodeJS.Signals): void => {
@@ -124,6 +133,7 @@ function stopOnSignal(supervisor: Supervisor, delayMs: number, release: () => vo
         return;
       }
       stopping = true;
+      service.stopping();
       supervisor.drain();
       setTimeout(() => {
         supervisor.stop().then(
