@@ -19,7 +19,7 @@ import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
-import { type ServiceManager, serviceManager } from './service-manager.ts';
+import { type Systemd, systemd } from './systemd.ts';
 import { versionText } from './version.ts';
 
 /** The actors that the threads host, as the threads find it. */
@@ -71,7 +71,7 @@ export async function serve(
       options: settings,
       log: logOptions(options),
     });
-    const service = serviceManager(process.env, warn);
+    const service = systemd(process.env, warn);
     const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);
     await supervisor.ready;
     // A start that fails has more important things to say.
@@ -117,12 +117,7 @@ function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
  * Resolves when a signal has stopped everything. A second signal ends the process at once, and as if nobody had caught it:
  * an exit while threads with native sockets live is an abort.
  */
-function stopOnSignal(
-  supervisor: Supervisor,
-  service: ServiceManager,
-  delayMs: number,
-  release: () => void,
-): Promise<void> {
+function stopOnSignal(supervisor: Supervisor, service: Systemd, delayMs: number, release: () => void): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;
     const stop = (signal: NodeJS.Signals): void => {

@@ -10,7 +10,7 @@ export interface ServiceEnvironment {
   readonly WATCHDOG_PID?: string | undefined;
 }
 
-export interface ServiceManager {
+export interface Systemd {
   /** The server can be used. `threadsAnswer` resolves when every thread has; from now on it is asked for the watchdog. */
   ready(status: string, threadsAnswer: () => Promise<unknown>): void;
   stopping(): void;
@@ -21,11 +21,11 @@ const MESSAGE_TIMEOUT_MS = 5000;
 const PINGS_PER_WATCHDOG = 2;
 
 /** `say` is told, once, of messages that could not be carried. */
-export function serviceManager(
+export function systemd(
   environment: ServiceEnvironment,
   say: (line: string) => void,
   send: (message: readonly string[]) => Promise<void> = carry,
-): ServiceManager {
+): Systemd {
   if ((environment.NOTIFY_SOCKET ?? '') === '') return { ready: () => {}, stopping: () => {} };
   let isUnheard = false;
   let pulse: NodeJS.Timeout | undefined;

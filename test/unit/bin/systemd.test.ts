@@ -1,6 +1,6 @@
 // Goal: systemd is told what it asks about, and nothing else. Method: the messages, with an environment and an answer of our own.
 import test from 'ava';
-import { type ServiceEnvironment, serviceManager } from '../../../bin/service-manager.ts';
+import { type ServiceEnvironment, systemd } from '../../../bin/systemd.ts';
 import { eventually } from '../../integration/objects.ts';
 
 interface Told {
@@ -14,7 +14,7 @@ function started(environment: ServiceEnvironment, threadsAnswer: () => Promise<u
     told.messages.push(message.join(' '));
     if (fails) throw new Error('no such program\nat all');
   };
-  const manager = serviceManager(environment, (line) => told.said.push(line), send);
+  const manager = systemd(environment, (line) => told.said.push(line), send);
   manager.ready('serving x', threadsAnswer);
   return { ...told, manager };
 }
