@@ -7,6 +7,7 @@ import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { Attributes, PluginCall } from './attributes.ts';
 import { canonicalOf } from './completion.ts';
+import { requireGrant } from './grants.ts';
 import type { Allocation } from './kind-version.ts';
 import { keepOwnersOnce } from './owners-once.ts';
 import { ownByCreator, ownByUpdater } from './ownership.ts';
@@ -24,6 +25,7 @@ export const CREATE_STEPS: readonly Step[] = [
   complete,
   ownByCreator,
   mutatingPlugins,
+  requireHeld,
   begin,
   completeAllocation,
   requireValidNew,
@@ -38,6 +40,7 @@ export const UPDATE_STEPS: readonly Step[] = [
   keepStored,
   ownByUpdater,
   mutatingPlugins,
+  requireHeld,
   completeAllocation,
   requireValidUpdate,
   allocate,
@@ -69,6 +72,12 @@ function placeNew(attributes: Attributes): void {
 
 function complete(attributes: Attributes, { completion }: WriteContext): void {
   attributes.object = completion.completed(attributes.object, attributes);
+}
+
+/** Nobody grants others what they do not hold themselves. Throws 403, and 404 for a role that is not there. */
+function requireHeld(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
+  const { grants } = attributes.kind.strategy;
+  return grants === undefined ? undefined : requireGrant(attributes, grants(attributes.object, attributes.old), write);
 }
 
 /** What the server gives a new object, in canonical form. */

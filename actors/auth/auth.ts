@@ -1,6 +1,7 @@
 // Who is asking, and may they. Owns the authenticators and authorizers and their view of the cluster. What a
 // method knows is in its own file under authenticators/ or authorizers/; here they are asked, in one message a request.
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
+import { type Grant, grantProblem } from '../../api/authorization/grant.ts';
 import { impersonated, impersonationAccesses } from '../../api/authorization/impersonation.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
@@ -12,6 +13,7 @@ import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticator
 import { type TokenEntry, tokenDigest } from './authenticators/token-file.ts';
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
+import { RbacAuthorizer } from './authorizers/rbac.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
 import { AUTH_FACTS } from './facts.ts';
 import { type AuthMethods, accessWebhookOf, requestMethods, tokenMethods } from './methods.ts';
@@ -37,10 +39,12 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #serviceAccounts: ServiceAccountTokens | undefined;
   readonly #feed: ClusterFeed;
   readonly #authenticationGroup: string;
+  readonly #rbacGroup: string;
 
   constructor(context: ActorContext, options: AuthOptions, feedFactory: FeedFactory = feedOfThread) {
     const { anonymous, dialect, methods, serviceAccounts, tokens } = options;
     this.#authenticationGroup = dialect.spell('authentication.@group');
+    this.#rbacGroup = dialect.spell('rbac.authorization.@group');
     this.#serviceAccounts =
       serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context));
     const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, methods);
@@ -81,6 +85,9 @@ export class Auth implements Actor<AuthProtocol> {
         return;
       case 'authorize':
         answer(() => then(this.#decide(message.user, message.access), isAllowed), reply);
+        return;
+      case 'mayGrant':
+        answer(() => this.#mayGrant(message.user, message.namespace, message.grant), reply);
         return;
       case 'rules':
         reply.send(this.#rules(message.user, message.namespace));
@@ -128,6 +135,18 @@ export class Auth implements Actor<AuthProtocol> {
     return { impersonator, ...(await this.#judged(impersonated(asked), access)) };
   }
 
+  /** Superusers and those who may escalate or bind grant anything; everybody else what they hold. */
+  async #mayGrant(user: User, namespace: string, grant: Grant): Promise<ReplyTo<AuthProtocol, 'mayGrant'>> {
+    const { verb, resource, name, roleRef } = grant;
+    const where = grant.resource === 'clusterroles' && verb === 'escalate' ? '' : namespace;
+    const access = roleAccess({ verb, group: this.#rbacGroup, resource, namespace: where, name });
+    if ((await this.#decide(user, access)).decision === 'allow') return MAY_GRANT;
+    const rbac = this.#authorizers.members.find((one) => one instanceof RbacAuthorizer);
+    const granted = roleRef === undefined ? grant.rules : rbac?.rulesOfRef(roleRef, namespace);
+    if (granted === undefined) return { isRoleMissing: true, problem: '' };
+    return { isRoleMissing: false, problem: grantProblem(user, grant, rbac?.held(user, namespace) ?? [], granted) };
+  }
+
   #decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict> {
     return this.#authorizers.decide(user, access, this.#feed);
   }
@@ -146,6 +165,14 @@ export class Auth implements Actor<AuthProtocol> {
     const { resourceRules, nonResourceRules, errors } = this.#authorizers.rules(user, namespace);
     return { resourceRules, nonResourceRules, incomplete: errors.length > 0, evaluationError: errors.join(', ') };
   }
+}
+
+const MAY_GRANT = { isRoleMissing: false, problem: '' };
+
+function roleAccess(
+  changes: Pick<AccessAttributes, 'verb' | 'group' | 'resource' | 'namespace' | 'name'>,
+): AccessAttributes {
+  return { isResource: true, version: 'v1', subresource: '', path: '', ...changes };
 }
 
 /** What comes of a value that may have to be waited for. Most need not be: a promise costs more than the answer. */

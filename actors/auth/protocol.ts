@@ -1,5 +1,6 @@
 // What the auth actor understands: who is asking, may they, what may they, and tokens for service accounts.
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
+import type { Grant } from '../../api/authorization/grant.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
@@ -77,6 +78,12 @@ export interface AuthProtocol extends Protocol {
     readonly authorize: {
       readonly message: { readonly user: User; readonly access: AccessAttributes };
       readonly reply: { readonly allowed: boolean; readonly reason: string };
+    };
+    /** Whether a user may give others what a role or binding in the namespace (empty: the cluster) gives. */
+    readonly mayGrant: {
+      readonly message: { readonly user: User; readonly namespace: string; readonly grant: Grant };
+      /** `problem` is empty where they may. */
+      readonly reply: { readonly isRoleMissing: boolean; readonly problem: string };
     };
     /** Everything a user may do in a namespace, as far as the authorizers can list it. */
     readonly rules: {

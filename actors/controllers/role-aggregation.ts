@@ -8,7 +8,7 @@ import { isStatusError } from '../../api/status/status.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
-import { controllerManagerIdentity } from './identities.ts';
+import { apiServerIdentity } from './identities.ts';
 
 interface KnownRole {
   readonly object: ApiObject;
@@ -29,7 +29,8 @@ export class RoleAggregation implements Controller {
   readonly #aggregated = new Set<string>();
 
   constructor(due: Due, dialect: Dialect) {
-    this.identity = controllerManagerIdentity(dialect);
+    // A sum may come to hold anything: only superusers may write that.
+    this.identity = apiServerIdentity(dialect);
     this.#due = due;
     this.#group = dialect.spell('rbac.authorization.@group');
     this.wants = [`${this.#group}/clusterroles`];

@@ -8,6 +8,7 @@ import { namespace } from './core/namespace.ts';
 import { pod } from './core/pod.ts';
 import { secret } from './core/secret.ts';
 import { endpointSlice } from './discovery/endpoint-slice.ts';
+import { binding, clusterRole, role } from './rbac/grants.ts';
 import { NO_RULES, type Strategy } from './strategy.ts';
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -18,6 +19,10 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'core/pods': pod,
   'core/secrets': secret,
   'discovery/endpointslices': endpointSlice,
+  'rbac/clusterrolebindings': binding,
+  'rbac/clusterroles': clusterRole,
+  'rbac/rolebindings': binding,
+  'rbac/roles': role,
 };
 
 /** The rules of a type; the empty ones where it has none. */

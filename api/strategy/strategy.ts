@@ -3,6 +3,7 @@
 // must be asked of the cluster is an admission plugin.
 import type { Dialect } from '../../config/dialect.ts';
 import type { User } from '../authorization/attributes.ts';
+import type { Grant } from '../authorization/grant.ts';
 import type { Deletion, DeletionOutcome } from '../deletion.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
@@ -31,6 +32,8 @@ export interface Strategy {
   readonly onCreate?: (object: JsonObject, facts: WriteFacts) => JsonObject;
   /** What an update may change, of an object that has its defaults. */
   readonly onUpdate?: (object: JsonObject, old: JsonObject, facts: WriteFacts) => JsonObject;
+  /** What a write of the object gives others the right to do; absent or undefined: nothing. */
+  readonly grants?: (object: JsonObject, old: JsonObject | undefined) => Grant | undefined;
   /** Seconds that an object may take to end; absent: objects of the kind end at once. */
   readonly graceSeconds?: (object: JsonObject, askedSeconds: number | undefined) => number;
   /** What a DELETE makes of an object where that is not the same for all kinds. */

@@ -182,3 +182,53 @@ test('the roles that every cluster has are there, and the sums of roles are summ
   const edit = await until(t, 200, () => at.client.get(`${RBAC}/clusterroles/edit`));
   t.true(((edit.json as { rules?: unknown[] }).rules ?? []).length > 5);
 });
+
+test('nobody grants what they do not hold, by a role or by a binding', async (t) => {
+  const at = server();
+  const home = await namespace(at, 'grant-home');
+  const roles = `${RBAC}/namespaces/grant-home/roles`;
+  const bindings = `${RBAC}/namespaces/grant-home/rolebindings`;
+  const group = 'rbac.authorization.orch.io';
+  const boss = { name: 'boss' };
+  const bound = (name: string, role: string, who = 'boss', kind = 'ClusterRole'): object => ({
+    metadata: { name },
+    roleRef: { apiGroup: group, kind, name: role },
+    subjects: [{ kind: 'User', apiGroup: group, name: who }],
+  });
+  await made(at, bindings, bound('bosses', 'admin'));
+  await until(t, 200, () => as(at, boss, 'GET', `${home}/configmaps`));
+  const reader = {
+    metadata: { name: 'reader' },
+    rules: [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }],
+  };
+  t.is((await as(at, boss, 'POST', roles, reader)).status, 201);
+  t.is((await as(at, boss, 'POST', bindings, bound('readers', 'reader', 'ann', 'Role'))).status, 201);
+  t.is((await as(at, boss, 'POST', bindings, bound('viewers', 'view', 'ann'))).status, 201);
+
+  const nodes = {
+    metadata: { name: 'nodes' },
+    rules: [{ verbs: ['get', 'list'], apiGroups: [''], resources: ['nodes'] }],
+  };
+  const role = await as(at, boss, 'POST', roles, nodes);
+  t.is(role.status, 403);
+  t.is(
+    role.json.message,
+    `roles.${group} "nodes" is forbidden: user "boss" (groups=["system:authenticated"]) is attempting to grant RBAC ` +
+      'permissions not currently held:\n{APIGroups:[""], Resources:["nodes"], Verbs:["get" "list"]}',
+  );
+  const wider = { ...reader, rules: [...reader.rules, ...nodes.rules] };
+  t.is((await as(at, boss, 'PUT', `${roles}/reader`, wider)).status, 403, 'nor by an update');
+  const all = await as(at, boss, 'POST', bindings, bound('all', 'cluster-admin', 'ann'));
+  t.is(all.status, 403);
+  t.regex(all.json.message ?? '', /\{NonResourceURLs:\["\*"\], Verbs:\["\*"\]\}$/);
+  const missing = await as(at, boss, 'POST', bindings, bound('none', 'no-such-role', 'ann'));
+  t.is(missing.status, 404);
+  t.is(missing.json.message, `clusterroles.${group} "no-such-role" not found`);
+
+  await made(at, roles, {
+    metadata: { name: 'binder' },
+    rules: [{ verbs: ['bind'], apiGroups: [group], resources: ['clusterroles'], resourceNames: ['cluster-admin'] }],
+  });
+  await made(at, bindings, bound('binders', 'binder', 'boss', 'Role'));
+  await until(t, 201, () => as(at, boss, 'POST', bindings, bound('all', 'cluster-admin', 'ann')));
+});

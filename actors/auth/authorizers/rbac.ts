@@ -2,7 +2,7 @@
 // api/authorization/rbac-policy.ts.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { PolicyRule } from '../../../api/authorization/policy-rule.ts';
-import { RbacPolicy } from '../../../api/authorization/rbac-policy.ts';
+import { RbacPolicy, type RoleRef } from '../../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
@@ -44,6 +44,11 @@ export class RbacAuthorizer implements Authorizer, ClusterReader {
   rules(user: User, namespace: string): Rules {
     const { rules, errors } = this.#policy.rulesFor(user, namespace);
     return rulesFrom(rules, errors);
+  }
+
+  /** The rules of the role that a binding in `namespace` points at; undefined where there is no such role. */
+  rulesOfRef(roleRef: RoleRef, namespace: string): readonly PolicyRule[] | undefined {
+    return this.#policy.rulesOfRef(roleRef, namespace);
   }
 
   /** What a user holds, for judging what they grant. */

@@ -1,0 +1,33 @@
+// Roles and bindings are written by those who hold what they grant, or may escalate or bind: the auth actor judges.
+import { SUPERUSERS } from '../../api/authorization/attributes.ts';
+import type { Grant } from '../../api/authorization/grant.ts';
+import { forbidden, notFound } from '../../api/status/failures.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { Attributes } from './attributes.ts';
+import type { WriteContext } from './write-context.ts';
+
+/** Throws 403 with what is not held, and 404 for a role that is bound and not there. */
+export function requireGrant(
+  attributes: Attributes,
+  grant: Grant | undefined,
+  write: WriteContext,
+): Promise<void> | undefined {
+  return grant === undefined || attributes.user.groups.includes(SUPERUSERS)
+    ? undefined
+    : judge(attributes, grant, write);
+}
+
+async function judge(
+  { asked: { namespace, name, user }, type }: Attributes,
+  grant: Grant,
+  write: WriteContext,
+): Promise<void> {
+  const answer = await write
+    .auth()
+    .ask({ type: 'mayGrant', user, namespace, grant }, { deadlineMs: write.requestTimeoutMs });
+  if (answer.isRoleMissing) throw new StatusError(notFound({ group: type.group, plural: grant.resource }, grant.name));
+  if (answer.problem !== '') {
+    const own = grant.verb === 'escalate' ? grant.name : name;
+    throw new StatusError(forbidden(type, own, answer.problem));
+  }
+}

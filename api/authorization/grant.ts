@@ -1,0 +1,72 @@
+// What a write of a role or a binding gives others the right to do, and what may be said against it. Pure.
+import type { User } from './attributes.ts';
+import { uncovered } from './escalation.ts';
+import type { PolicyRule } from './policy-rule.ts';
+import type { RoleRef } from './rbac-policy.ts';
+
+/** What is granted, and by which verb on which role it may be granted by who does not hold it. */
+export interface Grant {
+  readonly verb: 'escalate' | 'bind';
+  readonly resource: 'roles' | 'clusterroles';
+  /** Of the role. */
+  readonly name: string;
+  /** Of a binding: the role whose rules are granted. */
+  readonly roleRef?: RoleRef;
+  /** Of a role: its rules. */
+  readonly rules: readonly PolicyRule[];
+  /** Of a role that sums up others: it may come to hold anything. */
+  readonly isSum: boolean;
+}
+
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
+  { verbs: ['*'], nonResourceURLs: ['*'] },
+];
+
+/** Why a user who holds `held` may not grant `granted`; empty where they may. The words are those that clients know. */
+export function grantProblem(
+  user: User,
+  { isSum }: Grant,
+  held: readonly PolicyRule[],
+  granted: readonly PolicyRule[],
+): string {
+  const missing = uncovered(held, granted);
+  if (missing.length > 0) {
+    const groups = user.groups.map((group) => JSON.stringify(group)).join(' ');
+    return (
+      `user ${JSON.stringify(user.name)} (groups=[${groups}]) is attempting to grant RBAC permissions not currently held:\n` +
+      [...new Set(merged(missing).map(ruleText))].sort().join('\n')
+    );
+  }
+  if (isSum && uncovered(held, EVERYTHING).length > 0)
+    return 'must have cluster-admin privileges to use the aggregationRule';
+  return '';
+}
+
+/** Parts that differ in their verbs alone, as one. */
+function merged(parts: readonly PolicyRule[]): readonly PolicyRule[] {
+  const byTarget = new Map<string, PolicyRule>();
+  for (const { verbs, ...target } of parts) {
+    const key = JSON.stringify(target);
+    byTarget.set(key, { ...target, verbs: [...(byTarget.get(key)?.verbs ?? []), ...verbs] });
+  }
+  return [...byTarget.values()];
+}
+
+function ruleText({
+  apiGroups = [],
+  resources = [],
+  nonResourceURLs = [],
+  resourceNames = [],
+  verbs,
+}: PolicyRule): string {
+  const lists = [
+    ['APIGroups', apiGroups],
+    ['Resources', resources],
+    ['NonResourceURLs', nonResourceURLs],
+    ['ResourceNames', resourceNames],
+    ['Verbs', verbs],
+  ] as const;
+  const shown = lists.filter(([, list]) => list.length > 0);
+  return `{${shown.map(([name, list]) => `${name}:[${list.map((item) => JSON.stringify(item)).join(' ')}]`).join(', ')}}`;
+}
