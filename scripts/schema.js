@@ -1,8 +1,8 @@
-// Compiles api/schema/*.proto into api/schema/tables.ts. Needs a build of api/schema/compile in dist.
+// Compiles api/schema/*.proto into api/schema/tables.ts. Needs a build of scripts/schema in dist.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { compileSchema } from '../dist/api/schema/compile/compile.js';
+import { compileSchema } from '../dist/scripts/schema/compile.js';
 
 const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'api', 'schema');
 const sources = readdirSync(folder)

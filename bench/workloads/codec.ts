@@ -1,8 +1,9 @@
 // What one object costs to read, complete, check and write, in this process alone: no server, no sockets. The floor is a
-// bare parse and stringify of the same bytes in the same run; times are CPU time of this thread.
+// bare parse and stringify of the same bytes in the same run; times are CPU time of this thread. The same messages by
+// protobufjs stand beside ours.
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
-import { decodeEnveloped, encodeEnveloped } from '../../api/codec/protobuf.ts';
+import { decodeEnveloped, encodeEnveloped, encodeProtobuf } from '../../api/codec/protobuf.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { begun, placedNew } from '../../api/metadata.ts';
@@ -16,6 +17,7 @@ import { decodeJson } from '../../transport/body.ts';
 import type { Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, pod } from '../objects.ts';
+import { libraryType } from '../protobuf-library.ts';
 import { figuresOf, floorFigures } from '../report.ts';
 
 const BYTES = 1200;
@@ -35,7 +37,7 @@ const CREATION = {
 export const codec: Workload = {
   name: 'codec',
   summary: 'Decode, default, validate and encode of a pod, in this process; JSON and Protobuf',
-  run(bench, report) {
+  async run(bench, report) {
     const bytes = bench.options.bytes ?? BYTES;
     const count = bench.options.count ?? COUNT;
     const dialect = DIALECTS.orch;
@@ -59,12 +61,20 @@ export const codec: Workload = {
     const stored = Buffer.from(written());
     const storedObject = JSON.parse(stored.toString()) as JsonObject;
     const envelope = encodeEnveloped(storedObject, typeSchema);
-    const steps: readonly (readonly [name: string, sizeBytes: number, step: () => unknown])[] = [
+    const message = encodeProtobuf(storedObject, typeSchema);
+    const steps: (readonly [name: string, sizeBytes: number, step: () => unknown])[] = [
       ['codec write', body.length, written],
       ['codec to Protobuf', stored.length, () => encodeEnveloped(storedObject, typeSchema)],
       ['codec stored to Protobuf', stored.length, () => encodeEnveloped(JSON.parse(stored.toString()), typeSchema)],
       ['codec from Protobuf', envelope.length, () => decodeEnveloped(envelope, () => typeSchema)],
     ];
+    const library = await libraryType('core.v1.Pod');
+    if (library !== undefined) {
+      const read = library.decode(message);
+      if (!message.equals(library.encode(read).finish())) throw new Error('protobufjs writes another message');
+      steps.push(['protobufjs to bytes', stored.length, () => library.encode(read).finish()]);
+      steps.push(['protobufjs from bytes', envelope.length, () => library.decode(message)]);
+    }
     for (const [workload, sizeBytes, step] of steps) {
       const text = sizeBytes === body.length ? body : stored;
       const bare = measured(count, () => JSON.stringify(JSON.parse(text.toString())));
@@ -74,7 +84,6 @@ export const codec: Workload = {
       const details = { cpuMicrosecondsEach: microseconds, protobufBytes: envelope.length };
       report(figuresOf({ workload, parameters: { bytes: sizeBytes }, unit: 'objects', result, floor, details }));
     }
-    return Promise.resolve();
   },
 };
 

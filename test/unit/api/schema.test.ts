@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
-import { compileSchema } from '../../../api/schema/compile/compile.ts';
-import { parseProto } from '../../../api/schema/compile/parse.ts';
 import type { FieldSchema, TypeSchema } from '../../../api/schema/schema.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { compileSchema } from '../../../scripts/schema/compile.ts';
+import { parseProto } from '../../../scripts/schema/parse.ts';
 
 interface FieldFacts {
   readonly name: string;
@@ -160,19 +160,17 @@ test('a name that the schema does not have is refused', (t) => {
 test('a schema file with a mistake is refused with its place', (t) => {
   const head = 'syntax = "proto2";\npackage a.v1;\n';
   const cases = [
-    ['syntax = "proto3";', 'x.proto:1: expected proto2, found proto3'],
-    [`${head}message A {\n  optional string a;\n}`, 'x.proto:4: expected =, found ;'],
-    [
-      `${head}message A {\n  required string a = 1;\n}`,
-      'x.proto:4: expected option, optional, repeated or map, found required',
-    ],
-    [`${head}message A { optional string a = 1`, 'x.proto:3: expected ;, found the end of the file'],
-    [`${head}enum A {}`, 'x.proto:3: expected syntax, package, import, option or message, found enum'],
-    [`${head}option a = ?;`, 'x.proto:3: cannot read "?"'],
-    [
-      `${head}message A { map<int32, string> a = 1; }`,
-      'x.proto:3: expected string as the type of map keys, found int32',
-    ],
+    ['syntax = "proto3";', /^x\.proto: the syntax is not proto2$/],
+    [`${head}message A {\n  optional string a;\n}`, /^x\.proto: .*'=' expected \(line 4\)$/],
+    [`${head}message A { optional string a = 1`, /^x\.proto: .*line 3/],
+    [`${head}option a = ?;`, /^x\.proto: .*line 3/],
+    [`${head}message A { optional string a = 1; optional string b = 1; }`, /^x\.proto: duplicate id 1/],
+    [`${head}enum A {}`, /^x\.proto: A is no message$/],
+    [`${head}message A {\n  required string a = 1;\n}`, /^x\.proto: A: a is required/],
+    [`${head}message A { map<int32, string> a = 1; }`, /^x\.proto: A: the keys of a are no strings$/],
+    [`${head}message A { oneof b { string a = 1; } }`, /^x\.proto: A has more than fields and options$/],
+    [`${head}message A { message B {} }`, /^x\.proto: A has more than fields and options$/],
+    [`${head}message A { reserved 5; }`, /^x\.proto: A has more than fields and options$/],
   ] as const;
   for (const [text, message] of cases) t.throws(() => parseProto('x.proto', text), { message });
 });
@@ -186,7 +184,6 @@ test('a schema that does not link is refused', (t) => {
     ['message A { optional string a = 1 [(colour) = "red"]; }', 'x.proto: A: field a has the unknown option colour'],
     ['message A { option (colour) = "red"; }', 'x.proto: A: unknown option colour'],
     ['message A { option (form) = "cube"; }', 'x.proto: A: unknown form cube'],
-    ['message A { optional string a = 1; optional string b = 1; }', 'x.proto: A: two fields have the same number'],
   ] as const;
   for (const [body, message] of cases) t.throws(compile(body), { message });
 });

@@ -48,7 +48,7 @@ export interface SchemaSource {
  *
  * @param sources every .proto file but options.proto, in any order.
  * @returns the text of api/schema/tables.ts; the same for the same sources.
- * @throws SyntaxError or TypeError naming file and place when a file cannot be read or linked.
+ * @throws an Error naming file and place when a file cannot be read or linked.
  */
 export function compileSchema(sources: readonly SchemaSource[]): string {
   const files = sources
@@ -138,8 +138,6 @@ function typeRow(scope: Scope): string {
     else scope.fail(`unknown option ${option}`);
   }
   if (extras.form !== undefined && !FORMS.has(extras.form)) scope.fail(`unknown form ${extras.form}`);
-  const numbers = new Set(message.fields.map((field) => field.number));
-  if (numbers.size !== message.fields.length) scope.fail('two fields have the same number');
   const row: unknown[] = [flags, message.fields.map((field) => fieldRow(scope, field))];
   if (Object.keys(extras).length > 0) row.push(extras);
   return JSON.stringify(row);
