@@ -179,6 +179,11 @@ export class ClusterState {
     return ClusterEvent.podRemoved;
   }
 
+  /** Puts back what `removePod` took. */
+  restore(placed: PlacedPod): void {
+    this.place(placed);
+  }
+
   /** The assumption about this pod, if it still stands. */
   assumption(key: string, uid: string): PlacedPod | undefined {
     const placed = this.assumedByKey.get(key);

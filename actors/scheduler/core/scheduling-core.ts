@@ -3,6 +3,7 @@
 // Invariant: a pod of ours is in the queue or placed (assumed or bound), never both.
 
 import type { JsonObject } from '../../../api/json-value.ts';
+import { asObject } from '../../../api/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
 import type { Preemption, Profile, Status } from '../framework/framework.ts';
@@ -10,6 +11,7 @@ import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
 import type { BindingEnd, Decision, FailDecision, PreemptionOrder } from './decision.ts';
+import { explain, type NodeExplanation } from './explanation.ts';
 import { type Choice, NodeChooser } from './node-choice.ts';
 import type { NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
@@ -183,6 +185,23 @@ export class SchedulingCore {
     const code = agreed.code === 'error' ? 'error' : 'unschedulable';
     const message = agreed.reasons.join(', ');
     return this.putBack(queued, profile, { node: null, code, message, helpedBy: agreed.helpedBy }, nowMs);
+  }
+
+  /**
+   * What would be said about a pod now, were it without a node; undefined when no profile is for it. A pod that is placed is
+   * taken away for the question.
+   */
+  explain(object: JsonObject): readonly NodeExplanation[] | undefined {
+    const pod = readPod({ ...object, spec: { ...asObject(object.spec), nodeName: undefined } });
+    const profile = this.profileOf(pod);
+    if (profile === undefined) return undefined;
+    const placed = this.cluster.placed(pod.key);
+    if (placed !== undefined) this.cluster.removePod(pod.key);
+    try {
+      return explain(pod, profile, this.cluster, this.nominations);
+    } finally {
+      if (placed !== undefined) this.cluster.restore(placed);
+    }
   }
 
   /** The binding of an assumed pod takes longer than others: its place is kept until it is settled. */

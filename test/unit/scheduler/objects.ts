@@ -55,15 +55,20 @@ export interface NodeParts {
   readonly labels?: JsonObject;
   readonly taints?: readonly JsonObject[];
   readonly unschedulable?: boolean;
+  readonly annotations?: JsonObject;
+  readonly images?: readonly JsonObject[];
 }
 
 /** A core/v1 Node with 4 cpu, 8Gi and room for 110 pods. */
 export function node(name: string, parts: NodeParts = {}): JsonObject {
-  const { allocatable = {}, labels = {}, taints, unschedulable } = parts;
+  const { allocatable = {}, labels = {}, taints, unschedulable, annotations = {}, images = [] } = parts;
   return {
-    metadata: { name, labels },
+    metadata: { name, labels, annotations },
     spec: { ...(taints === undefined ? {} : { taints }), ...(unschedulable === undefined ? {} : { unschedulable }) },
-    status: { allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110', ...allocatable } },
+    status: {
+      allocatable: { cpu: '4', memory: '8Gi', 'ephemeral-storage': '100Gi', pods: '110', ...allocatable },
+      images,
+    },
   };
 }
 
