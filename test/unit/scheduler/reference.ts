@@ -101,7 +101,7 @@ type LabelMap = Readonly<Record<string, string>>;
 
 const UNITS: Readonly<Record<string, number>> = { m: 0.001, Mi: 1024 ** 2, Gi: 1024 ** 3 };
 
-export function amount(text: string | undefined): number {
+function amount(text: string | undefined): number {
   const match = /^([0-9]+)([A-Za-z]*)$/.exec(text ?? '0')!;
   return Number(match[1]) * (UNITS[match[2]!] ?? 1);
 }
