@@ -188,7 +188,7 @@ for (const fact of FACTS.filter(({ persisted, verbs }) => persisted && verbs.inc
     const inProtobuf = await client.get(objectPath(), { headers: { accept } });
     t.is(inProtobuf.headers['content-type'], accept);
     const { object } = decodeEnveloped(inProtobuf.bytes, () => type);
-    t.deepEqual(object, inJson.json as unknown as JsonObject);
+    t.deepEqual(object, withoutInnerTypes(inJson.json as unknown as JsonObject));
   });
 
   test(`${name} is selected by its fields and by labels, and by nothing else`, async (t) => {
@@ -213,4 +213,15 @@ for (const fact of FACTS.filter(({ persisted, verbs }) => persisted && verbs.inc
       t.is((await select('labelSelector', text)).status, 400, text);
     }
   });
+}
+
+/** Messages say of no inner object what it is: their field does. Claims that a template holds say it in JSON all the same. */
+function withoutInnerTypes(object: JsonObject): JsonObject {
+  const { spec } = object;
+  const { volumeClaimTemplates: templates, ...rest } = (spec ?? {}) as { volumeClaimTemplates?: JsonObject[] };
+  if (templates === undefined) return object;
+  return {
+    ...object,
+    spec: { ...rest, volumeClaimTemplates: templates.map(({ apiVersion, kind, ...claim }) => claim) },
+  };
 }
