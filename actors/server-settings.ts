@@ -1,5 +1,5 @@
 // What the actors of a server are told at start: plain data, since it crosses threads. Made by bin/ from the options and
-// the data directory; each actor gets its part in roster.ts.
+// the data directory; each actor picks its part in its `actor.ts`.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
@@ -34,4 +34,9 @@ export interface ServerSettings {
   readonly startedWallMs: number;
   /** Pods that name it are bound here; blank where there is no scheduler. */
   readonly schedulerName: string;
+}
+
+/** What the keys of stored objects begin with. */
+export function storePrefixOf({ storePrefix }: ServerOptions): string {
+  return storePrefix.replace(/\/+$/, '');
 }

@@ -1,7 +1,7 @@
 // `orch placement check FILE`: prints the plan a placement resolves to, or the line and the reason it cannot work.
 // `orch placement compare A B …` measures placements beside each other; the bench does that.
 import { availableParallelism } from 'node:os';
-import { ACTORS } from '../actors/facts.ts';
+import { ACTORS } from '../actors/actors.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { resolvePlacement } from '../runtime/placement.ts';
 import { readPlacement } from '../runtime/placement-file.ts';
@@ -11,7 +11,12 @@ import { formatPlan } from '../runtime/plan-format.ts';
 /** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
 export function planFor(nameOrPath: string): Plan {
   const { text, fileName } = readPlacement(nameOrPath);
-  return resolvePlacement(text, fileName, ACTORS, availableParallelism());
+  return resolvePlacement(
+    text,
+    fileName,
+    ACTORS.map(({ facts }) => facts),
+    availableParallelism(),
+  );
 }
 
 export async function placement(argv: readonly string[]): Promise<void> {

@@ -131,7 +131,7 @@ export interface ActorContext extends Environment {
   crash(error: Error): never;
 }
 
-/** How an actor is made; listed in actors/roster.ts. */
+/** How an actor is made; listed in actors/actors.ts. */
 export interface ActorDefinition<Options> extends ActorFacts {
   /** The one outside resource that each instance owns, and nobody else touches; absent: none. */
   readonly owns?: string;

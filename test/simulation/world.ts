@@ -1,9 +1,10 @@
 // A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
+import type { OutsideWorld } from '../../actors/define.ts';
 import { encryptionFor } from '../../actors/encryption-at-rest.ts';
 import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
-import { type OutsideWorld, rosterFor } from '../../actors/roster.ts';
+import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';

@@ -1,9 +1,11 @@
 // The list of facts stands for the roster where its code is not loaded: they must speak of the same actors.
 import test from 'ava';
-import { ACTORS } from '../../actors/facts.ts';
+import { ACTORS } from '../../actors/actors.ts';
 import { roster } from '../../actors/roster.ts';
 import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
+
+const FACTS = ACTORS.map(({ facts }) => facts);
 
 test('what is known of an actor without its code is what its code says', (t) => {
   const known = (facts: object): object => {
@@ -13,15 +15,15 @@ test('what is known of an actor without its code is what its code says', (t) => 
     return rest;
   };
   t.deepEqual(
-    [...ACTORS],
+    FACTS,
     roster.map((definition) => known(definition)),
   );
 });
 
 test('an actor that must be beside another, or takes what another offers, names one that there is', (t) => {
-  const names = new Set(ACTORS.map(({ actor }) => actor));
-  const offered = new Set(ACTORS.flatMap(({ placement }) => Object.keys(placement?.offers ?? {})));
-  for (const { actor, placement } of ACTORS) {
+  const names = new Set(FACTS.map(({ actor }) => actor));
+  const offered = new Set(FACTS.flatMap(({ placement }) => Object.keys(placement?.offers ?? {})));
+  for (const { actor, placement } of FACTS) {
     const { beside, takes = [] } = placement ?? {};
     if (beside !== undefined) t.true(names.has(beside.actor), actor);
     for (const place of takes) t.true(offered.has(place), actor);

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ACTORS } from '../../../actors/facts.ts';
+import { ACTORS } from '../../../actors/actors.ts';
 import type { ActorFacts } from '../../../runtime/actor-facts.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { resolvePlacement } from '../../../runtime/placement.ts';
@@ -8,7 +8,7 @@ import { planWithout } from '../../../runtime/plan.ts';
 import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 
 /** The real rules; a store with settings of every type. */
-const KNOWN: readonly ActorFacts[] = ACTORS.map((facts) =>
+const KNOWN: readonly ActorFacts[] = ACTORS.map(({ facts }) =>
   facts.actor === 'store'
     ? { ...facts, settings: { batchMax: 64, sync: true, folder: 'data' } }
     : { ...facts, settings: {} },

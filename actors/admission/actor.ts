@@ -1,0 +1,28 @@
+// Admission as part of the server: its options, out of the server's settings.
+import { DIALECTS } from '../../config/dialect.ts';
+import { parseFeatureGates } from '../../config/feature-gates.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { type DefineActor, withSettings } from '../define.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { threadRegistry } from '../thread-registry.ts';
+import { type AdmissionOptions, admissionActor } from './admission.ts';
+import { runningPlugins } from './plugins/plugins.ts';
+
+export const define: DefineActor = () => withSettings(admissionActor, admissionOptions);
+
+function admissionOptions(settings: ServerSettings, context: ActorContext): AdmissionOptions {
+  const { options } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
+  return {
+    registry: threadRegistry(context, settings),
+    requestTimeoutMs: options.requestTimeoutMs,
+    serverSideApply: gates.enabled('ServerSideApply'),
+    deletion: {
+      collectsGarbage: options.enableGarbageCollector,
+      collectionWorkers: options.deleteCollectionWorkers,
+    },
+    plugins: runningPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins),
+    network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
+    validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
+  };
+}

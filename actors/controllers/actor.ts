@@ -1,0 +1,47 @@
+// The controllers as part of the server: their options, out of the server's settings.
+import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { type DefineActor, withSettings } from '../define.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { threadRegistry } from '../thread-registry.ts';
+import { controllersActor } from './controllers.ts';
+import type { ControllersOptions } from './options.ts';
+
+export const define: DefineActor = () => withSettings(controllersActor, controllersOptions);
+
+export function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
+  const { options } = settings;
+  const registry = threadRegistry(context, settings);
+  return {
+    dialect: settings.dialect,
+    isServed: ({ group, version, resource }) => registry.byPath(group, version, resource) !== undefined,
+    namespacedTypes: registry.resourcesByPreferredVersion(),
+    persistedTypes: persistedTypes(registry),
+    collectsGarbage: options.enableGarbageCollector,
+    caPem: settings.caPem,
+    eventTtlMs: options.eventTtlMs,
+    serviceRange: options.serviceClusterIpRange[0]!,
+    serviceNodePort: options.orchServiceNodePort,
+    advertiseAddress: settings.advertiseAddress,
+    securePort: options.securePort,
+    endpointReconcilerType: options.endpointReconcilerType,
+    apiserverCount: options.apiserverCount,
+    authentication: {
+      clientCaPem: settings.authMethods?.clientCaPem ?? '',
+      requestHeaderCaPem: settings.authMethods?.proxy?.caPem ?? '',
+      requestHeaderAllowedNames: options.requestheaderAllowedNames,
+      requestHeaderUsernameHeaders: options.requestheaderUsernameHeaders,
+      requestHeaderGroupHeaders: options.requestheaderGroupHeaders,
+      requestHeaderExtraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
+    },
+  };
+}
+
+/** Served types first, then the same in the versions that are not served. */
+function persistedTypes(registry: Registry): readonly KnownType[] {
+  const served = registry.all().filter(({ persisted }) => persisted);
+  const storageKeys = new Set(served.map(({ storageKey }) => storageKey));
+  const others = registry.known().filter((type) => type.persisted && storageKeys.has(type.storageKey));
+  return [...served, ...others];
+}

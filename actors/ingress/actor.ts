@@ -1,0 +1,67 @@
+// The ingress as part of the server: its options, out of the server's settings.
+import { DIALECTS } from '../../config/dialect.ts';
+import { parseFeatureGates } from '../../config/feature-gates.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
+import { type ServerSettings, storePrefixOf } from '../server-settings.ts';
+import { startHooks } from '../start-hooks.ts';
+import { threadRecords } from '../thread-records.ts';
+import { registryOptions, threadRegistry } from '../thread-registry.ts';
+import { type IngressOptions, ingressActor } from './ingress.ts';
+import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
+
+export const define: DefineActor = (outside) =>
+  withSettings(ingressActor, (settings, context) => ingressOptions(settings, context, outside));
+
+function ingressOptions(settings: ServerSettings, context: ActorContext, outside: OutsideWorld): IngressOptions {
+  const { options, advertiseAddress } = settings;
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
+  return {
+    registry: threadRegistry(context, settings),
+    records: threadRecords(context, settings),
+    openapi: { dialect: settings.dialect, ...registryOptions(settings) },
+    listener: options.ingress,
+    openListener: outside.openListener(context),
+    jobs: outside.jobs(context),
+    host: options.bindAddress,
+    port: options.securePort,
+    tls: settings.tls,
+    identityHeaders: identityHeadersOf(settings),
+    streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
+    compressesAnswers: gates.enabled('APIResponseCompression'),
+    sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,
+    requestTimeoutMs: options.requestTimeoutMs,
+    minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
+    readsInFlightMax: options.maxRequestsInflight,
+    writesInFlightMax: options.maxMutatingRequestsInflight,
+    livezGracePeriodMs: options.livezGracePeriodMs,
+    healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
+    startHooks: startHooks(settings, context),
+    keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
+      .length,
+    serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
+    warningHeaders: gates.enabled('WarningHeaders'),
+    connect: {
+      tls: settings.nodeAgentTls ?? {},
+      connectTimeoutMs: options.orchletTimeoutMs,
+      addressTypes: options.orchletPreferredAddressTypes,
+      port: options.orchletPort,
+      permitsLoopback: options.orchletPermitLoopback,
+    },
+    storePrefix: storePrefixOf(options),
+    build: settings.build,
+    startedWallMs: settings.startedWallMs,
+  };
+}
+
+/** Undefined where no proxy is believed. */
+function identityHeadersOf({ authMethods, options }: ServerSettings): IdentityHeaders | undefined {
+  if (authMethods?.proxy === undefined) return undefined;
+  const lower = (names: readonly string[]): readonly string[] => names.map((name) => name.trim().toLowerCase());
+  return {
+    names: lower(options.requestheaderUsernameHeaders),
+    groups: lower(options.requestheaderGroupHeaders),
+    extraPrefixes: lower(options.requestheaderExtraHeadersPrefix),
+  };
+}
