@@ -1,0 +1,99 @@
+// Where each option in force is seen to do what it says: a test file below `test/`, and a part of the title of one of its
+// tests. Options that test/integration/option-effects.test.ts is about are named in its titles and need no row here.
+
+type Proof = readonly [file: string, title: string];
+
+const AUTHENTICATION = 'integration/authentication.test.ts';
+const ISSUER: Proof = ['integration/reviews-and-tokens.test.ts', "the operator's key signs, under the operator's name"];
+const PROXY: Proof = [AUTHENTICATION, 'a proxy with the right certificate speaks for others'];
+const PROVIDER: Proof = [AUTHENTICATION, 'a token of the provider stands for its subject'];
+const WEBHOOK: Proof = [AUTHENTICATION, 'a token that a service outside knows is asked about once'];
+const AGENT: Proof = ['integration/node-agents.test.ts', 'the agent is shown our certificate, and believed by its'];
+const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
+
+export const PROOFS: Readonly<Record<string, Proof>> = {
+  'data-dir': ['integration/cli.test.ts', 'a directory that was open to others, and all that is made in it'],
+  placement: ['integration/cli.test.ts', 'says where the server is, and SIGTERM ends it'],
+  ingress: ['integration/http-transfer.test.ts', 'an HTTP/2 client is told how many streams'],
+  'livez-grace-period': ['unit/ingress/paths/health.test.ts', 'hooks that are not through are forgiven for a while'],
+  'shutdown-delay-duration': ['integration/cli.test.ts', 'a server that is to stop later is not ready from then on'],
+  'enable-garbage-collector': ['integration/deletion.test.ts', 'without a garbage collector no finalizer is added'],
+  'delete-collection-workers': ['integration/deletion.test.ts', 'several workers delete a collection whole'],
+  'secure-port': ['integration/cli.test.ts', 'says where the server is, and SIGTERM ends it'],
+  'token-auth-file': ['integration/cli.test.ts', 'apiserver lets every known user in by default'],
+  'basic-auth-file': [AUTHENTICATION, 'a name and its password let in'],
+  'enable-bootstrap-token-auth': [AUTHENTICATION, 'a bootstrap token lets in while its secret says so'],
+  'authentication-token-webhook-config-file': WEBHOOK,
+  'authentication-token-webhook-version': WEBHOOK,
+  'client-ca-file': [AUTHENTICATION, 'the client certificate'],
+  'requestheader-client-ca-file': PROXY,
+  'requestheader-allowed-names': PROXY,
+  'requestheader-username-headers': PROXY,
+  'requestheader-group-headers': PROXY,
+  'requestheader-extra-headers-prefix': PROXY,
+  'service-account-key-file': ISSUER,
+  'service-account-signing-key-file': ISSUER,
+  'service-account-issuer': ISSUER,
+  'service-account-jwks-uri': ISSUER,
+  'service-account-max-token-expiration': ISSUER,
+  'api-audiences': ISSUER,
+  'oidc-issuer-url': PROVIDER,
+  'oidc-client-id': PROVIDER,
+  'oidc-groups-claim': PROVIDER,
+  'oidc-groups-prefix': PROVIDER,
+  'oidc-required-claim': PROVIDER,
+  'oidc-ca-file': PROVIDER,
+  'oidc-signing-algs': PROVIDER,
+  'authorization-mode': ['integration/cli.test.ts', 'AlwaysDeny forbids'],
+  'enable-admission-plugins': [
+    'unit/admission/plugins.test.ts',
+    'the default plugins run unless they are switched off',
+  ],
+  'disable-admission-plugins': [
+    'unit/admission/plugins.test.ts',
+    'the default plugins run unless they are switched off',
+  ],
+  'store-engine': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
+  'store-history-bytes': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
+  'storage-versions': ['integration/storage-versions.test.ts', 'after the version they are stored in has changed'],
+  'store-prefix': ['integration/cli.test.ts', 'a directory of the other dialect, or under another prefix, is refused'],
+  'store-compaction-interval': ['integration/http-errors.test.ts', 'a change older than the history kept is Expired'],
+  'store-count-metric-poll-period': ['integration/store-tools.test.ts', 'metrics say how many objects there are'],
+  'encryption-provider-config': ['integration/encryption.test.ts', 'nothing of a secret is on the disk in plain text'],
+  'max-mutating-requests-inflight': ['integration/http-errors.test.ts', 'writes beyond the limit are 429'],
+  'max-connection-bytes-per-sec': ['integration/http-transfer.test.ts', 'a watch on a connection with an allowance'],
+  'http2-max-streams-per-connection': [
+    'integration/http-transfer.test.ts',
+    'an HTTP/2 client is told how many streams',
+  ],
+  'service-cluster-ip-range': ['integration/service-addresses.test.ts', 'a range is given out to its last address'],
+  'service-node-port-range': ['integration/service-addresses.test.ts', 'addresses and ports are chosen, kept, refused'],
+  'apiserver-count': ['unit/controllers/bootstrap.test.ts', 'the master-count reconciler adds its address'],
+  'orchlet-timeout': ['integration/node-agents.test.ts', 'an agent that does not answer the handshake is given up'],
+  'orchlet-certificate-authority': AGENT,
+  'orchlet-client-certificate': AGENT,
+  'orchlet-client-key': AGENT,
+  'orchlet-permit-loopback': ['integration/node-agents.test.ts', 'an agent on this machine is not asked for anything'],
+  'runtime-config': ['integration/http-paths.test.ts', 'without the checks of what is not served'],
+  'emulated-release': ['integration/storage-versions.test.ts', 'a later release serves and warns of what is left'],
+  'bind-address': ['integration/cli.test.ts', 'apiserver listens on every address by default'],
+  'cert-dir': ['integration/cli.test.ts', 'apiserver lets every known user in by default'],
+  'api-dialect': ['integration/cli.test.ts', 'a directory of the other dialect, or under another prefix, is refused'],
+  'feature-gates': ['integration/http-transfer.test.ts', 'nothing is compressed where the gate is off'],
+  v: ['integration/option-effects.test.ts', 'and -v says how many there are'],
+  help: HELP,
+  version: HELP,
+  'scheduler-name': ['integration/scheduler-choice.test.ts', 'up schedules the pods of the name it is given'],
+};
+
+/** In force, and no test has seen it yet. This list only shrinks. */
+export const UNSEEN: readonly string[] = [
+  'oidc-username-claim',
+  'oidc-username-prefix',
+  'authentication-token-webhook-cache-ttl',
+  'authorization-webhook-config-file',
+  'authorization-webhook-version',
+  'authorization-webhook-cache-authorized-ttl',
+  'authorization-webhook-cache-unauthorized-ttl',
+  'store-healthcheck-timeout',
+];
