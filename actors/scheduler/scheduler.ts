@@ -15,6 +15,7 @@ import { BestEffortWrites } from './driver/best-effort-writes.ts';
 import type { ClusterPort } from './driver/cluster-port.ts';
 import { ConditionWriter } from './driver/condition-writer.ts';
 import { EventRecorder } from './driver/event-recorder.ts';
+import { Pace } from './driver/pace.ts';
 import { Preemptor } from './driver/preemptor.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './driver/scheduler-metrics.ts';
 import { type LoopLimits, SchedulingLoop } from './driver/scheduling-loop.ts';
@@ -54,18 +55,25 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       percentageOfNodesToScore: options.percentageOfNodesToScore ?? 0,
     });
     const metrics = schedulerMetrics(context.metrics, this.#core);
+    const { clock, timers } = context;
     this.#eventWrites = new BestEffortWrites(
       { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax },
+      timers,
       metrics.eventsDropped,
       metrics.eventsFailed,
     );
     this.#conditionWrites = new BestEffortWrites(
-      { inFlightMax: settings.conditionsInFlightMax, queuedMax: settings.conditionsQueuedMax },
+      {
+        inFlightMax: settings.conditionsInFlightMax,
+        queuedMax: settings.conditionsQueuedMax,
+        pace: new Pace({ perSecond: settings.conditionsPerSecondMax, burst: settings.conditionsBurst }, clock),
+      },
+      timers,
       metrics.statusWritesDropped,
       metrics.statusWritesFailed,
     );
     const port = admissionPort(context.ref('admission'), options.dialect, component);
-    this.#loop = this.#makeLoop(context, port, metrics, component, settings);
+    this.#loop = this.#makeLoop(context, port, metrics, settings);
     const storageKeys = [PODS, NODES, ...this.#core.cluster.objects.storageKeys];
     this.#follower = new FeedFollower(context, storageKeys, feedFactory, this.#listener(context));
   }
@@ -74,13 +82,16 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     context: ActorContext,
     port: ClusterPort,
     metrics: SchedulerMetrics,
-    component: string,
-    limits: LoopLimits,
+    limits: LoopLimits & Settings,
   ): SchedulingLoop {
     const { clock, timers, random, log } = context;
     const core = this.#core;
     const waiting = new WaitingPods();
-    const events = new EventRecorder({ port, clock, random, component, writes: this.#eventWrites });
+    const { failureEventsPerSecondMax: perSecond, failureEventsBurst: burst } = limits;
+    const failurePace = new Pace({ perSecond, burst }, clock);
+    const { eventsDropped: dropped } = metrics;
+    const writes = this.#eventWrites;
+    const events = new EventRecorder({ port, clock, random, writes, failurePace, dropped });
     const queuedPod = core.queuedPod.bind(core);
     const crash = (error: unknown) => context.crash(error instanceof Error ? error : new Error(String(error)));
     const onChange = () => this.#loop.wake();

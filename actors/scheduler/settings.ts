@@ -9,6 +9,12 @@ export const SCHEDULER_SETTINGS = {
   /** Low enough that bindings keep the store's attention while thousands of pods a second are placed. */
   eventsInFlightMax: 32,
   eventsQueuedMax: 512,
+  /** Events of pods that fit nowhere: of 50,000 of them most are never told of. */
+  failureEventsPerSecondMax: 20,
+  failureEventsBurst: 500,
   conditionsInFlightMax: 16,
-  conditionsQueuedMax: 16_384,
+  /** A condition that waits is some 300 bytes; every pod that fits nowhere gets its one. */
+  conditionsQueuedMax: 1_000_000,
+  conditionsPerSecondMax: 200,
+  conditionsBurst: 1_000,
 } as const;

@@ -1,14 +1,20 @@
 // Writes that are worth making but never worth waiting for: a bounded number under way, a bounded number waiting, the
-// rest dropped and counted. Owns no timer; a failed write is counted and forgotten.
+// rest dropped and counted; at a pace, where one is given. A failed write is counted and forgotten.
+import type { Timer, Timers } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics.ts';
+import type { Pace } from './pace.ts';
 
 export interface BestEffortLimits {
   readonly inFlightMax: number;
   readonly queuedMax: number;
+  /** How often one may begin; absent: whenever one has ended. */
+  readonly pace?: Pace;
 }
 
 export class BestEffortWrites {
   private readonly limits: BestEffortLimits;
+  private readonly timers: Timers;
+  private resting: Timer | undefined;
   private readonly dropped: Series;
   private readonly failed: Series;
   /** In order of arrival. */
@@ -16,8 +22,9 @@ export class BestEffortWrites {
   private inFlight = 0;
   private stopped = false;
 
-  constructor(limits: BestEffortLimits, dropped: Series, failed: Series) {
+  constructor(limits: BestEffortLimits, timers: Timers, dropped: Series, failed: Series) {
     this.limits = limits;
+    this.timers = timers;
     this.dropped = dropped;
     this.failed = failed;
   }
@@ -40,17 +47,30 @@ export class BestEffortWrites {
   /** Drops what waits; what is under way ends by itself. */
   stop(): void {
     this.stopped = true;
+    this.resting?.cancel();
     this.queued.clear();
   }
 
   private startNext(): void {
-    while (this.inFlight < this.limits.inFlightMax) {
+    while (this.inFlight < this.limits.inFlightMax && this.resting === undefined) {
       const [first] = this.queued;
       if (first === undefined) return;
+      const restMs = this.limits.pace?.take() ?? 0;
+      if (restMs > 0) {
+        this.rest(restMs);
+        return;
+      }
       this.queued.delete(first[0]);
       this.inFlight++;
       void this.perform(first[1]);
     }
+  }
+
+  private rest(ms: number): void {
+    this.resting = this.timers.after(ms, () => {
+      this.resting = undefined;
+      this.startNext();
+    });
   }
 
   private async perform(write: () => Promise<boolean>): Promise<void> {

@@ -2,9 +2,11 @@
 // counts up one event instead of making many, and each pod's failures are written at most every few seconds.
 import { timestampOf } from '../../../api/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
+import type { Series } from '../../../runtime/metrics.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';
+import type { Pace } from './pace.ts';
 
 const REPEAT_INTERVAL_MS = 10_000;
 /** Failing pods remembered; the longest silent is forgotten first. */
@@ -26,9 +28,11 @@ export interface EventRecorderParts {
   readonly port: ClusterPort;
   readonly clock: Clock;
   readonly random: Random;
-  /** The scheduler's own name: the events' source. */
-  readonly component: string;
   readonly writes: BestEffortWrites;
+  /** How often pods that fit nowhere are written about, all together: there may be very many of them. */
+  readonly failurePace: Pace;
+  /** Counts what the pace leaves out. */
+  readonly dropped: Series;
 }
 
 export class EventRecorder {
@@ -44,6 +48,7 @@ export class EventRecorder {
     this.failures.delete(pod.uid);
     this.create(
       pod,
+      pod,
       'Normal',
       'Scheduled',
       `Successfully assigned ${pod.key} to ${node}`,
@@ -55,15 +60,19 @@ export class EventRecorder {
   /** A pod had to make room for another. */
   preempted(victim: PodInfo, by: PodInfo, node: string): void {
     const message = `Preempted by ${by.key} on node ${node}`;
-    this.create(victim, 'Normal', 'Preempted', message, this.eventName(victim), () => {});
+    this.create(victim, by, 'Normal', 'Preempted', message, this.eventName(victim), () => {});
   }
 
-  /** Within REPEAT_INTERVAL_MS of the pod's last event, only counted. */
+  /** Within REPEAT_INTERVAL_MS of the pod's last event, only counted; beyond the pace, left out. */
   failed(pod: PodInfo, message: string): void {
     const nowMs = this.parts.clock.monotonicMs();
     const series = this.failures.get(pod.uid);
     if (series?.message === message) series.count++;
     if (series !== undefined && nowMs - series.writtenMs < REPEAT_INTERVAL_MS) return;
+    if (this.parts.failurePace.take() > 0) {
+      this.parts.dropped.add(1);
+      return;
+    }
     if (series?.message === message) this.repeat(pod, series, nowMs);
     else this.begin(pod, message, nowMs);
   }
@@ -71,7 +80,8 @@ export class EventRecorder {
   private begin(pod: PodInfo, message: string, nowMs: number): void {
     const series = { eventName: this.eventName(pod), message, count: 1, writtenMs: nowMs };
     const forget = () => this.forget(pod.uid, series);
-    if (this.create(pod, 'Warning', 'FailedScheduling', message, series.eventName, forget)) this.keep(pod.uid, series);
+    if (this.create(pod, pod, 'Warning', 'FailedScheduling', message, series.eventName, forget))
+      this.keep(pod.uid, series);
   }
 
   private repeat(pod: PodInfo, series: FailureSeries, nowMs: number): void {
@@ -88,15 +98,18 @@ export class EventRecorder {
     }
   }
 
+  /** `by`: the pod whose scheduler tells of it. */
   private create(
     pod: PodInfo,
+    by: PodInfo,
     type: 'Normal' | 'Warning',
     reason: string,
     message: string,
     eventName: string,
     onFailure: () => void,
   ): boolean {
-    const { port, clock, component, writes } = this.parts;
+    const { port, clock, writes } = this.parts;
+    const component = by.schedulerName;
     const atMs = clock.nowMs();
     return writes.offer(eventName, async () => {
       const at = timestampOf(atMs);

@@ -3,6 +3,7 @@ import { BestEffortWrites } from '../../../actors/scheduler/driver/best-effort-w
 import type { ClusterPort } from '../../../actors/scheduler/driver/cluster-port.ts';
 import { ConditionWriter } from '../../../actors/scheduler/driver/condition-writer.ts';
 import { EventRecorder } from '../../../actors/scheduler/driver/event-recorder.ts';
+import { Pace } from '../../../actors/scheduler/driver/pace.ts';
 import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
 import { RecordedMetrics, settlePromises, VirtualTime } from './fake-context.ts';
 import { podInfo, seededRandom } from './objects.ts';
@@ -48,10 +49,13 @@ function setUp(limits = { inFlightMax: 2, queuedMax: 3 }) {
   const time = new VirtualTime();
   const port = new RecordingPort();
   const metrics = new RecordedMetrics();
-  const writes = new BestEffortWrites(limits, metrics.counter('dropped', ''), metrics.counter('failed', ''));
+  const dropped = metrics.counter('dropped', '');
+  const writes = new BestEffortWrites(limits, time, dropped, metrics.counter('failed', ''));
+  const failurePace = new Pace({ perSecond: 2, burst: 9 }, time);
   const pods = new Map<string, PodInfo>();
   const queuedPod = (key: string, uid: string) => (pods.get(key)?.uid === uid ? pods.get(key) : undefined);
-  const events = new EventRecorder({ port, clock: time, random: seededRandom(1), component: 'mine', writes });
+  const random = seededRandom(1);
+  const events = new EventRecorder({ port, clock: time, random, writes, failurePace, dropped });
   const conditions = new ConditionWriter({ port, clock: time, timers: time, writes, queuedPod });
   const queue = (pod: PodInfo) => {
     pods.set(pod.key, pod);
@@ -135,6 +139,36 @@ for (const [title, code] of [
     t.is(metrics.read('failed'), 1);
   });
 }
+
+test('of very many pods that fit nowhere, only so many a second are written about', async (t) => {
+  const { time, port, events, metrics } = setUp({ inFlightMax: 100, queuedMax: 100 });
+  const fail = (from: number) => {
+    for (let at = from; at < from + 50; at++) events.failed(podInfo(`p${at}`), 'no room');
+  };
+  fail(0);
+  await settlePromises();
+  t.is(port.created.length, 9);
+  t.is(metrics.read('dropped'), 41);
+  await time.advance(3_000);
+  fail(50);
+  await settlePromises();
+  t.is(port.created.length, 15);
+});
+
+test('writes that have a pace begin no faster, and all are made', async (t) => {
+  const { time, metrics } = setUp();
+  const pace = new Pace({ perSecond: 10, burst: 2 }, time);
+  const limits = { inFlightMax: 9, queuedMax: 99, pace };
+  const paced = new BestEffortWrites(limits, time, metrics.counter('dropped', ''), metrics.counter('failed', ''));
+  const startedMs: number[] = [];
+  for (let at = 0; at < 5; at++) paced.offer(`${at}`, async () => startedMs.push(time.monotonicMs()) > 0);
+  await time.advance(1_000);
+  t.deepEqual(startedMs, [0, 0, 100, 200, 300]);
+  for (let at = 0; at < 4; at++) paced.offer(`${at}`, async () => startedMs.push(time.monotonicMs()) > 0);
+  paced.stop();
+  await time.advance(1_000);
+  t.is(startedMs.length, 7, 'what still rests when it stops is not made');
+});
 
 const NAMES: readonly (readonly [title: string, pod: string, expected: RegExp])[] = [
   ['short', 'web-0', /^web-0\.[0-9a-f]{16}$/],
