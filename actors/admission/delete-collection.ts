@@ -2,11 +2,11 @@
 // records of the list until the last one has been read.
 import { requirePreconditions } from '../../api/deletion.ts';
 import type { JsonObject } from '../../api/json-value.ts';
+import { listOptions } from '../../api/list-options.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { storedFieldSelector } from '../../api/selectors/field-selector.ts';
-import { parseLabelSelector } from '../../api/selectors/label-selector.ts';
 import { type DeleteOptions, isDryRun } from '../../api/validation/options.ts';
+import { listMetadata } from '../../rendering/list.ts';
 import { commitEach } from './commit.ts';
 import { deleteNamed } from './delete.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
@@ -21,25 +21,26 @@ import type { WriteContext } from './write-context.ts';
 /** Objects in one commit of one worker. */
 const COMMIT_OBJECTS = 128;
 
-/** Deletes what the selectors select, and answers with the list of it as it was. What appears meanwhile may stay. */
+/**
+ * Deletes what a list with the same parameters would answer, and answers with that list. What appears meanwhile may stay.
+ * Throws what the list would be refused with, and 409 where a precondition does not hold.
+ */
 export async function deleteCollection(
   write: WriteContext,
   request: WriteRequest,
   type: KnownType,
 ): Promise<WriteReply> {
-  const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
-  const { labelSelector = '', fieldSelector = '' } = request.parameters;
-  if (labelSelector !== '') parseLabelSelector(labelSelector);
-  const selection = {
-    storageKey: type.storageKey,
-    namespace: request.target.namespace,
-    labelSelector,
-    fieldSelector: fieldSelector === '' ? '' : storedFieldSelector(fieldSelector, type),
-  };
+  const { metaGroup } = write.dialect;
+  const options = deleteOptions(write.schema, request, metaGroup);
+  const { target, parameters } = request;
+  const asked = listOptions(type, { get: (name) => parameters[name as 'limit'] }, metaGroup);
+  const selection = { storageKey: type.storageKey, namespace: target.namespace, ...asked };
+  const isPresent = asked.continueToken === '' && asked.freshness.kind !== 'exact';
   return withList(write, selection, async (listed) => {
-    const items = await new CollectionDeletion(write, request, type, options).run(listed);
-    const metadata = { resourceVersion: String(listed.revision) };
-    return { code: 200, body: { kind: type.listKind, apiVersion: type.apiVersion, metadata, items } };
+    const items = await new CollectionDeletion(write, request, type, options, isPresent).run(listed);
+    const { listKind, apiVersion } = type;
+    const metadata = listMetadata({ listKind, apiVersion, ...listed });
+    return { code: 200, body: { kind: listKind, apiVersion, metadata, items } };
   });
 }
 
@@ -48,12 +49,15 @@ class CollectionDeletion {
   readonly #request: WriteRequest;
   readonly #type: KnownType;
   readonly #options: DeleteOptions;
+  /** False where the list is of the past: then each object is looked at again. */
+  readonly #isPresent: boolean;
 
-  constructor(write: WriteContext, request: WriteRequest, type: KnownType, options: DeleteOptions) {
+  constructor(write: WriteContext, request: WriteRequest, type: KnownType, options: DeleteOptions, isPresent: boolean) {
     this.#write = write;
     this.#request = request;
     this.#type = type;
     this.#options = options;
+    this.#isPresent = isPresent;
   }
 
   /** Answers the objects as they were listed. Rejects after every worker has ended: they read records until then. */
@@ -87,6 +91,10 @@ class CollectionDeletion {
     const target = { ...this.#request.target, name: '' };
     const manner = { operation: 'delete', dryRun } as const;
     const attributes = attributesOf(this.#write, { ...this.#request, target }, this.#type, manner);
+    if (!this.#isPresent) {
+      for (const { object } of some) await deleteNamed(this.#write, attributes, nameOf(object), this.#options);
+      return;
+    }
     const drafts: Draft[] = [];
     const drafted: StoredObject[] = [];
     for (const stored of some) {
@@ -103,10 +111,13 @@ class CollectionDeletion {
     for (const [index, result] of results.entries()) {
       if (result.ok || result.reason === 'missing') continue;
       // It changed between the list and its removal: by itself, then.
-      const { name = '' } = metadataOf(drafted[index]!.object);
-      await deleteNamed(this.#write, attributes, name, this.#options);
+      await deleteNamed(this.#write, attributes, nameOf(drafted[index]!.object), this.#options);
     }
   }
+}
+
+function nameOf(object: JsonObject): string {
+  return metadataOf(object).name ?? '';
 }
 
 /** Items of a list leave out what the list says of all of them. */

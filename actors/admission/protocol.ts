@@ -29,7 +29,9 @@ export interface WriteParameters {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly limit?: string;
+  readonly continue?: string;
   readonly resourceVersion?: string;
+  readonly resourceVersionMatch?: string;
   readonly fieldValidation?: string;
 }
 

@@ -1,26 +1,24 @@
 // Lists for writes: what is stored now, read where it lies. The records of a list are kept for its reader until the reading
 // has ended, and are given back however it ends.
 
+import type { ListOptions } from '../../api/list-options.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { isStale, valueView } from '../../storage/slab-record.ts';
 import { decodeStored } from '../../storage/stored-json.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
+import { refusalStatus } from '../read-refusal.ts';
 import type { StoredObject, StoreReader } from './store-reader.ts';
 
 /** Numbers of a place in a list: slab and offset. */
 export const NUMBERS_A_PLACE = 2;
 
-/** What is listed; selectors as those of SPEC.md "Selectors", without them everything. */
-export interface ListSelection {
+/** What is listed; what is left out of the options is everything, as it is now. */
+export interface ListSelection extends Partial<ListOptions> {
   readonly storageKey: string;
   /** Empty: all namespaces. */
   readonly namespace: string;
-  readonly labelSelector?: string;
-  /** In the names under which fields are stored. */
-  readonly fieldSelector?: string;
 }
 
 /** Records that lie in the slabs of one store, as of one revision. */
@@ -29,26 +27,41 @@ export interface ListedPlaces {
   readonly places: Uint32Array;
   readonly slabs: StoreSlabs;
   readonly revision: number;
+  /** For the next part when more follow, else empty. */
+  readonly continueToken: string;
+  /** How many follow; undefined where selectors make counting a scan. */
+  readonly remaining: number | undefined;
 }
 
-/** Hands what is stored now to `read`, which has ended with the records when it returns or resolves. Throws 503. */
+/**
+ * Hands what is stored to `read`, which has ended with the records when it returns or resolves. Throws 503; where the
+ * selection asks for a version or goes on with a list 400, 410 and 504.
+ */
 export async function withList<T>(
-  { hub, slabs, releases, requestTimeoutMs, requestNumber }: StoreReader,
-  { storageKey, namespace, labelSelector = '', fieldSelector = '' }: ListSelection,
+  { hub, slabs, releases, requestTimeoutMs }: StoreReader,
+  selection: ListSelection,
   read: (listed: ListedPlaces) => T | Promise<T>,
 ): Promise<T> {
-  const selection = { storageKey, namespace, labelSelector, fieldSelector };
-  const answer = await hub.ask(
-    { type: 'list', ...selection, limit: 0, continueToken: '', freshness: { kind: 'mostRecent' } },
-    { deadlineMs: requestTimeoutMs, requestNumber },
-  );
-  if (answer.refused !== undefined) throw new StatusError(storeNotRead());
-  const { places, incarnation, revision, pin } = answer;
+  const answer = await hub.ask({ type: 'list', ...EVERYTHING, ...selection }, { deadlineMs: requestTimeoutMs });
+  if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, versionIn(selection)));
+  const { places, incarnation, revision, continueToken, remaining, pin } = answer;
   try {
-    return await read({ places, slabs: slabs.ofStore(incarnation), revision });
+    return await read({ places, slabs: slabs.ofStore(incarnation), revision, continueToken, remaining });
   } finally {
     if (pin !== 0) releases.tell<'release'>({ type: 'release', pin });
   }
+}
+
+const EVERYTHING: ListOptions = {
+  labelSelector: '',
+  fieldSelector: '',
+  limit: 0,
+  continueToken: '',
+  freshness: { kind: 'mostRecent' },
+};
+
+function versionIn({ freshness }: ListSelection): string {
+  return freshness !== undefined && 'revision' in freshness ? String(freshness.revision) : '';
 }
 
 /** The objects of places, decoded. */

@@ -86,7 +86,9 @@ const TEXT_PARAMETERS = [
   'labelSelector',
   'fieldSelector',
   'limit',
+  'continue',
   'resourceVersion',
+  'resourceVersionMatch',
   'fieldValidation',
 ] as const satisfies readonly (keyof WriteParameters)[];
 

@@ -43,8 +43,8 @@ import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../tran
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
+import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { refusalStatus } from '../reads/reads.ts';
 
 /** How the way out is set up. Plain data. */
 export interface ConnectSettings extends AgentReach {
@@ -273,7 +273,8 @@ export class Connects {
       { type: 'get', storageKey: type.storageKey, namespace, name, freshness: { kind: 'mostRecent' } },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    if (answer.refused !== undefined)
+      throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     if (answer.place === null) return undefined;
     return decodeStored(valueView(slabs.slab(answer.place), answer.place.offset));
   }

@@ -2,16 +2,8 @@
 
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
-import {
-  badRequest,
-  expired,
-  expiredContinue,
-  notFound,
-  storeNotRead,
-  timeout,
-  tooLargeResourceVersion,
-} from '../../../api/status/failures.ts';
-import { type Status, StatusError } from '../../../api/status/status.ts';
+import { notFound, timeout } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
 import { viewOf } from '../../../api/subresource-views.ts';
 import type { ListEnvelope } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
@@ -19,12 +11,12 @@ import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/job-pool.ts';
-import { unreachable } from '../../../runtime/unreachable.ts';
 import { bodyView, type Slab, valueView } from '../../../storage/slab-record.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
-import type { HubProtocol, ListAnswer, ReadRefusal } from '../../hub/protocol.ts';
+import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
+import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor, sendMessage } from './answers.ts';
@@ -70,7 +62,8 @@ export class Reads {
       { type: 'get', storageKey: type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    if (answer.refused !== undefined)
+      throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
@@ -100,7 +93,8 @@ export class Reads {
           // `Overloaded` would tell the client that nothing was done.
           throw isOrchError(error, 'Overloaded') ? new StatusError(timeout(ANSWER_LOST)) : error;
         });
-      if (reached.refused !== undefined) throw new StatusError(refusalStatus(reached, exchange));
+      if (reached.refused !== undefined)
+        throw new StatusError(refusalStatus(reached, exchange.query.get('resourceVersion')));
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
@@ -148,7 +142,8 @@ export class Reads {
       { type: 'list', ...query },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+    if (answer.refused !== undefined)
+      throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
     const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
     try {
@@ -192,23 +187,5 @@ export class Reads {
     }
     exchange.start(200, headers);
     await streamList(envelope, items, exchange.response);
-  }
-}
-
-/** What a client is told when the hub cannot answer. */
-export function refusalStatus(refusal: ReadRefusal, { query }: Exchange): Status {
-  switch (refusal.refused) {
-    case 'expired':
-      return refusal.freshToken === undefined
-        ? expired(query.get('resourceVersion') ?? '', refusal.oldestRevision)
-        : expiredContinue(refusal.freshToken);
-    case 'badToken':
-      return badRequest('continue key is not valid');
-    case 'tooLarge':
-      return tooLargeResourceVersion(query.get('resourceVersion') ?? '', refusal.currentRevision);
-    case 'notReady':
-      return storeNotRead();
-    default:
-      return unreachable(refusal);
   }
 }

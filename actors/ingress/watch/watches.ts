@@ -11,10 +11,10 @@ import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
+import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
 import { headersFor } from '../reads/answers.ts';
 import { selectionOf, watchStart } from '../reads/read-parameters.ts';
-import { refusalStatus } from '../reads/reads.ts';
 import type { Representation } from '../reads/representation.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
@@ -80,8 +80,10 @@ export class Watches {
         { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
       );
       // Clients of watches look for this one among the events.
-      if (answer.refused === 'expired') this.#endWith(query, refusalStatus(answer, exchange));
-      else if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, exchange));
+      if (answer.refused === 'expired')
+        this.#endWith(query, refusalStatus(answer, exchange.query.get('resourceVersion')));
+      else if (answer.refused !== undefined)
+        throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     } catch (error) {
       this.#open.delete(watch.id);
       throw error;

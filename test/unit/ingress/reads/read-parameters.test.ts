@@ -1,12 +1,7 @@
 import test from 'ava';
 import type { Freshness } from '../../../../actors/hub/protocol.ts';
-import {
-  getFreshness,
-  listQuery,
-  parseVersion,
-  selectionOf,
-  watchStart,
-} from '../../../../actors/ingress/reads/read-parameters.ts';
+import { getFreshness, listQuery, selectionOf, watchStart } from '../../../../actors/ingress/reads/read-parameters.ts';
+import { parseVersion } from '../../../../api/list-options.ts';
 import { parseQuery } from '../../../../api/query.ts';
 import { parseRequestInfo, type ResourceRequestInfo } from '../../../../api/request-info.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';

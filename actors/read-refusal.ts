@@ -1,0 +1,23 @@
+// What a client is told when the hub cannot answer a read.
+import { badRequest, expired, expiredContinue, storeNotRead, tooLargeResourceVersion } from '../api/status/failures.ts';
+import type { Status } from '../api/status/status.ts';
+import { unreachable } from '../runtime/unreachable.ts';
+import type { ReadRefusal } from './hub/protocol.ts';
+
+/** The refusal as a Status. `askedVersion`: the resourceVersion the client asked for, as it wrote it. */
+export function refusalStatus(refusal: ReadRefusal, askedVersion = ''): Status {
+  switch (refusal.refused) {
+    case 'expired':
+      return refusal.freshToken === undefined
+        ? expired(askedVersion, refusal.oldestRevision)
+        : expiredContinue(refusal.freshToken);
+    case 'badToken':
+      return badRequest('continue key is not valid');
+    case 'tooLarge':
+      return tooLargeResourceVersion(askedVersion, refusal.currentRevision);
+    case 'notReady':
+      return storeNotRead();
+    default:
+      return unreachable(refusal);
+  }
+}

@@ -1,0 +1,89 @@
+// DELETE of a part of a collection: which part, as of when, by the parameters of a list.
+import test from 'ava';
+import { AdmissionWorld, type Answered, refusal } from './admission-world.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+async function worldWith(names: readonly string[]): Promise<AdmissionWorld> {
+  const world = await AdmissionWorld.start();
+  for (const name of names) await world.created(CONFIG_MAPS, { metadata: { name } });
+  return world;
+}
+
+const deletion = (world: AdmissionWorld, parameters: Readonly<Record<string, string>>) =>
+  world.write('deletecollection', CONFIG_MAPS, { parameters });
+
+const namesIn = ({ body }: Answered) => body.items.map(({ metadata }) => metadata.name);
+
+async function left(world: AdmissionWorld): Promise<unknown> {
+  const answer = await world.write('deletecollection', CONFIG_MAPS, { parameters: { dryRun: ['All'] } });
+  return namesIn(answer);
+}
+
+test('a limit deletes the first objects, and the token the next ones', async (t) => {
+  const world = await worldWith(['a', 'b', 'c', 'd', 'e']);
+  const first = await deletion(world, { limit: '2' });
+  t.is(first.code, 200);
+  t.deepEqual(namesIn(first), ['a', 'b']);
+  t.is((first.body.metadata as { remainingItemCount?: number }).remainingItemCount, 3);
+  t.deepEqual(await left(world), ['c', 'd', 'e']);
+  const token = first.body.metadata.continue ?? '';
+  t.not(token, '');
+  // What has changed since the list began is deleted as it is now, what is gone is passed over.
+  await world.write('patch', `${CONFIG_MAPS}/c`, { body: { data: { a: 'b' } } });
+  await world.write('delete', `${CONFIG_MAPS}/d`);
+  await world.created(CONFIG_MAPS, { metadata: { name: 'ab' } });
+  const second = await deletion(world, { limit: '2', continue: token });
+  t.deepEqual(namesIn(second), ['c', 'd']);
+  const last = await deletion(world, { limit: '2', continue: second.body.metadata.continue ?? '' });
+  t.deepEqual(namesIn(last), ['e']);
+  t.is(last.body.metadata.continue, undefined);
+  t.deepEqual(await left(world), ['ab']);
+  await world.stop();
+});
+
+test('an exact version deletes what there was, if it is there still', async (t) => {
+  const world = await worldWith(['a', 'b']);
+  const version = String(await world.revision());
+  await world.created(CONFIG_MAPS, { metadata: { name: 'c' } });
+  await world.write('patch', `${CONFIG_MAPS}/a`, { body: { data: { a: 'b' } } });
+  const answer = await deletion(world, { resourceVersion: version, resourceVersionMatch: 'Exact' });
+  t.deepEqual(namesIn(answer), ['a', 'b']);
+  t.is(answer.body.metadata.resourceVersion, version);
+  t.deepEqual(await left(world), ['c']);
+  await world.stop();
+});
+
+test('a version that is not to be older, or any, deletes what there is', async (t) => {
+  const world = await worldWith(['a']);
+  const version = String(await world.revision());
+  await world.created(CONFIG_MAPS, { metadata: { name: 'b' } });
+  t.deepEqual(namesIn(await deletion(world, { resourceVersion: version, resourceVersionMatch: 'NotOlderThan' })), [
+    'a',
+    'b',
+  ]);
+  await world.created(CONFIG_MAPS, { metadata: { name: 'c' } });
+  t.deepEqual(namesIn(await deletion(world, { resourceVersion: '0' })), ['c']);
+  await world.stop();
+});
+
+const refused: readonly (readonly [does: string, parameters: Readonly<Record<string, string>>, code: number])[] = [
+  ['a limit that is no number', { limit: 'x' }, 400],
+  ['a token that is none', { limit: '1', continue: 'x' }, 400],
+  ['a version that is none', { resourceVersion: 'x' }, 400],
+  ['a version with a token', { limit: '1', continue: 'x', resourceVersion: '7' }, 400],
+  ['a match without a version', { resourceVersionMatch: 'Exact' }, 422],
+  ['a match that is none', { resourceVersion: '1', resourceVersionMatch: 'Newest' }, 422],
+  ['a version that there is not yet', { resourceVersion: '999999' }, 504],
+];
+
+for (const [does, parameters, code] of refused) {
+  test(`a DELETE of a collection with ${does} is ${code}, and deletes nothing`, async (t) => {
+    const world = await worldWith(['a']);
+    const answer = await deletion(world, parameters);
+    t.is(refusal(answer).code, code);
+    if (code === 504) t.true(answer.body.message.startsWith('Timeout: Too large resource version: 999999'));
+    t.deepEqual(await left(world), ['a']);
+    await world.stop();
+  });
+}
