@@ -109,11 +109,11 @@ const REFUSED: readonly Refused[] = [
   { of: 'a value of the wrong type', body: configMap('x', { a: 1 }), status: 400, message: /data/ },
   { of: 'an invalid object', body: configMap('x', { 'not/valid': '' }), status: 422, message: /not\/valid/ },
   {
-    of: 'a scale',
+    of: 'a scale of nothing',
     path: `${DEPLOYMENTS}/x/scale`,
     body: { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 1 } },
-    status: 415,
-    message: /media type/,
+    status: 404,
+    message: /not found/,
   },
   {
     of: 'the status of what is not there',
