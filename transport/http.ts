@@ -33,7 +33,7 @@ export interface HttpRequest {
   bodyFlow(): BodyFlow;
   /** Lets go of headers and query, where an answer goes on for long: from here on they are absent. */
   release(): void;
-  /** Where the client asks for another protocol and the listener can hand over the connection (`node`, HTTP/1.1). */
+  /** Where the client asks for another protocol that the listener can hand over: on `uws` a WebSocket only. */
   readonly upgrade: ConnectionUpgrade | undefined;
 }
 
@@ -53,10 +53,22 @@ export interface BodyReceiver {
   onLost(reason: 'aborted' | 'tooFast'): void;
 }
 
+/** The head of a backend's answer that switches protocols. */
+export interface SwitchHead {
+  readonly reason: string;
+  /** Names and values in turn, as they came. */
+  readonly rawHeaders: readonly string[];
+}
+
 /** A connection that can be taken out of HTTP. */
 export interface ConnectionUpgrade {
-  /** Hands over the raw connection: its taker answers the client, and closes. The response does nothing then. */
-  take(): RawConnection;
+  /** False: only the messages of a WebSocket pass, so that what the two ends agree on about frames does not. */
+  readonly passesFrames: boolean;
+  /**
+   * Passes on that the protocol is switched, and hands over the connection: what its taker writes and reads there is the
+   * backend's side of the conversation. The response does nothing then.
+   */
+  take(head: SwitchHead): RawConnection;
 }
 
 export interface RawConnection {

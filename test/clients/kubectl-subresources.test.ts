@@ -35,7 +35,7 @@ test.before(async () => {
   await Promise.all(
     DIALECT_NAMES.map(async (dialect) => {
       const server = await startServer(scope, {
-        args: ['--api-dialect', dialect, '--ingress', 'node', '--orchlet-permit-loopback'],
+        args: ['--api-dialect', dialect, '--orchlet-permit-loopback'],
       });
       const kubectl = new Kubectl(server);
       undo.push(() => kubectl.dispose());

@@ -382,7 +382,8 @@ test('an agent that will not upgrade is heard (node)', async (t) => {
   const server = await serverWithNode(t, agent.port, ['--ingress', 'node']);
   const { socket, received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`);
   await once(socket, 'close');
-  t.regex(received(), /^HTTP\/1\.1 403 [\s\S]*not you$/);
+  t.regex(received(), /^HTTP\/1\.1 403 [\s\S]*not you/);
+  t.regex(received(), /^connection: close\r$/im);
 });
 
 test('an upgrade that cannot be made is refused in HTTP (node)', async (t) => {

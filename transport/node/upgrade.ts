@@ -4,7 +4,7 @@
 import { type IncomingMessage, type Server as PlainServer, ServerResponse } from 'node:http';
 import type { Http2SecureServer } from 'node:http2';
 import type { Duplex } from 'node:stream';
-import type { ConnectionUpgrade } from '../http.ts';
+import type { ConnectionUpgrade, SwitchHead } from '../http.ts';
 import type { OpenAnswers } from './open-answers.ts';
 
 /** Protocols that are tunnelled to a backend as they are. */
@@ -48,15 +48,24 @@ export function handleUpgrades(
       socket.end(() => socket.destroy());
     });
     const handOver = (onTaken: () => void): ConnectionUpgrade => ({
-      take: () => {
+      passesFrames: true,
+      take: (answer) => {
         onTaken();
         response.detachSocket(socket as Parameters<ServerResponse['detachSocket']>[0]);
+        socket.write(headText(answer));
         return { stream: socket, head };
       },
     });
     socket.on('drain', () => response.emit('drain'));
     serve(native, response, { socket, head, handOver });
   });
+}
+
+/** Status line and headers as the backend sent them. */
+function headText({ reason, rawHeaders }: SwitchHead): string {
+  const lines = [`HTTP/1.1 101 ${reason}`];
+  for (let i = 0; i < rawHeaders.length; i += 2) lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
 /** One with a body is an ordinary request: in a tunnel the body would be lost. */

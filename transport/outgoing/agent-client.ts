@@ -5,7 +5,7 @@ import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request 
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { HeaderList, HttpResponse, RawConnection } from '../http.ts';
+import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 
@@ -55,32 +55,24 @@ export class AgentClient {
   }
 
   /**
-   * Sends a request for another protocol and, when the backend has answered, joins the two connections; whatever it answers
-   * goes to the client as it is. Resolves when both are closed. Rejects with AgentUnreachable while the client's connection
-   * has not been taken.
+   * Sends a request for another protocol. When the backend switches, joins the two connections and resolves when both are
+   * closed; when it stays with HTTP, resolves with its answer. Rejects with AgentUnreachable.
    */
-  join(target: AgentTarget, request: AgentRequest, takeClient: () => RawConnection): Promise<void> {
+  join(
+    target: AgentTarget,
+    request: AgentRequest,
+    takeClient: (head: SwitchHead) => RawConnection,
+  ): Promise<AgentAnswer | undefined> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#begin(target, request, true);
-      const joined = (message: IncomingMessage, backend: Duplex, head: Buffer): void => {
-        const { stream, head: clientHead } = takeClient();
-        stream.write(headOf(message));
+      outgoing.once('upgrade', (message: IncomingMessage, backend: Duplex, head: Buffer) => {
+        const { statusMessage = '', rawHeaders } = message;
+        const { stream, head: clientHead } = takeClient({ reason: statusMessage, rawHeaders });
         if (head.length > 0) stream.write(head);
         if (clientHead.length > 0) backend.write(clientHead);
-        this.#tunnel(stream, backend).then(resolve, resolve);
-      };
-      outgoing.once('upgrade', joined);
-      outgoing.once('response', (message) => {
-        // The backend stays with HTTP: its answer is passed on whole, and the connection closed.
-        const { stream } = takeClient();
-        stream.write(headOf(message, 'Connection: close'));
-        message.pipe(stream);
-        message.once('error', () => stream.destroy());
-        stream.once('close', () => {
-          message.destroy();
-          resolve();
-        });
+        this.#tunnel(stream, backend).then(() => resolve(undefined), reject);
       });
+      outgoing.once('response', (message) => resolve(new Answer(message)));
       outgoing.on('error', (error) => reject(unreachable(target, error)));
       outgoing.end();
     });
@@ -277,19 +269,6 @@ class Answer implements AgentAnswer {
       });
     });
   }
-}
-
-/** Status line and headers as the backend sent them; `instead` takes the place of its Connection header. */
-function headOf({ statusCode, statusMessage, rawHeaders }: IncomingMessage, instead?: string): string {
-  const lines = [`HTTP/1.1 ${statusCode} ${statusMessage}`];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
-    if (instead !== undefined && (name === 'connection' || name === 'transfer-encoding' || name === 'keep-alive'))
-      continue;
-    lines.push(`${rawHeaders[i]}: ${rawHeaders[i + 1]}`);
-  }
-  if (instead !== undefined) lines.push(instead);
-  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
 function unreachable({ host, port }: AgentTarget, error: Error): AgentUnreachable {

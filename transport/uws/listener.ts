@@ -29,8 +29,8 @@ const KEEP_ALIVE_INTERVAL_MS = 4000;
 
 /** A WebSocket whose client answers no ping for so long is closed. */
 const WEB_SOCKET_IDLE_SECONDS = 120;
-/** Nothing that a client could send on a WebSocket here is long. */
-const CLIENT_MESSAGE_BYTES_MAX = 64 * 1024;
+/** Of what is passed on to a backend, the longest messages are what a client reads from a pipe or a file at a time. */
+const CLIENT_MESSAGE_BYTES_MAX = 1024 * 1024;
 /** Of the loop, while connections are closed: about five of those that wait for their handshake a turn. */
 const CLOSING_TURNS_MAX = 10_000;
 
@@ -66,10 +66,11 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     upgrade: (response, request, context) => serve(options.handler, scope, response, request, context),
     open: (socket) => socket.getUserData().response.onOpen(socket),
     drain: (socket) => socket.getUserData().response.onDrain(),
-    close: (socket) => {
+    message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
+    close: (socket, code, reason) => {
       // The filter is not told of connections that have become WebSockets.
       openConnections--;
-      socket.getUserData().response.onNativeAborted();
+      socket.getUserData().response.onClosed(code, reason);
     },
   });
   app.any('/*', (response, request) => serve(options.handler, scope, response, request));

@@ -2,7 +2,7 @@
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
 import { ipTextOfBytes } from '../../values/ip.ts';
-import { type BodyFlow, type BodyReceiver, type HttpRequest, RequestAborted } from '../http.ts';
+import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import type { UwsResponse } from './response.ts';
 
@@ -29,7 +29,6 @@ export class UwsRequest implements HttpRequest {
   query: string;
   readonly peerCertificate = undefined;
   readonly isWebSocket: boolean;
-  readonly upgrade = undefined;
   #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
@@ -55,6 +54,11 @@ export class UwsRequest implements HttpRequest {
   /** One request at a time: itself stands for the connection. */
   get connection(): object {
     return this;
+  }
+
+  get upgrade(): ConnectionUpgrade | undefined {
+    if (!this.isWebSocket) return undefined;
+    return { passesFrames: false, take: (head) => this.#response.handOver(head) };
   }
 
   get remoteAddress(): string {

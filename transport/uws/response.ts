@@ -1,11 +1,13 @@
 // One answer on a uws socket. Owns the order of native calls: a native response may be touched neither after its end nor
 // after an abort, and only inside a cork. Streamed answers are handed over by uws-stream.ts.
 import type { HttpResponse as NativeResponse, WebSocket as NativeWebSocket, us_socket_context_t } from 'uWebSockets.js';
-import type { HeaderList } from '../http.ts';
+import type { HeaderList, RawConnection, SwitchHead } from '../http.ts';
 import { isBodiless } from '../http-status.ts';
 import type { TrackedResponse } from '../run-handler.ts';
+import { CLOSE_TOO_BIG, MESSAGE_BYTES_MAX } from '../websocket/frames.ts';
 import type { MessageFraming } from '../websocket/handshake.ts';
 import { type StreamOwner, type UwsResponseScope, UwsStream, writeHead } from './stream.ts';
+import { UwsTunnel } from './tunnel.ts';
 import { UwsWebSocket } from './web-socket.ts';
 
 /** What the binary needs to go on as a WebSocket. */
@@ -19,6 +21,8 @@ export interface WebSocketData {
   readonly response: UwsResponse;
 }
 
+const NOTHING = new Uint8Array(0);
+
 type State = 'idle' | 'ongoing' | 'done';
 
 export class UwsResponse implements TrackedResponse, StreamOwner {
@@ -31,6 +35,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #state: State = 'idle';
   #stream: UwsStream | undefined;
   #webSocket: UwsWebSocket | undefined;
+  #tunnel: UwsTunnel | undefined;
   #abortCallback: (() => void) | undefined;
 
   constructor(native: NativeResponse, scope: UwsResponseScope, isHeadRequest: boolean, offer?: WebSocketOffer) {
@@ -54,7 +59,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   /** True when the native response may not be asked for anything: it is answered, or has become a WebSocket. */
   get isNativeGone(): boolean {
-    return this.#state === 'done' || this.#webSocket !== undefined;
+    return this.#state === 'done' || this.#webSocket !== undefined || this.#tunnel !== undefined;
   }
 
   get isUntouched(): boolean {
@@ -109,13 +114,46 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
   }
 
+  /** See ConnectionUpgrade.take. */
+  handOver({ rawHeaders }: SwitchHead): RawConnection {
+    const tunnel = new UwsTunnel();
+    if (this.#state !== 'idle' || this.#offer === undefined) {
+      tunnel.destroy();
+      return { stream: tunnel, head: NOTHING };
+    }
+    const { key, context } = this.#offer;
+    this.#state = 'ongoing';
+    this.#abortCallback = undefined;
+    this.#tunnel = tunnel;
+    const protocol = rawHeaderValue(rawHeaders, 'sec-websocket-protocol');
+    this.#native.cork(() => this.#native.upgrade<WebSocketData>({ response: this }, key, protocol, '', context));
+    return { stream: tunnel, head: NOTHING };
+  }
+
   /** The native response has become this. */
   onOpen(native: NativeWebSocket<WebSocketData>): void {
-    this.#webSocket = new UwsWebSocket(native, this.#framing);
+    if (this.#tunnel === undefined) this.#webSocket = new UwsWebSocket(native, this.#framing);
+    else this.#tunnel.onOpen(native);
+  }
+
+  /** A message of the client: for the backend, or for nobody. */
+  onMessage(lent: ArrayBuffer, isBinary: boolean): void {
+    if (this.#tunnel !== undefined) this.#tunnel.onMessage(lent, isBinary);
+    else if (lent.byteLength > MESSAGE_BYTES_MAX) this.#webSocket?.refuse(CLOSE_TOO_BIG);
+  }
+
+  /** The WebSocket is closed. */
+  onClosed(code: number, lentReason: ArrayBuffer): void {
+    this.#tunnel?.onClosed(code, lentReason);
+    this.onNativeAborted();
   }
 
   /** The WebSocket has sent some of what it held. */
   onDrain(): void {
+    if (this.#tunnel !== undefined) {
+      this.#tunnel.onDrain();
+      return;
+    }
     // Not in the native callback: there the binary forgets to go on with a long message that a socket takes in part.
     setImmediate(() => {
       const webSocket = this.#webSocket;
@@ -152,8 +190,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   abort(): void {
     if (this.#state === 'done') return;
-    if (this.#webSocket === undefined) this.#native.close();
-    else this.#webSocket.cut();
+    if (this.#tunnel !== undefined) this.#tunnel.destroy();
+    else if (this.#webSocket !== undefined) this.#webSocket.cut();
+    else this.#native.close();
     // Closing runs the native abort callback, if the listener had attached it already.
     this.onNativeAborted();
   }
@@ -196,4 +235,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       this.#scope.onError(error);
     }
   }
+}
+
+function rawHeaderValue(rawHeaders: readonly string[], name: string): string {
+  for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]!.toLowerCase() === name) return rawHeaders[i + 1]!;
+  return '';
 }

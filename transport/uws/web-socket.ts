@@ -34,6 +34,11 @@ export class UwsWebSocket {
     this.#native.end(CLOSE_NORMAL, '');
   }
 
+  /** Closes because of what the client sent. */
+  refuse(code: number): void {
+    this.#native.end(code, '');
+  }
+
   /** Cuts the connection. */
   cut(): void {
     this.#native.close();

@@ -6,19 +6,19 @@ export const BINARY = 0x2;
 export const CLOSE = 0x8;
 export const PING = 0x9;
 export const PONG = 0xa;
-const CONTINUATION = 0x0;
+export const CONTINUATION = 0x0;
 
 export const CLOSE_NORMAL = 1000;
-const CLOSE_PROTOCOL_ERROR = 1002;
-const CLOSE_TOO_BIG = 1009;
+export const CLOSE_PROTOCOL_ERROR = 1002;
+export const CLOSE_TOO_BIG = 1009;
 
-const FIN = 0x80;
-const RESERVED = 0x70;
-const MASKED = 0x80;
-const CONTROL_BYTES_MAX = 125;
+export const FIN = 0x80;
+export const RESERVED = 0x70;
+export const MASKED = 0x80;
+export const CONTROL_BYTES_MAX = 125;
 /** Bytes of one message of a client: nothing that it could send here is long. */
-const MESSAGE_BYTES_MAX = 64 * 1024;
-const MASK_BYTES = 4;
+export const MESSAGE_BYTES_MAX = 64 * 1024;
+export const MASK_BYTES = 4;
 const HEADER_BYTES_MAX = 14;
 
 /** Bytes that a server's frame has before its payload. */

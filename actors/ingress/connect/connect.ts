@@ -39,6 +39,7 @@ import { OrchError } from '../../../runtime/errors.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { decodeStored } from '../../../storage/stored-json.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { SwitchHead } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
@@ -245,14 +246,23 @@ export class Connects {
     const { upgrade } = request;
     if (upgrade === undefined) throw new StatusError(cannotUpgrade());
     const headers = forwardedRequestHeaders(request.headersWithPrefix(''), true);
-    const take = () => {
-      exchange.leaveHttp();
-      return upgrade.take();
+    const outgoing = {
+      method: request.method,
+      path: route.path,
+      headers: upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS),
+      body: undefined,
     };
-    const outgoing = { method: request.method, path: route.path, headers, body: undefined };
-    await this.#client.join(route.target, outgoing, take).catch((error: unknown) => {
+    const take = (head: SwitchHead) => {
+      exchange.leaveHttp();
+      return upgrade.take(head);
+    };
+    const answer = await this.#client.join(route.target, outgoing, take).catch((error: unknown) => {
       throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
     });
+    if (answer === undefined) return;
+    // The backend stays with HTTP, and so do we.
+    exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
+    await answer.relay(exchange.response);
   }
 
   #type(storageKey: string): KnownType {
@@ -280,6 +290,8 @@ export class Connects {
   }
 }
 
+/** What a WebSocket's two ends agree on about its frames (RFC 6455 9). */
+const FRAME_EXTENSIONS = 'sec-websocket-extensions';
 /** Protocols that make no sense to a backend but in a tunnel. */
 const TUNNELLED = /^(?:websocket|spdy)/i;
 
