@@ -1,4 +1,4 @@
-// Keeps an actor subscribed to the store: begins with a snapshot, follows the batches, and begins again when the
+// Keeps an actor subscribed to the store: begins with the present state, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../runtime/actor.ts';
 import type { FeedEvent } from '../storage/store-feed.ts';
@@ -27,9 +27,9 @@ export class FeedFollower {
       store: context.ref('store'),
       subscriber: context.name,
       timers: context.timers,
-      onSnapshot: (snapshot) => {
+      onPresent: (present) => {
         listener.onReset();
-        feed.begin(snapshot);
+        feed.begin(present);
         listener.onSynced();
       },
       onBatch: (batch) => {

@@ -1,14 +1,14 @@
-// One actor's subscription to the store: begins with a snapshot, hands on each publication once and in order, and begins
+// One actor's subscription to the store: begins with the present state, hands on each publication once and in order, and begins
 // again when the store was lost or a publication is missing. Used by every actor that follows the store; knows nothing of
 // what is published.
 import type { Ref } from '../runtime/actor.ts';
 import type { Timer, Timers } from '../runtime/environment.ts';
-import type { Snapshot, StoreBatch, StoreProtocol } from './store/protocol.ts';
+import type { PresentState, StoreBatch, StoreProtocol } from './store/protocol.ts';
 
 const SUBSCRIBE_DEADLINE_MS = 30_000;
 const RETRY_FIRST_MS = 20;
 const RETRY_MAX_MS = 5000;
-/** Publications kept while the snapshot is under way: both come from the store, but may be handled in either order. */
+/** Publications kept while the present state is under way: both come from the store, but may be handled in either order. */
 const EARLY_BATCHES_MAX = 1024;
 
 export interface SubscriptionParts {
@@ -17,9 +17,9 @@ export interface SubscriptionParts {
   readonly subscriber: string;
   readonly timers: Timers;
   /** The present state; everything from before is void. */
-  readonly onSnapshot: (snapshot: Snapshot) => void;
+  readonly onPresent: (present: PresentState) => void;
   readonly onBatch: (batch: StoreBatch) => void;
-  /** What was known is no longer followed; a new snapshot is on its way. `reason` is for the log. */
+  /** What was known is no longer followed; a new present state is on its way. `reason` is for the log. */
   readonly onLost: (reason: string) => void;
   /** A handler threw: an invariant is broken. */
   readonly crash: (error: Error) => void;
@@ -36,7 +36,7 @@ export class StoreSubscription {
   #early: StoreBatch[] = [];
   #failures = 0;
   #retry: Timer | undefined;
-  /** Who waits for the first snapshot, whichever attempt brings it. */
+  /** Who waits for the first present state, whichever attempt brings it. */
   #onStarted = (): void => {};
 
   constructor(parts: SubscriptionParts) {
@@ -47,12 +47,12 @@ export class StoreSubscription {
     return this.#state === 'following';
   }
 
-  /** The last publication handed on, or the snapshot's. */
+  /** The last publication handed on, or the present state's. */
   get sequence(): number {
     return this.#sequence;
   }
 
-  /** Subscribes. Resolves with the first snapshot taken over, however many attempts it takes. */
+  /** Subscribes. Resolves with the first present state taken over, however many attempts it takes. */
   start(): Promise<void> {
     return new Promise((resolve) => {
       this.#onStarted = resolve;
@@ -63,7 +63,7 @@ export class StoreSubscription {
   /** A publication has arrived. */
   receive(batch: StoreBatch): void {
     if (this.#state === 'subscribing') {
-      if (this.#early.length >= EARLY_BATCHES_MAX) this.restart('too many publications before the snapshot');
+      if (this.#early.length >= EARLY_BATCHES_MAX) this.restart('too many publications before the present state');
       else this.#early.push(batch);
       return;
     }
@@ -102,8 +102,8 @@ export class StoreSubscription {
     store
       .ask<'subscribe'>({ type: 'subscribe', subscriber }, { deadlineMs: SUBSCRIBE_DEADLINE_MS })
       .then(
-        (snapshot) => {
-          if (isCurrent()) this.#begin(snapshot);
+        (present) => {
+          if (isCurrent()) this.#begin(present);
         },
         (error: unknown) => {
           if (isCurrent()) this.#retryLater(error);
@@ -112,11 +112,11 @@ export class StoreSubscription {
       .catch((error: unknown) => crash(error instanceof Error ? error : new Error(String(error))));
   }
 
-  #begin(snapshot: Snapshot): void {
+  #begin(present: PresentState): void {
     this.#failures = 0;
-    this.#incarnation = snapshot.incarnation;
-    this.#sequence = snapshot.sequence;
-    this.#parts.onSnapshot(snapshot);
+    this.#incarnation = present.incarnation;
+    this.#sequence = present.sequence;
+    this.#parts.onPresent(present);
     this.#state = 'following';
     const early = this.#early;
     this.#early = [];

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino';
 import type { ActorFacts } from './actor-facts.ts';
 import type { Environment } from './environment.ts';
-import type { Metrics, MetricsSnapshot } from './metrics.ts';
+import type { Metrics, MetricsReading } from './metrics.ts';
 
 /**
  * The messages one actor understands, as two maps from the message's `type` to its shape. An actor's `protocol.ts`
@@ -126,7 +126,7 @@ export interface ActorContext extends Environment {
   /** A number for a request that has come in: its messages and log lines carry it, on whichever thread. */
   nextRequestNumber(): number;
   /** The metrics of all threads that answer, this one's included: for /metrics. */
-  metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]>;
+  metricsOfAllThreads(): Promise<readonly MetricsReading[]>;
   /** Says what happened and ends this thread; the supervisor restarts it. For broken invariants only. */
   crash(error: Error): never;
 }

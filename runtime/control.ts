@@ -4,7 +4,7 @@ import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Endpoint } from 'comlink';
 import type { ErrorFrame } from './errors.ts';
 import type { LogOptions } from './log.ts';
-import type { MetricsSnapshot } from './metrics.ts';
+import type { MetricsReading } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import type { ActorStats } from './system.ts';
 
@@ -40,7 +40,7 @@ export interface ThreadControl {
   connect(thread: number, port: MessagePort): void;
   peerRestarted(thread: number): void;
   stats(): readonly ActorStats[];
-  metrics(): MetricsSnapshot;
+  metrics(): MetricsReading;
   /** Ends the thread from within, which is the only safe way for one that hosts native sockets. */
   end(): void;
 }

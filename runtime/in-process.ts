@@ -6,7 +6,7 @@ import { MicrotaskDelivery } from './delivery.ts';
 import type { Environment } from './environment.ts';
 import { type AnyRef, LocalRef } from './local-ref.ts';
 import { createLogger, type LogOptions } from './log.ts';
-import type { MetricsSnapshot } from './metrics.ts';
+import type { MetricsReading } from './metrics.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
 import { type Address, type Plan, planOfOneThread } from './plan.ts';
 import { type ActorStats, System } from './system.ts';
@@ -32,8 +32,8 @@ export interface InProcess {
   /** The error that ended a thread of the plan, by the thread's name. */
   readonly crashes: ReadonlyMap<string, Error>;
   stats(): readonly ActorStats[];
-  /** One snapshot a thread. */
-  metrics(): readonly MetricsSnapshot[];
+  /** One reading a thread. */
+  metrics(): readonly MetricsReading[];
 }
 
 /**
@@ -82,7 +82,7 @@ export async function startInProcess<Options>(setup: InProcessOptions<Options>):
     stop,
     crashes,
     stats: () => systems.flatMap((system) => system.stats()),
-    metrics: () => systems.map((system) => system.metricsSnapshot()),
+    metrics: () => systems.map((system) => system.metricsReading()),
   };
 }
 

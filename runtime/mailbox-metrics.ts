@@ -3,7 +3,7 @@
 import type { Mailbox } from './mailbox.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Declares the series and fills them before each snapshot. */
+/** Declares the series and fills them before each reading. */
 export function publishMailboxMetrics(metrics: Metrics, thread: string, mailboxes: ReadonlyMap<number, Mailbox>): void {
   const observed = [...mailboxes.values()].map((mailbox) => {
     const labels = { actor: mailbox.name, thread };
@@ -15,7 +15,7 @@ export function publishMailboxMetrics(metrics: Metrics, thread: string, mailboxe
       turnMax: metrics.gauge('actor_turn_seconds_max', 'The longest batch since the start.', labels),
     };
   });
-  metrics.beforeSnapshot(() => {
+  metrics.beforeReading(() => {
     for (const { mailbox, depth, handled, turns, turnMax } of observed) {
       const stats = mailbox.stats();
       depth.set(stats.depth);

@@ -3,7 +3,7 @@
 import { getHeapStatistics } from 'node:v8';
 import type { Metrics } from './metrics.ts';
 
-/** Declares the series and fills them before each snapshot. */
+/** Declares the series and fills them before each reading. */
 export function publishMemoryMetrics(metrics: Metrics, thread: string): void {
   const used = metrics.gauge('orch_thread_heap_bytes', 'Bytes of objects on the heap of a thread.', { thread });
   const external = metrics.gauge(
@@ -13,7 +13,7 @@ export function publishMemoryMetrics(metrics: Metrics, thread: string): void {
       thread,
     },
   );
-  metrics.beforeSnapshot(() => {
+  metrics.beforeReading(() => {
     const statistics = getHeapStatistics();
     used.set(statistics.used_heap_size);
     external.set(statistics.external_memory);

@@ -1,14 +1,14 @@
-// The metrics of one thread: plain numbers behind bound series, and the merging of several threads' snapshots. Knows no
+// The metrics of one thread: plain numbers behind bound series, and the merging of several threads' readings. Knows no
 // text format; transport/metrics-text.ts renders.
 import type {
-  FamilySnapshot,
+  FamilyReading,
   GaugeMerge,
   HistogramSeries,
   Labels,
   Metrics,
-  MetricsSnapshot,
+  MetricsReading,
   Series,
-  SeriesSnapshot,
+  SeriesReading,
 } from './metrics.ts';
 
 class NumberSeries implements Series {
@@ -27,7 +27,7 @@ class NumberSeries implements Series {
     this.value = value;
   }
 
-  snapshot(): SeriesSnapshot {
+  reading(): SeriesReading {
     return { labels: this.labels, value: this.value };
   }
 }
@@ -51,12 +51,12 @@ class BucketSeries implements HistogramSeries {
     this.#sum += value;
   }
 
-  snapshot(): SeriesSnapshot {
+  reading(): SeriesReading {
     return { labels: this.labels, value: this.#sum, counts: this.#counts.slice() };
   }
 }
 
-type Kind = FamilySnapshot['kind'];
+type Kind = FamilyReading['kind'];
 
 interface Family {
   readonly name: string;
@@ -92,11 +92,11 @@ export class MetricsRegistry implements Metrics {
     return series;
   }
 
-  beforeSnapshot(collect: () => void): void {
+  beforeReading(collect: () => void): void {
     this.#collectors.push(collect);
   }
 
-  snapshot(): MetricsSnapshot {
+  reading(): MetricsReading {
     for (const collect of this.#collectors) collect();
     return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, merge, series }) => ({
       name,
@@ -104,7 +104,7 @@ export class MetricsRegistry implements Metrics {
       kind,
       ...(bucketsUpTo && { bucketsUpTo }),
       ...(merge && { merge }),
-      series: [...series.values()].map((one) => one.snapshot()),
+      series: [...series.values()].map((one) => one.reading()),
     }));
   }
 

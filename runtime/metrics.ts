@@ -1,4 +1,4 @@
-// Counters, gauges and histograms as actors see them. Each thread keeps its own; /metrics merges the snapshots of all.
+// Counters, gauges and histograms as actors see them. Each thread keeps its own; /metrics merges the readings of all.
 // Hot paths hold a series (a bound label set) and touch one number.
 
 /** One counter or gauge with its labels bound. */
@@ -20,28 +20,28 @@ export interface Metrics {
   /** `merge`: what several threads' values are together, their sum unless said otherwise. */
   gauge(name: string, help: string, labels?: Labels, merge?: GaugeMerge): Series;
   histogram(name: string, help: string, bucketsUpTo: readonly number[], labels?: Labels): HistogramSeries;
-  /** Calls `collect` before each snapshot, for values that are cheaper to read than to keep. */
-  beforeSnapshot(collect: () => void): void;
-  snapshot(): MetricsSnapshot;
+  /** Calls `collect` before each reading, for values that are cheaper to read than to keep. */
+  beforeReading(collect: () => void): void;
+  reading(): MetricsReading;
 }
 
 /** What becomes of the values that several threads have of one gauge. */
 export type GaugeMerge = 'sum' | 'max';
 
 /** All series of one thread as plain data, so that it can cross threads. */
-export type MetricsSnapshot = readonly FamilySnapshot[];
+export type MetricsReading = readonly FamilyReading[];
 
-export interface FamilySnapshot {
+export interface FamilyReading {
   readonly name: string;
   readonly help: string;
   readonly kind: 'counter' | 'gauge' | 'histogram';
   /** Gauge only; absent: the sum. */
   readonly merge?: GaugeMerge;
   readonly bucketsUpTo?: readonly number[];
-  readonly series: readonly SeriesSnapshot[];
+  readonly series: readonly SeriesReading[];
 }
 
-export interface SeriesSnapshot {
+export interface SeriesReading {
   readonly labels: Labels;
   /** Counter or gauge value; for a histogram the sum. */
   readonly value: number;

@@ -1,7 +1,7 @@
 // What the operating system tells of the process, under the names that Prometheus' client libraries share. Once for all
 // threads: whoever serves the metrics adds it. Without /proc only what Node knows itself.
 import { readdir, readFile } from 'node:fs/promises';
-import type { FamilySnapshot, MetricsSnapshot } from './metrics.ts';
+import type { FamilyReading, MetricsReading } from './metrics.ts';
 
 const KIBIBYTE = 1024;
 const MICROS_IN_SECOND = 1e6;
@@ -9,7 +9,7 @@ const MS_IN_SECOND = 1000;
 const STARTED_SECONDS = Date.now() / MS_IN_SECOND - process.uptime();
 
 /** The `process_*` families as they are now. */
-export async function processMetrics(): Promise<MetricsSnapshot> {
+export async function processMetrics(): Promise<MetricsReading> {
   const [status, limits, openFds] = await Promise.all([
     readFile('/proc/self/status', 'utf8').catch(() => ''),
     readFile('/proc/self/limits', 'utf8').catch(() => ''),
@@ -35,7 +35,7 @@ function family(
   help: string,
   value: number | undefined,
   kind: 'gauge' | 'counter' = 'gauge',
-): FamilySnapshot | undefined {
+): FamilyReading | undefined {
   return value === undefined ? undefined : { name, help, kind, series: [{ labels: {}, value }] };
 }
 

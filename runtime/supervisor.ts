@@ -6,7 +6,7 @@ import { Backoff, type BackoffOptions, RESTART_BACKOFF } from './backoff.ts';
 import type { Timer } from './environment.ts';
 import { HeartbeatMonitor, heartbeatMemory } from './heartbeat.ts';
 import { createLogger, type LogOptions } from './log.ts';
-import type { MetricsSnapshot } from './metrics.ts';
+import type { MetricsReading } from './metrics.ts';
 import { actorDown } from './pending-ask.ts';
 import type { Plan } from './plan.ts';
 import { realEnvironment } from './real-environment.ts';
@@ -47,8 +47,8 @@ export interface Supervisor {
   /** Stops the actors in ascending stop order across the threads, then ends the threads. */
   stop(): Promise<void>;
   stats(): Promise<readonly ThreadStats[]>;
-  /** One snapshot for each thread that answers. */
-  metrics(): Promise<readonly MetricsSnapshot[]>;
+  /** One reading for each thread that answers. */
+  metrics(): Promise<readonly MetricsReading[]>;
 }
 
 export type ThreadState = 'starting' | 'running' | 'down';
@@ -129,9 +129,9 @@ class ThreadSupervisor implements Supervisor {
     );
   }
 
-  async metrics(): Promise<readonly MetricsSnapshot[]> {
+  async metrics(): Promise<readonly MetricsReading[]> {
     const calls = this.seats.map(({ worker }) => worker?.call((control) => control.metrics()).catch(() => []));
-    return (await Promise.all(calls)).filter((snapshot) => snapshot !== undefined);
+    return (await Promise.all(calls)).filter((reading) => reading !== undefined);
   }
 
   private get heartbeatMs(): number {

@@ -9,7 +9,7 @@ import { CrashError, isOrchError } from './errors.ts';
 import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from './local-ref.ts';
 import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
 import { publishMailboxMetrics } from './mailbox-metrics.ts';
-import type { MetricsSnapshot } from './metrics.ts';
+import type { MetricsReading } from './metrics.ts';
 import type { MetricsRegistry } from './metrics-registry.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
 import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_ACTOR } from './plan.ts';
@@ -170,8 +170,8 @@ export class System<Options> {
     }
   }
 
-  metricsSnapshot(): MetricsSnapshot {
-    return this.setup.metrics.snapshot();
+  metricsReading(): MetricsReading {
+    return this.setup.metrics.reading();
   }
 
   stats(): readonly ActorStats[] {
@@ -232,7 +232,7 @@ export class System<Options> {
     return this.shared.get(key) as T;
   }
 
-  private async metricsOfAllThreads(): Promise<readonly MetricsSnapshot[]> {
+  private async metricsOfAllThreads(): Promise<readonly MetricsReading[]> {
     const answers = await Promise.allSettled(
       this.book
         .instancesOf(THREAD_ACTOR)

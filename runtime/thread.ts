@@ -54,7 +54,7 @@ const control: ThreadControl = {
   },
   peerRestarted: (thread) => host?.system.peerRestarted(thread),
   stats: () => host?.system.stats() ?? [],
-  metrics: () => host?.system.metricsSnapshot() ?? [],
+  metrics: () => host?.system.metricsReading() ?? [],
   end() {
     const closed = host?.system.abandon() ?? Promise.resolve();
     void closed.then(() => process.exit(0));

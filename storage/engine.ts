@@ -35,7 +35,7 @@ export interface ForeignBatch {
 }
 
 /** Every value as of one commit, whatever is committed meanwhile. */
-export interface EngineSnapshot {
+export interface EngineView {
   /** The next values, of about so many bytes together; empty at the end. One at a time. */
   next(bytesMax: number): Promise<readonly (readonly [key: string, value: Uint8Array])[]>;
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export interface StorageEngine {
   /** Gives the room of what was overwritten and removed back to the disk. Long work, for engines that have any of it. */
   reclaim?(): Promise<void>;
   /** The values as of the last commit. Only between commits. Holds room on the disk until it is closed. Throws as `commit` rejects. */
-  snapshot(): EngineSnapshot;
+  view(): EngineView;
   /** What the engine's files take on the disk. */
   diskBytes(): Promise<number>;
   /** Reads one value back from the disk, as a health check. Resolves on a full disk, from which all can be read. */

@@ -8,7 +8,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import type { CloseOptions, EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from './engine.ts';
+import type { CloseOptions, EngineBatch, EngineContents, EngineView, StorageEngine } from './engine.ts';
 import { FoundFiles } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
@@ -45,7 +45,7 @@ export interface LevelEngineOptions {
 /** Event records removed in one slice, between which commits run. */
 const COMPACT_SLICE_RECORDS = 500;
 const LOAD_SLICE = 1000;
-/** Read ahead for a snapshot; the rest of the process goes on meanwhile. */
+/** Read ahead for a view; the rest of the process goes on meanwhile. */
 const SNAPSHOT_READ_BYTES = 128 * 1024;
 const SNAPSHOT_READ_ENTRIES = 100;
 
@@ -163,7 +163,7 @@ export class LevelEngine implements StorageEngine {
     await this.#writing(undefined, (database) => database.compactRange('', '\u{10ffff}'));
   }
 
-  snapshot(): EngineSnapshot {
+  view(): EngineView {
     if (this.#refusal !== undefined) throw this.#refusal;
     const { directory } = this.#options;
     const prefix = this.#valuePrefix;

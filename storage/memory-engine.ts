@@ -1,6 +1,6 @@
 // An engine without a disk: commits succeed at once and nothing survives. For tests of controllers that want a fresh
 // control plane in milliseconds, and for measuring what durability costs.
-import type { EngineBatch, EngineContents, EngineSnapshot, StorageEngine } from './engine.ts';
+import type { EngineBatch, EngineContents, EngineView, StorageEngine } from './engine.ts';
 
 export class MemoryEngine implements StorageEngine {
   readonly #values = new Map<string, Uint8Array>();
@@ -55,9 +55,9 @@ export class MemoryEngine implements StorageEngine {
     return Promise.resolve(false);
   }
 
-  snapshot(): EngineSnapshot {
+  view(): EngineView {
     // Values are replaced, never changed.
-    return snapshotOf([...this.#values]);
+    return viewOf([...this.#values]);
   }
 
   /** There is no disk. */
@@ -74,8 +74,8 @@ export class MemoryEngine implements StorageEngine {
   }
 }
 
-/** A snapshot over values that nobody changes. */
-export function snapshotOf(values: readonly (readonly [key: string, value: Uint8Array])[]): EngineSnapshot {
+/** A view over values that nobody changes. */
+export function viewOf(values: readonly (readonly [key: string, value: Uint8Array])[]): EngineView {
   let at = 0;
   return {
     next: (bytesMax) => {

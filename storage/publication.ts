@@ -20,7 +20,7 @@ export interface Publication {
 }
 
 /** Everything a reader needs to begin: all live objects, and the events of the history window. */
-export interface PublishedSnapshot {
+export interface PresentState {
   /** Drawn anew at each start of the store, whose publications are counted anew. */
   readonly incarnation: number;
   readonly sequence: number;

@@ -3,15 +3,15 @@
 // only when asked to.
 
 import { type ObjectKey, parseKey } from './object-key.ts';
-import { forEachRecord, type Publication, type PublishedSnapshot } from './publication.ts';
+import { forEachRecord, type PresentState, type Publication } from './publication.ts';
 import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
 import type { SlabView } from './thread-slabs.ts';
 
-/** One object as of the snapshot, or one change after it. */
+/** One object as of the present state, or one change after it. */
 export interface FeedEvent {
-  /** `present`: in the snapshot. `put`: created or changed. `delete`: removed; `object()` is its last state. */
+  /** `present`: in the present state. `put`: created or changed. `delete`: removed; `object()` is its last state. */
   readonly type: 'present' | 'put' | 'delete';
   /** ResourceType.storageKey, such as `core/pods`. */
   readonly storageKey: string;
@@ -30,11 +30,11 @@ export interface FeedEvent {
 
 /**
  * Turns `storeBatch` messages into FeedEvents. The actor subscribes (`store.ask({type: 'subscribe', …})`), gives the
- * reply to `begin`, then every `storeBatch` to `apply`; on `storeLost` it begins again with a new snapshot.
+ * reply to `begin`, then every `storeBatch` to `apply`; on `storeLost` it begins again with a new present state.
  */
 export interface StoreFeed {
   /** Calls back `present` for every live object of the wanted types. */
-  begin(snapshot: PublishedSnapshot): void;
+  begin(present: PresentState): void;
   /** Calls back `put` and `delete`, in order of revision. */
   apply(batch: Publication): void;
 }
@@ -101,13 +101,13 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   };
 
   return {
-    begin(snapshot) {
-      slabs.learn(snapshot.slabs, snapshot.incarnation);
-      shared = new SharedState(snapshot.sharedState);
-      readerSlot = snapshot.readerSlot;
-      for (let i = 0; i < snapshot.live.length; i += 2)
-        deliver(slabs.slab(snapshot.live[i]!), snapshot.live[i + 1]!, true);
-      shared.setReaderEpoch(readerSlot, snapshot.sequence);
+    begin(present) {
+      slabs.learn(present.slabs, present.incarnation);
+      shared = new SharedState(present.sharedState);
+      readerSlot = present.readerSlot;
+      for (let i = 0; i < present.live.length; i += 2)
+        deliver(slabs.slab(present.live[i]!), present.live[i + 1]!, true);
+      shared.setReaderEpoch(readerSlot, present.sequence);
     },
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);

@@ -1,7 +1,7 @@
-// The Prometheus text format (0.0.4) of metrics snapshots, through prom-client. Import it only where /metrics is answered:
+// The Prometheus text format (0.0.4) of metrics readings, through prom-client. Import it only where /metrics is answered:
 // it brings prom-client along.
 import promClient from 'prom-client';
-import type { FamilySnapshot, MetricsSnapshot, SeriesSnapshot } from '../runtime/metrics.ts';
+import type { FamilyReading, MetricsReading, SeriesReading } from '../runtime/metrics.ts';
 
 export const METRICS_CONTENT_TYPE = promClient.Registry.PROMETHEUS_CONTENT_TYPE;
 
@@ -12,24 +12,24 @@ interface PromValue {
   readonly metricName?: string;
 }
 
-/** The text of all snapshots together. Series with the same name and labels become one: the sum, or as their gauge says. */
-export function renderMetrics(snapshots: readonly MetricsSnapshot[]): Promise<string> {
-  return promClient.AggregatorRegistry.aggregate(snapshots.map((snapshot) => snapshot.map(promFamily))).metrics();
+/** The text of all readings together. Series with the same name and labels become one: the sum, or as their gauge says. */
+export function renderMetrics(readings: readonly MetricsReading[]): Promise<string> {
+  return promClient.AggregatorRegistry.aggregate(readings.map((reading) => reading.map(promFamily))).metrics();
 }
 
-function promFamily(family: FamilySnapshot): object {
+function promFamily(family: FamilyReading): object {
   const { name, help, kind, merge = 'sum' } = family;
   const values =
     kind === 'histogram' ? family.series.flatMap((one) => histogramValues(family, one)) : plainValues(family);
   return { name, help, type: kind, aggregator: merge, values };
 }
 
-function plainValues({ series }: FamilySnapshot): readonly PromValue[] {
+function plainValues({ series }: FamilyReading): readonly PromValue[] {
   return series.map(({ labels, value }) => ({ labels, value }));
 }
 
-/** Buckets are cumulative in the text format, and not in a snapshot. */
-function histogramValues({ name, bucketsUpTo = [] }: FamilySnapshot, one: SeriesSnapshot): readonly PromValue[] {
+/** Buckets are cumulative in the text format, and not in a reading. */
+function histogramValues({ name, bucketsUpTo = [] }: FamilyReading, one: SeriesReading): readonly PromValue[] {
   const { labels, counts = [] } = one;
   let total = 0;
   const buckets = counts.map((count, bucket) => {

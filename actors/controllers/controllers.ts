@@ -118,7 +118,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     }
     this.#feed = new FeedFollower(context, [...this.#followers.keys()], feedFactory, this);
     const { metrics } = context;
-    metrics.beforeSnapshot(() => {
+    metrics.beforeReading(() => {
       const pending = this.#bootstrap.hooks(this.#synced).filter(({ done }) => !done).length;
       metrics.gauge(PENDING_HOOKS_METRIC, 'Start hooks that are not through yet.').set(pending);
     });

@@ -1,26 +1,26 @@
-// The cohorts of one resource type, findable by what they pin, so that an event costs in proportion to the cohorts it
+// The cohorts of one resource type, findable by what they fix, so that an event costs in proportion to the cohorts it
 // matches and not to all there are. What an event means to a cohort is cohort.ts.
 import type { Cohort, EventAttributes } from './cohort.ts';
 import type { CacheEvent } from './resource-cache.ts';
-import type { Pin } from './selection.ts';
+import type { FixedValue } from './selection.ts';
 
 /** What cohorts without selectors are under, in their namespace. */
-const NAMESPACE_PIN: Pin = { of: 'namespace', name: '', value: '' };
+const FIXED_NAMESPACE: FixedValue = { of: 'namespace', name: '', value: '' };
 
-/** A field or label that some cohorts pin, and how many do. */
-interface PinnedName {
-  readonly of: Pin['of'];
+/** A field or label that some cohorts fix, and how many do. */
+interface FixedName {
+  readonly of: FixedValue['of'];
   readonly name: string;
   cohorts: number;
 }
 
 export class CohortIndex {
   readonly #byKey = new Map<string, Cohort>();
-  readonly #unpinned = new Set<Cohort>();
-  /** By what is pinned, to which value, and the namespace (empty: all). */
+  readonly #unfixed = new Set<Cohort>();
+  /** By what is fixed, to which value, and the namespace (empty: all). */
   readonly #buckets = new Map<string, Set<Cohort>>();
-  /** What is pinned by anyone: nothing else of an event is looked at. */
-  readonly #names = new Map<string, PinnedName>();
+  /** What is fixed by anyone: nothing else of an event is looked at. */
+  readonly #names = new Map<string, FixedName>();
 
   get size(): number {
     return this.#byKey.size;
@@ -36,31 +36,31 @@ export class CohortIndex {
 
   add(cohort: Cohort): void {
     this.#byKey.set(cohort.key, cohort);
-    const pin = pinOf(cohort);
-    if (pin === undefined) {
-      this.#unpinned.add(cohort);
+    const fixed = fixedBy(cohort);
+    if (fixed === undefined) {
+      this.#unfixed.add(cohort);
       return;
     }
-    const bucket = bucketOf(pin, pin.value, cohort.selection.namespace);
+    const bucket = bucketOf(fixed, fixed.value, cohort.selection.namespace);
     const cohorts = this.#buckets.get(bucket);
     if (cohorts === undefined) this.#buckets.set(bucket, new Set([cohort]));
     else cohorts.add(cohort);
-    const name = this.#names.get(nameOf(pin));
-    if (name === undefined) this.#names.set(nameOf(pin), { of: pin.of, name: pin.name, cohorts: 1 });
+    const name = this.#names.get(nameOf(fixed));
+    if (name === undefined) this.#names.set(nameOf(fixed), { of: fixed.of, name: fixed.name, cohorts: 1 });
     else name.cohorts++;
   }
 
   remove(cohort: Cohort): void {
     this.#byKey.delete(cohort.key);
-    this.#unpinned.delete(cohort);
-    const pin = pinOf(cohort);
-    if (pin === undefined) return;
-    const bucket = bucketOf(pin, pin.value, cohort.selection.namespace);
+    this.#unfixed.delete(cohort);
+    const fixed = fixedBy(cohort);
+    if (fixed === undefined) return;
+    const bucket = bucketOf(fixed, fixed.value, cohort.selection.namespace);
     const cohorts = this.#buckets.get(bucket);
     cohorts?.delete(cohort);
     if (cohorts?.size === 0) this.#buckets.delete(bucket);
-    const name = this.#names.get(nameOf(pin))!;
-    if (--name.cohorts === 0) this.#names.delete(nameOf(pin));
+    const name = this.#names.get(nameOf(fixed))!;
+    if (--name.cohorts === 0) this.#names.delete(nameOf(fixed));
   }
 
   /** Visits every cohort that may see the event, once. `fieldIndex`: where a selectable field's value stands. */
@@ -70,25 +70,25 @@ export class CohortIndex {
     fieldIndex: (field: string) => number,
     visit: (cohort: Cohort) => void,
   ): void {
-    for (const cohort of this.#unpinned) visit(cohort);
+    for (const cohort of this.#unfixed) visit(cohort);
     if (this.#names.size === 0) return;
     const namespace = event.entry.key.slice(0, event.entry.key.indexOf('/'));
-    for (const pinned of this.#names.values()) {
-      if (pinned.of === 'namespace') {
-        this.#visitBucket(bucketOf(pinned, '', namespace), visit);
+    for (const fixed of this.#names.values()) {
+      if (fixed.of === 'namespace') {
+        this.#visitBucket(bucketOf(fixed, '', namespace), visit);
         continue;
       }
-      const index = pinned.of === 'field' ? fieldIndex(pinned.name) : -1;
-      const now = pinnedValue(pinned, attributes.now, index);
-      const before = attributes.before === undefined ? undefined : pinnedValue(pinned, attributes.before, index);
-      if (now !== undefined) this.#visitValue(pinned, now, namespace, visit);
-      if (before !== undefined && before !== now) this.#visitValue(pinned, before, namespace, visit);
+      const index = fixed.of === 'field' ? fieldIndex(fixed.name) : -1;
+      const now = presentValue(fixed, attributes.now, index);
+      const before = attributes.before === undefined ? undefined : presentValue(fixed, attributes.before, index);
+      if (now !== undefined) this.#visitValue(fixed, now, namespace, visit);
+      if (before !== undefined && before !== now) this.#visitValue(fixed, before, namespace, visit);
     }
   }
 
-  #visitValue(pinned: PinnedName, value: string, namespace: string, visit: (cohort: Cohort) => void): void {
-    this.#visitBucket(bucketOf(pinned, value, ''), visit);
-    if (namespace !== '') this.#visitBucket(bucketOf(pinned, value, namespace), visit);
+  #visitValue(fixed: FixedName, value: string, namespace: string, visit: (cohort: Cohort) => void): void {
+    this.#visitBucket(bucketOf(fixed, value, ''), visit);
+    if (namespace !== '') this.#visitBucket(bucketOf(fixed, value, namespace), visit);
   }
 
   #visitBucket(bucket: string, visit: (cohort: Cohort) => void): void {
@@ -97,24 +97,24 @@ export class CohortIndex {
   }
 }
 
-/** A pinned field or label, else the namespace, else nothing. */
-function pinOf({ selection }: Cohort): Pin | undefined {
-  return selection.pinned ?? (selection.namespace === '' ? undefined : NAMESPACE_PIN);
+/** A fixed field or label, else the namespace, else nothing. */
+function fixedBy({ selection }: Cohort): FixedValue | undefined {
+  return selection.fixed ?? (selection.namespace === '' ? undefined : FIXED_NAMESPACE);
 }
 
-/** The value one side of an event has for what is pinned; undefined: none. */
-function pinnedValue(
-  { of, name }: PinnedName,
+/** The value one side of an event has for what is fixed; undefined: none. */
+function presentValue(
+  { of, name }: FixedName,
   { labels, fields }: EventAttributes['now'],
   fieldIndex: number,
 ): string | undefined {
   return of === 'label' ? labels[name] : (fields[fieldIndex] ?? '');
 }
 
-function nameOf({ of, name }: Pin): string {
+function nameOf({ of, name }: FixedValue): string {
   return `${of} ${name}`;
 }
 
-function bucketOf({ of, name }: { of: Pin['of']; name: string }, value: string, namespace: string): string {
+function bucketOf({ of, name }: { of: FixedValue['of']; name: string }, value: string, namespace: string): string {
   return `${of} ${name}\u0000${value}\u0000${namespace}`;
 }

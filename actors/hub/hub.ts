@@ -9,7 +9,7 @@ import { SharedState } from '../../storage/shared-state.ts';
 import { DELETED, recordType } from '../../storage/slab-record.ts';
 import { decodedCount } from '../../storage/stored-json.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
-import type { PublishedPlace, Snapshot, StoreBatch } from '../store/protocol.ts';
+import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol.ts';
 import { StoreSubscription } from '../store-subscription.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { HUB_FACTS } from './facts.ts';
@@ -58,7 +58,7 @@ export class Hub implements Actor<HubProtocol> {
       store: context.ref('store'),
       subscriber: context.name,
       timers: context.timers,
-      onSnapshot: (snapshot) => this.#begin(snapshot),
+      onPresent: (present) => this.#begin(present),
       onBatch: (batch) => this.#apply(batch),
       onLost: (reason) => this.#lost(reason),
       crash: (error) => context.crash(error),
@@ -86,7 +86,7 @@ export class Hub implements Actor<HubProtocol> {
       onDifference: () => this.#subscription.restart('it does not hold what the store does'),
     });
     const { metrics } = context;
-    metrics.beforeSnapshot(() => {
+    metrics.beforeReading(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
       metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
       metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
@@ -239,14 +239,14 @@ export class Hub implements Actor<HubProtocol> {
     this.#shared = undefined;
   }
 
-  #begin(snapshot: Snapshot): void {
-    this.#slabs.learn(snapshot.slabs, snapshot.incarnation);
-    this.#caches.begin(snapshot, this.#slabs);
+  #begin(present: PresentState): void {
+    this.#slabs.learn(present.slabs, present.incarnation);
+    this.#caches.begin(present, this.#slabs);
     this.#options.records.clear();
-    this.#readerSlot = snapshot.readerSlot;
-    this.#tokenKey = snapshot.tokenKey;
-    this.#shared = new SharedState(snapshot.sharedState);
-    this.#gate.open(this.#shared, snapshot.revision, snapshot.compactedRevision);
+    this.#readerSlot = present.readerSlot;
+    this.#tokenKey = present.tokenKey;
+    this.#shared = new SharedState(present.sharedState);
+    this.#gate.open(this.#shared, present.revision, present.compactedRevision);
     this.#watchers.resume((storageKey) => this.#caches.of(storageKey));
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();

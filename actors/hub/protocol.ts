@@ -47,7 +47,7 @@ export type ReadRefusal =
   | { readonly refused: 'badToken' }
   /** The revision asked for has not been reached in time: 504. */
   | { readonly refused: 'tooLarge'; readonly currentRevision: number }
-  /** No snapshot from the store yet: 503. */
+  /** No present state from the store yet: 503. */
   | { readonly refused: 'notReady' };
 
 export interface ListAnswer {

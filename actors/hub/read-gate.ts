@@ -41,7 +41,7 @@ export class ReadGate {
     return this.#compacted;
   }
 
-  /** The store's snapshot was taken over. `release` follows. */
+  /** The store's present state was taken over. `release` follows. */
   open(shared: SharedState, applied: number, compacted: number): void {
     this.#shared = shared;
     this.advance(applied, compacted);

@@ -43,7 +43,7 @@ export class ResourceCache {
   readonly keyPrefix: Buffer;
   readonly tree: Tree = new BTree<string, Entry>(undefined, byCodeUnit);
   readonly events: CacheEvent[] = [];
-  /** Changes applied since the snapshot. */
+  /** Changes applied since the present state was taken over. */
   applied = 0;
   #checkpoints: Checkpoint[] = [];
   #recent: Checkpoint[] = [];
@@ -64,12 +64,12 @@ export class ResourceCache {
     return { key, revision: recordRevision(slab, offset), slab: slabNumber, offset };
   }
 
-  /** Takes a live object of a snapshot. */
+  /** Takes a live object of a present state. */
   place(entry: Entry): void {
     this.tree.set(entry.key, entry);
   }
 
-  /** Takes an event of a snapshot's history, whose effect the tree holds already. */
+  /** Takes an event of a present state's history, whose effect the tree holds already. */
   recall(event: CacheEvent): void {
     this.events.push(event);
   }

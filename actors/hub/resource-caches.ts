@@ -1,5 +1,5 @@
 // The caches of all resource types of one hub, and which of them a record belongs to.
-import type { PublishedSnapshot } from '../../storage/publication.ts';
+import type { PresentState } from '../../storage/publication.ts';
 import { DELETED, keyBeginsWith, NO_SLAB, recordKey, recordType, type Slab } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
@@ -39,8 +39,8 @@ export class ResourceCaches {
     return this.#latest;
   }
 
-  /** Begins anew with the state and the history of a snapshot. */
-  begin({ live, history }: PublishedSnapshot, slabs: SlabView): void {
+  /** Begins anew with the store's present state and its history. */
+  begin({ live, history }: PresentState, slabs: SlabView): void {
     this.#byStorageKey.clear();
     this.#latest = undefined;
     const byPlace = new Map<string, Entry>();

@@ -11,12 +11,12 @@ export interface CompiledSelection {
   readonly namespace: string;
   /** undefined: selects everything in the namespace. */
   readonly matches: ((attributes: Attributes) => boolean) | undefined;
-  /** What this selection pins to one value, for indexing watchers; the most telling if several. */
-  readonly pinned: Pin | undefined;
+  /** What this selection fixes to one value, for indexing watchers; the most telling if several. */
+  readonly fixed: FixedValue | undefined;
 }
 
 /** A field, a label or, for watchers of all that is in it, the namespace; and the value it must have. */
-export interface Pin {
+export interface FixedValue {
   readonly of: 'field' | 'label' | 'namespace';
   readonly name: string;
   readonly value: string;
@@ -37,10 +37,10 @@ export function compileSelection(selection: Selection, selectableFields: readonl
       : (attributes: Attributes): boolean =>
           (fields === undefined || fields.matches(attributes.fields)) &&
           (labels === undefined || labels.matches(attributes.labels));
-  return { namespace: selection.namespace, matches, pinned: pinOf(fields, labels) };
+  return { namespace: selection.namespace, matches, fixed: fixedBy(fields, labels) };
 }
 
-function pinOf(fields: FieldSelector | undefined, labels: LabelSelector | undefined): Pin | undefined {
+function fixedBy(fields: FieldSelector | undefined, labels: LabelSelector | undefined): FixedValue | undefined {
   for (const name of INDEXED_FIELDS) {
     const value = fields?.equality.get(name);
     if (value !== undefined && value !== '') return { of: 'field', name, value };

@@ -39,9 +39,9 @@ interface Held {
 export class SelfCheck {
   readonly #parts: SelfCheckParts;
   #isRunning = false;
-  /** Counts snapshots: what was begun under another is given up. */
-  #snapshot = 0;
-  /** By resource type, how many more changes the store has counted than this hub: the same until the next snapshot. */
+  /** Counts how often the hub has begun: what was begun under another is given up. */
+  #round = 0;
+  /** By resource type, how many more changes the store has counted than this hub: the same until the next present state. */
   #changesBefore = new Map<string, number>();
 
   constructor(parts: SelfCheckParts) {
@@ -52,9 +52,9 @@ export class SelfCheck {
     if (intervalMs > 0) this.#parts.context.timers.every(intervalMs, () => this.#check());
   }
 
-  /** The hub begins again from a snapshot. */
+  /** The hub begins again. */
   reset(): void {
-    this.#snapshot++;
+    this.#round++;
     this.#changesBefore.clear();
   }
 
@@ -62,12 +62,12 @@ export class SelfCheck {
     const { store, gate, context } = this.#parts;
     if (this.#isRunning || !gate.ready) return;
     this.#isRunning = true;
-    const snapshot = this.#snapshot;
+    const round = this.#round;
     store
       .ask<'digests'>({ type: 'digests' }, { deadlineMs: ASK_DEADLINE_MS })
       .then(({ revision, resources }) => {
         gate.pass({ kind: 'exact', revision }, (refusal) => {
-          if (refusal === undefined && snapshot === this.#snapshot) this.#compare(revision, resources, snapshot);
+          if (refusal === undefined && round === this.#round) this.#compare(revision, resources, round);
           else this.#isRunning = false;
         });
       })
@@ -77,24 +77,24 @@ export class SelfCheck {
       });
   }
 
-  #compare(revision: number, resources: readonly ResourceDigest[], snapshot: number): void {
+  #compare(revision: number, resources: readonly ResourceDigest[], round: number): void {
     const { context, caches, pin, release } = this.#parts;
     const pinned = pin();
     const all = [...caches()].map((cache) => this.#heldAt(cache, revision));
     let next = 0;
     const slice = (): void => {
       let left = SLICE_ENTRIES;
-      while (left > 0 && next < all.length && snapshot === this.#snapshot) {
+      while (left > 0 && next < all.length && round === this.#round) {
         left = this.#addUp(all[next]!, left);
         if (left > 0) next++;
       }
-      if (next < all.length && snapshot === this.#snapshot) {
+      if (next < all.length && round === this.#round) {
         context.timers.soon(slice);
         return;
       }
       release(pinned);
       this.#isRunning = false;
-      if (snapshot === this.#snapshot) this.#judge(revision, resources, all);
+      if (round === this.#round) this.#judge(revision, resources, all);
     };
     slice();
   }

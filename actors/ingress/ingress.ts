@@ -156,7 +156,7 @@ class Ingress implements Actor<IngressProtocol> {
     this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = this.#pathsWith(this.#health(hub, dialect));
     this.#pipeline = this.#pipelineWith(dialect);
-    context.metrics.beforeSnapshot(() => this.#gauge());
+    context.metrics.beforeReading(() => this.#gauge());
   }
 
   async start(): Promise<void> {

@@ -1,7 +1,7 @@
 // What the store understands. It is the only writer; everyone else reads the slabs it publishes (storage/slab-record.ts).
 import type { Protocol } from '../../runtime/actor.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
-import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
+import type { PresentState, Publication } from '../../storage/publication.ts';
 
 /** `expect` of an operation: the key must not exist. */
 export const EXPECT_ABSENT = 0;
@@ -89,7 +89,7 @@ export type StoreFeedTells = {
 };
 
 /** Everything a subscriber needs to begin. */
-export type Snapshot = PublishedSnapshot;
+export type { PresentState };
 
 export interface StoreHealth {
   readonly healthy: boolean;
@@ -97,7 +97,7 @@ export interface StoreHealth {
   readonly reason: string;
 }
 
-export interface Backup {
+export interface OpenedSnapshot {
   readonly id: number;
   readonly revision: number;
   readonly objects: number;
@@ -112,8 +112,8 @@ export interface StoreProtocol extends Protocol {
       readonly message: { readonly transactions: readonly Transaction[]; readonly payload: Uint8Array };
       readonly reply: { readonly results: readonly TransactionResult[] };
     };
-    /** Starts `storeBatch` messages to the named actor, each after the snapshot's sequence. */
-    readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: Snapshot };
+    /** Starts `storeBatch` messages to the named actor, each after the present state's sequence. */
+    readonly subscribe: { readonly message: { readonly subscriber: string }; readonly reply: PresentState };
     /** Sums over everything live at the newest revision, for readers that doubt themselves. */
     readonly digests: {
       readonly message: Record<never, never>;
@@ -132,16 +132,16 @@ export interface StoreProtocol extends Protocol {
       readonly reply: { readonly compactedRevision: number };
     };
     /** Fixes a view of everything stored, for a snapshot file; to be closed when it was read. */
-    readonly openBackup: { readonly message: Record<never, never>; readonly reply: Backup };
+    readonly openSnapshot: { readonly message: Record<never, never>; readonly reply: OpenedSnapshot };
     /** The next records of it (storage/snapshot-file.ts), empty at the end. */
-    readonly readBackup: {
+    readonly readSnapshot: {
       readonly message: { readonly id: number };
       readonly reply: { readonly payload: Uint8Array };
     };
   };
   readonly tells: {
     readonly unsubscribe: { readonly subscriber: string };
-    readonly closeBackup: { readonly id: number };
+    readonly closeSnapshot: { readonly id: number };
   };
 }
 

@@ -28,7 +28,7 @@ export class StoreMetrics {
   readonly #commits: Series;
   readonly #batchSizes: HistogramSeries;
 
-  /** `figures` is asked before each snapshot. */
+  /** `figures` is asked before each reading. */
   constructor(metrics: Metrics, figures: () => StoreFigures) {
     this.#commits = metrics.counter('orch_store_commits_total', 'Durable commit batches.');
     this.#batchSizes = metrics.histogram(
@@ -37,7 +37,7 @@ export class StoreMetrics {
       BATCH_SIZE_BUCKETS,
     );
     const gauges = GAUGES.map(([figure, name, help]) => [figure, metrics.gauge(name, help)] as const);
-    metrics.beforeSnapshot(() => {
+    metrics.beforeReading(() => {
       const now = figures();
       for (const [figure, gauge] of gauges) gauge.set(now[figure]);
     });

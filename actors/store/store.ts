@@ -11,18 +11,18 @@ import type { StorageEngine } from '../../storage/engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { type SlabView, ThreadSlabs } from '../../storage/thread-slabs.ts';
-import { Backups } from './backups.ts';
 import { CommitTimes } from './commit-times.ts';
 import { Compactor } from './compactor.ts';
 import { STORE_FACTS } from './facts.ts';
 import { keyServiceProblem, storeProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
-import type { Snapshot, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
+import { historyPlaces, livePlaces } from './present-state.ts';
+import type { PresentState, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
 import { SettledSteps } from './settled-steps.ts';
-import { historyPlaces, livePlaces } from './snapshot.ts';
+import { Snapshots } from './snapshots.ts';
 import { StoreMeasures } from './store-measures.ts';
 import { StoreMetrics } from './store-metrics.ts';
 import { Subscribers } from './subscribers.ts';
@@ -46,7 +46,7 @@ export class Store implements Actor<StoreProtocol> {
   readonly #log: RevisionLog;
   readonly #subscribers: Subscribers;
   readonly #metrics: StoreMetrics;
-  readonly #backups: Backups;
+  readonly #snapshots: Snapshots;
   readonly #commitTimes = new CommitTimes();
   readonly #compactor: Compactor;
   #tokenKey: Uint8Array = new Uint8Array();
@@ -82,7 +82,7 @@ export class Store implements Actor<StoreProtocol> {
       sparseShare: this.#settings.sparseShare,
       publish: (movedRuns) => this.#publish([], movedRuns),
     });
-    this.#backups = new Backups(this.#engine, this.#log, context.timers);
+    this.#snapshots = new Snapshots(this.#engine, this.#log, context.timers);
     this.#metrics = new StoreMetrics(context.metrics, () => ({
       revision: this.#shared.committedRevision,
       objects: this.#log.current.size,
@@ -160,10 +160,10 @@ export class Store implements Actor<StoreProtocol> {
           return { compactedRevision: this.#log.compactedRevision };
         });
         return;
-      case 'openBackup':
-      case 'readBackup':
-      case 'closeBackup':
-        this.#backups.onMessage(message, reply, (answer) => this.#settled.answer(reply, answer));
+      case 'openSnapshot':
+      case 'readSnapshot':
+      case 'closeSnapshot':
+        this.#snapshots.onMessage(message, reply, (answer) => this.#settled.answer(reply, answer));
         return;
       default:
         unreachable(message);
@@ -315,7 +315,7 @@ export class Store implements Actor<StoreProtocol> {
     this.#learnedSlabs = this.#pool.count;
   }
 
-  #subscribe(subscriber: string): Snapshot {
+  #subscribe(subscriber: string): PresentState {
     const readerSlot = this.#subscribers.add(subscriber);
     return {
       incarnation: this.#subscribers.incarnation,

@@ -15,7 +15,7 @@ export interface FieldSelector {
   /** Canonical: selectors that ask the same have the same text. Empty for one that asks nothing. */
   readonly text: string;
   readonly requirements: readonly FieldRequirement[];
-  /** What is pinned to one value: field to value. An index over it need only be asked, then `matches`. */
+  /** What is fixed to one value: field to value. An index over it need only be asked, then `matches`. */
   readonly equality: ReadonlyMap<string, string>;
   matches(values: readonly string[]): boolean;
 }

@@ -19,7 +19,7 @@ export interface LabelSelector {
   /** Canonical: selectors that ask the same of the same keys have the same text. Empty for one that asks nothing. */
   readonly text: string;
   readonly requirements: readonly LabelRequirement[];
-  /** What is pinned to one value: key to value. An index over it need only be asked, then `matches`. */
+  /** What is fixed to one value: key to value. An index over it need only be asked, then `matches`. */
   readonly equality: ReadonlyMap<string, string>;
   matches(labels: Labels | undefined): boolean;
 }

@@ -13,7 +13,7 @@ import { startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { packAttributes } from '../../storage/attributes.ts';
-import type { Publication, PublishedSnapshot } from '../../storage/publication.ts';
+import type { PresentState, Publication } from '../../storage/publication.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import { CREATED, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
@@ -69,7 +69,7 @@ async function measure(objects: number, events: number, bytes: number): Promise<
     records: new ProtobufRecords(dialect),
   };
   const actors: readonly ActorDefinition<undefined>[] = [
-    { ...standIn('store'), create: () => new StandInStore(stream.snapshot()) },
+    { ...standIn('store'), create: () => new StandInStore(stream.present()) },
     { ...standIn('ingress'), create: () => ingress },
     { ...hubActor, create: (context) => hubActor.create(context, options) },
   ];
@@ -137,14 +137,14 @@ function standIn(actor: string) {
 }
 
 class StandInStore implements Actor<StoreProtocol> {
-  readonly #snapshot: PublishedSnapshot;
+  readonly #present: PresentState;
 
-  constructor(snapshot: PublishedSnapshot) {
-    this.#snapshot = snapshot;
+  constructor(present: PresentState) {
+    this.#present = present;
   }
 
   onMessage(message: MessageOf<StoreProtocol>, reply: Reply): void {
-    if (message.type === 'subscribe') reply.send(this.#snapshot);
+    if (message.type === 'subscribe') reply.send(this.#present);
   }
 }
 
@@ -194,7 +194,7 @@ class WrittenStream {
     this.commit(this.#revision);
   }
 
-  snapshot(): PublishedSnapshot {
+  present(): PresentState {
     return {
       incarnation: INCARNATION,
       sequence: 0,

@@ -1,6 +1,6 @@
 // What every storage engine promises (storage/engine.ts), as one suite. The engines themselves are in engine.test.ts.
 import test, { type ExecutionContext } from 'ava';
-import type { EngineBatch, EngineContents, EngineSnapshot, EngineWrite, StorageEngine } from '../../storage/engine.ts';
+import type { EngineBatch, EngineContents, EngineView, EngineWrite, StorageEngine } from '../../storage/engine.ts';
 
 /** One engine's storage: every `make` gives a fresh handle on the same contents, unopened. */
 export interface EngineSubject {
@@ -38,20 +38,16 @@ export function batchOf(
   };
 }
 
-/** Reads a snapshot to its end and closes it. */
-async function readAll(
-  snapshot: EngineSnapshot,
-  bytesMax: number,
-  slices: number[] = [],
-): Promise<Map<string, string>> {
+/** Reads a view to its end and closes it. */
+async function readAll(view: EngineView, bytesMax: number, slices: number[] = []): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   for (;;) {
-    const slice = await snapshot.next(bytesMax);
+    const slice = await view.next(bytesMax);
     if (slice.length === 0) break;
     slices.push(slice.length);
     for (const [key, value] of slice) values.set(key, Buffer.from(value).toString());
   }
-  await snapshot.close();
+  await view.close();
   return values;
 }
 
@@ -264,18 +260,18 @@ export function engineContract(name: string, makeSubject: () => Promise<EngineSu
     await again.close();
   });
 
-  contract('a snapshot holds what was there when it was taken, whatever is written meanwhile', async (t, subject) => {
+  contract('a view holds what was there when it was taken, whatever is written meanwhile', async (t, subject) => {
     const engine = subject.make();
     await engine.open();
     await engine.commit(batchOf(1, 1, [['a', 'one']]));
-    const snapshot = engine.snapshot();
+    const view = engine.view();
     const keys = Array.from({ length: 3000 }, (_, number) => `many/${number}`);
     await engine.commit(
       batchOf(2, 2, [['a', null], ...keys.map((key): readonly [string, string] => [key, 'x'.repeat(100)])]),
     );
-    const second = engine.snapshot();
+    const second = engine.view();
     await engine.commit(batchOf(3, 3, [['many/0', 'changed']]));
-    t.deepEqual(await readAll(snapshot, 1024), new Map([['a', 'one']]));
+    t.deepEqual(await readAll(view, 1024), new Map([['a', 'one']]));
     const slices: number[] = [];
     const many = await readAll(second, 10_000, slices);
     t.deepEqual([...many.keys()].sort(), keys.sort());
@@ -284,11 +280,11 @@ export function engineContract(name: string, makeSubject: () => Promise<EngineSu
     await engine.close();
   });
 
-  contract('a snapshot that is open does not keep an engine from closing', async (t, subject) => {
+  contract('a view that is open does not keep an engine from closing', async (t, subject) => {
     const engine = subject.make();
     await engine.open();
     await engine.commit(batchOf(1, 1, [['a', 'one']]));
-    engine.snapshot();
+    engine.view();
     await t.notThrowsAsync(engine.close());
   });
 

@@ -211,8 +211,8 @@ export class World {
         counter,
         gauge,
         histogram: (...what) => kept.histogram(...what),
-        beforeSnapshot: (collect) => kept.beforeSnapshot(collect),
-        snapshot: () => kept.snapshot(),
+        beforeReading: (collect) => kept.beforeReading(collect),
+        reading: () => kept.reading(),
       };
       return definition.create({ ...context, metrics }, options);
     };

@@ -5,7 +5,7 @@ import type { NonResourceRequestInfo } from '../../../api/request-info.ts';
 import { methodNotAllowed } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
-import type { MetricsSnapshot } from '../../../runtime/metrics.ts';
+import type { MetricsReading } from '../../../runtime/metrics.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { SNAPSHOT_PATH } from '../protocol.ts';
@@ -24,7 +24,7 @@ export interface PathParts {
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
   readonly snapshot: SnapshotParts;
-  readonly metrics: () => Promise<readonly MetricsSnapshot[]>;
+  readonly metrics: () => Promise<readonly MetricsReading[]>;
 }
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);

@@ -33,7 +33,7 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
   }
   const { store, clock, dialect, storePrefix, timeoutMs } = parts;
   const limits = { deadlineMs: timeoutMs, requestNumber: exchange.requestNumber };
-  const { id, revision, objects, digest } = await store.ask({ type: 'openBackup' }, limits);
+  const { id, revision, objects, digest } = await store.ask({ type: 'openSnapshot' }, limits);
   try {
     exchange.start(200, headersFor('application/octet-stream'));
     const write = pacedWriter(response);
@@ -41,12 +41,12 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
     const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };
     await write(snapshotHeader(header));
     while (!response.aborted) {
-      const { payload } = await store.ask({ type: 'readBackup', id }, limits);
+      const { payload } = await store.ask({ type: 'readSnapshot', id }, limits);
       if (payload.byteLength === 0) break;
       await write(payload);
     }
     response.end();
   } finally {
-    store.tell<'closeBackup'>({ type: 'closeBackup', id });
+    store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
   }
 }

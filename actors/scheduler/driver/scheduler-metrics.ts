@@ -43,7 +43,7 @@ const QUEUES: readonly QueueName[] = ['active', 'backoff', 'unschedulable'];
 /** More attempts than this are counted together. */
 const ATTEMPTS_TOLD_APART = 15;
 
-/** Registers the series. What the core counts itself is read from it before each snapshot. */
+/** Registers the series. What the core counts itself is read from it before each reading. */
 export function schedulerMetrics(metrics: Metrics, core: SchedulingCore): SchedulerMetrics {
   coreSeries(metrics, core);
   const writes = (kind: string, result: string) =>
@@ -143,7 +143,7 @@ function coreSeries(metrics: Metrics, core: SchedulingCore): void {
       }),
     })),
   );
-  metrics.beforeSnapshot(() => {
+  metrics.beforeReading(() => {
     const counts = core.counts();
     for (const { queue, series } of pending) series.set(counts[queue]);
     cache.nodes.set(counts.nodes);

@@ -42,7 +42,7 @@ test('selectors match the values they name', (t) => {
   for (const [text, expected] of cases) t.is(compileFieldSelector(text, POD_FIELDS).matches(values), expected, text);
 });
 
-test('a field selector has one canonical text and tells what it pins', (t) => {
+test('a field selector has one canonical text and tells what it fixes', (t) => {
   const selector = compileFieldSelector('status.phase!=Failed,spec.host=n1,spec.nodeName==n1', POD_FIELDS);
   t.is(selector.text, 'spec.nodeName=n1,status.phase!=Failed');
   t.deepEqual([...selector.equality], [['spec.nodeName', 'n1']]);

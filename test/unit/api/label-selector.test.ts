@@ -141,7 +141,7 @@ test('absent labels are matched as empty ones', (t) => {
   t.false(parseLabelSelector('a').matches(undefined));
 });
 
-test('what a selector pins to one value is told by key', (t) => {
+test('what a selector fixes to one value is told by key', (t) => {
   const selector = parseLabelSelector('a=b,c in (d),e in (f,g),h!=i,j,k=');
   t.deepEqual(
     [...selector.equality],

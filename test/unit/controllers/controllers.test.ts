@@ -23,13 +23,13 @@ test('it subscribes again, with a growing pause, until the store answers', async
   t.true(f.hooks().every(({ done }) => done));
 });
 
-test('batches that arrive before the snapshot are applied after it, each once', async (t) => {
+test('batches that arrive before the present state are applied after it, each once', async (t) => {
   const f = await fixture();
-  let answer: (snapshot: unknown) => void = () => {};
+  let answer: (present: unknown) => void = () => {};
   f.onSubscribe(() => {
-    const snapshot = f.cluster.subscribe();
+    const present = f.cluster.subscribe();
     return new Promise((resolve) => {
-      answer = () => resolve(snapshot);
+      answer = () => resolve(present);
     });
   });
   f.cluster.putNamespace('before');
@@ -101,8 +101,8 @@ test('the answer to a subscription that was given up is ignored', async (t) => {
   const f = await fixture();
   const answers: (() => void)[] = [];
   f.onSubscribe(() => {
-    const snapshot = f.cluster.subscribe();
-    return new Promise((resolve) => answers.push(() => resolve(snapshot)));
+    const present = f.cluster.subscribe();
+    return new Promise((resolve) => answers.push(() => resolve(present)));
   });
   await f.actor.start?.();
   await f.time.settle();

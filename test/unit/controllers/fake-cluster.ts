@@ -2,7 +2,7 @@
 // stream. It knows what of the API's behaviour the controllers rely on, records every write, and fails when told to.
 import type { WriteReply, WriteRequest } from '../../../actors/admission/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
-import type { PublishedPlace, Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
+import type { PresentState, PublishedPlace, StoreBatch } from '../../../actors/store/protocol.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
@@ -69,7 +69,7 @@ export class FakeCluster {
   readonly #clock: Clock;
   readonly #objects = new Map<string, Change>();
   readonly #batches = new Map<number, Change[]>();
-  readonly #snapshots = new Map<number, Change[]>();
+  readonly #presents = new Map<number, Change[]>();
   #revision = 0;
   #sequence = 0;
   #uids = 0;
@@ -124,8 +124,8 @@ export class FakeCluster {
     return this.#delete(storageKey, namespace, name, { propagationPolicy });
   }
 
-  subscribe(): Snapshot {
-    this.#snapshots.set(this.#sequence, [...this.#objects.values()]);
+  subscribe(): PresentState {
+    this.#presents.set(this.#sequence, [...this.#objects.values()]);
     return {
       incarnation: 1,
       sequence: this.#sequence,
@@ -146,7 +146,7 @@ export class FakeCluster {
       for (const change of changes) if (wanted.has(change.storageKey)) onEvent(this.#event(change, type));
     };
     return {
-      begin: (snapshot) => emit(this.#snapshots.get(snapshot.sequence) ?? [], 'present'),
+      begin: (present) => emit(this.#presents.get(present.sequence) ?? [], 'present'),
       apply: (batch) => emit(this.#batches.get(batch.sequence) ?? []),
     };
   };

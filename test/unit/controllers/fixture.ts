@@ -19,8 +19,8 @@ export const NO_METRICS: Metrics = {
   counter: () => SERIES,
   gauge: () => SERIES,
   histogram: () => ({ observe: () => {} }),
-  beforeSnapshot: () => {},
-  snapshot: () => [],
+  beforeReading: () => {},
+  reading: () => [],
 };
 
 const AUTHENTICATION = {

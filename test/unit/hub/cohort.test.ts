@@ -117,7 +117,7 @@ function randomEvent(random: SeededRandom, records: Records) {
   return records.event(before, after, 9);
 }
 
-test('the index finds every cohort that sees an event, each once, and none that pins another value', (t) => {
+test('the index finds every cohort that sees an event, each once, and none that fixes another value', (t) => {
   const random = new SeededRandom(3);
   for (let round = 0; round < 150; round++) {
     const records = new Records(64 * 1024);
@@ -154,15 +154,15 @@ test('the index finds every cohort that sees an event, each once, and none that 
       for (const candidate of cohorts.values()) {
         const found = visited.includes(candidate);
         if (seenThrough(candidate.selection, event, attributes) !== undefined) t.true(found, candidate.key);
-        const { pinned, namespace } = candidate.selection;
+        const { fixed, namespace } = candidate.selection;
         const isElsewhere = namespace !== '' && !event.entry.key.startsWith(`${namespace}/`);
         const pinsAnother =
           isElsewhere ||
-          (pinned !== undefined &&
+          (fixed !== undefined &&
             !sides.some(({ fields, labels }) =>
-              pinned.of === 'label'
-                ? labels[pinned.name] === pinned.value
-                : fields[FIELDS.indexOf(pinned.name)] === pinned.value,
+              fixed.of === 'label'
+                ? labels[fixed.name] === fixed.value
+                : fields[FIELDS.indexOf(fixed.name)] === fixed.value,
             ));
         if (pinsAnother) t.false(found, candidate.key);
       }
@@ -174,7 +174,7 @@ test('the index finds every cohort that sees an event, each once, and none that 
       event,
       attributes,
       () => {
-        throw new Error('a field is looked at that nobody pins');
+        throw new Error('a field is looked at that nobody fixes');
       },
       () => t.fail('a removed cohort is found'),
     );

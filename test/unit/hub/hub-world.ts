@@ -143,7 +143,7 @@ class RestartableStore implements Actor<StoreProtocol> {
   }
 
   /** Snapshots are made when they are asked for, and arrive when this is called, after what was published meanwhile. */
-  delaySnapshots(): () => void {
+  delayPresents(): () => void {
     const late: (() => void)[] = [];
     this.#late = late;
     return () => {
@@ -418,8 +418,8 @@ export class HubWorld {
   }
 
   /** See RestartableStore. */
-  delaySnapshots(): () => void {
-    return this.#parts.store!.delaySnapshots();
+  delayPresents(): () => void {
+    return this.#parts.store!.delayPresents();
   }
 
   killStore(): void {

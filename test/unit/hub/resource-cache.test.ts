@@ -112,7 +112,7 @@ test('the first event after a revision is found also inside a run of one revisio
   t.deepEqual(indexes, [0, 0, 3, 3, 5, 5, 5, 6, 6]);
 });
 
-test('a snapshot with history can be read back to where its history begins', (t) => {
+test('a present state with history can be read back to where its history begins', (t) => {
   const cache = new ResourceCache('core/samples');
   const first = entry('a/x', 3);
   const second = entry('a/x', 5);

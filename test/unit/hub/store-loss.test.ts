@@ -114,12 +114,12 @@ test('a full socket reported only after the hub began again loses nothing', asyn
   await world.stop();
 });
 
-test('publications that overtake the snapshot they follow are not lost', async (t) => {
+test('publications that overtake the present state they follow are not lost', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
   const watch = world.watch('resourceVersion=1');
   await world.settle();
-  const deliver = world.delaySnapshots();
+  const deliver = world.delayPresents();
   world.loseStore();
   await world.settle();
   await world.put('a/o1');
@@ -133,12 +133,12 @@ test('publications that overtake the snapshot they follow are not lost', async (
   await world.stop();
 });
 
-test('of snapshots that arrive late only the last one asked for counts', async (t) => {
+test('of present states that arrive late only the last one asked for counts', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
   const watch = world.watch('resourceVersion=1');
   await world.settle();
-  const deliver = world.delaySnapshots();
+  const deliver = world.delayPresents();
   world.loseStore();
   await world.settle();
   await world.put('a/o1');
@@ -153,7 +153,7 @@ test('of snapshots that arrive late only the last one asked for counts', async (
   await world.stop();
 });
 
-test('publications are kept while a snapshot is on its way, and applied when they follow it', async (t) => {
+test('publications are kept while a present state is on its way, and applied when they follow it', async (t) => {
   const world = await HubWorld.start();
   await world.put('a/o0');
   const watch = world.watch('resourceVersion=1');

@@ -1,4 +1,4 @@
-// A follower's subscription: its start waits for the first snapshot, whatever happens to the store meanwhile.
+// A follower's subscription: its start waits for the first present state, whatever happens to the store meanwhile.
 import test from 'ava';
 import type { StoreBatch, StoreProtocol } from '../../../actors/store/protocol.ts';
 import { StoreSubscription } from '../../../actors/store-subscription.ts';
@@ -6,19 +6,19 @@ import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 
-const SNAPSHOT = { incarnation: 1, sequence: 0, revision: 1 };
+const PRESENT = { incarnation: 1, sequence: 0, revision: 1 };
 
-test('a start that the store interrupts by restarting ends with the snapshot of the restarted store', async (t) => {
+test('a start that the store interrupts by restarting ends with the present state of the restarted store', async (t) => {
   const time = new VirtualTime();
-  const answers = [Promise.reject(new OrchError('ActorDown', 'store is not running')), Promise.resolve(SNAPSHOT)];
+  const answers = [Promise.reject(new OrchError('ActorDown', 'store is not running')), Promise.resolve(PRESENT)];
   for (const answer of answers) answer.catch(() => {});
   const store = { ask: () => answers.shift(), tell: () => 'queued' } as unknown as Ref<StoreProtocol>;
-  const snapshots: unknown[] = [];
+  const presents: unknown[] = [];
   const subscription = new StoreSubscription({
     store,
     subscriber: 'hub',
     timers: time,
-    onSnapshot: (snapshot) => snapshots.push(snapshot),
+    onPresent: (present) => presents.push(present),
     onBatch: () => {},
     onLost: () => {},
     crash: (error) => t.fail(error.message),
@@ -32,7 +32,7 @@ test('a start that the store interrupts by restarting ends with the snapshot of 
   subscription.restart('the store restarted');
   await time.runUntilIdle();
   t.true(started);
-  t.deepEqual(snapshots, [SNAPSHOT]);
+  t.deepEqual(presents, [PRESENT]);
 });
 
 /** Of a store's life, as far as a subscription looks at it. */
@@ -42,7 +42,7 @@ function batch(incarnation: number, sequence: number): StoreBatch {
 
 test('a publication of the store before, however late, is not taken for one of the store that is followed', async (t) => {
   const time = new VirtualTime();
-  let arrive = (_snapshot: unknown): void => {};
+  let arrive = (_present: unknown): void => {};
   const ask = (): Promise<unknown> =>
     new Promise((resolve) => {
       arrive = resolve;
@@ -53,7 +53,7 @@ test('a publication of the store before, however late, is not taken for one of t
     store,
     subscriber: 'hub',
     timers: time,
-    onSnapshot: () => {},
+    onPresent: () => {},
     onBatch: ({ incarnation, sequence }) => applied.push(`${incarnation}/${sequence}`),
     onLost: () => {},
     crash: (error) => t.fail(error.message),
@@ -63,7 +63,7 @@ test('a publication of the store before, however late, is not taken for one of t
   await time.runUntilIdle();
   subscription.receive(batch(1, 4));
   subscription.restart('the store restarted');
-  // While the snapshot is on its way, and after it: the numbers would fit.
+  // While the present state is on its way, and after it: the numbers would fit.
   subscription.receive(batch(1, 5));
   arrive({ incarnation: 2, sequence: 4 });
   await time.runUntilIdle();

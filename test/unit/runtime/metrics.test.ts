@@ -1,15 +1,15 @@
 import test from 'ava';
-import type { MetricsSnapshot } from '../../../runtime/metrics.ts';
+import type { MetricsReading } from '../../../runtime/metrics.ts';
 import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
 
-function sampled(thread: string, requests: number): MetricsSnapshot {
+function sampled(thread: string, requests: number): MetricsReading {
   const metrics = new MetricsRegistry();
   metrics.counter('requests_total', 'Requests.', { verb: 'get' }).add(requests);
   metrics.gauge('depth', 'Depth.', { thread }).set(requests);
   const seconds = metrics.histogram('seconds', 'Seconds.', [0.1, 1]);
   for (const value of [0.05, 0.1, 0.5, 2]) seconds.observe(value);
-  return metrics.snapshot();
+  return metrics.reading();
 }
 
 test('the same name and labels give the same series, in any order of labels', (t) => {
@@ -18,7 +18,7 @@ test('the same name and labels give the same series, in any order of labels', (t
   metrics.counter('c', 'help', { b: '2', a: '1' }).add(2);
   metrics.counter('c', 'help', { a: '1,"b":2' }).add(4);
   t.deepEqual(
-    metrics.snapshot()[0]!.series.map(({ value }) => value),
+    metrics.reading()[0]!.series.map(({ value }) => value),
     [3, 4],
   );
 });
@@ -31,13 +31,13 @@ test('declaring a name again as something else throws', (t) => {
   t.throws(() => metrics.histogram('h', 'help', [1, 3]), { message: /metric h is declared twice/ });
 });
 
-test('collectors run before each snapshot', (t) => {
+test('collectors run before each reading', (t) => {
   const metrics = new MetricsRegistry();
   const gauge = metrics.gauge('g', 'help');
   let reads = 0;
-  metrics.beforeSnapshot(() => gauge.set(++reads));
-  t.is(metrics.snapshot()[0]!.series[0]!.value, 1);
-  t.is(metrics.snapshot()[0]!.series[0]!.value, 2);
+  metrics.beforeReading(() => gauge.set(++reads));
+  t.is(metrics.reading()[0]!.series[0]!.value, 1);
+  t.is(metrics.reading()[0]!.series[0]!.value, 2);
 });
 
 test('an observation falls in the first bucket that reaches it, else in the last', (t) => {

@@ -154,12 +154,12 @@ test.serial('a roster that cannot be loaded fails the start', async (t) => {
   await t.throwsAsync(supervisor.ready, { message: /no-such-roster/ });
 });
 
-test.serial('metrics are one snapshot a thread, with the mailboxes of its actors', async (t) => {
+test.serial('metrics are one reading a thread, with the mailboxes of its actors', async (t) => {
   const { supervisor } = await start({});
   await supervisor.ready;
-  const snapshots = await supervisor.metrics();
-  const actors = snapshots.map((snapshot) =>
-    snapshot.find(({ name }) => name === 'actor_mailbox_depth')!.series.map(({ labels }) => labels),
+  const readings = await supervisor.metrics();
+  const actors = readings.map((reading) =>
+    reading.find(({ name }) => name === 'actor_mailbox_depth')!.series.map(({ labels }) => labels),
   );
   t.deepEqual(actors, [
     [

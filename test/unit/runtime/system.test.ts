@@ -229,10 +229,10 @@ test('a thread-local value is made once a thread and shared by its actors', asyn
 });
 
 test('the metrics of all threads are at hand on each', async (t) => {
-  let snapshots = 0;
+  let readings = 0;
   const client = actorCalled('client', (context) => ({
     async start() {
-      snapshots = (await context.metricsOfAllThreads()).length;
+      readings = (await context.metricsOfAllThreads()).length;
     },
   }));
   const plan: Plan = {
@@ -244,7 +244,7 @@ test('the metrics of all threads are at hand on each', async (t) => {
     warnings: [],
   };
   const running = await start([client, actorCalled('hub', () => ({}))], plan);
-  t.is(snapshots, 2);
+  t.is(readings, 2);
   await running.stop();
 });
 

@@ -2,7 +2,7 @@
 // wants, when it wants.
 import type { Logger } from 'pino';
 import type { Binding, BindingOutcome, WriteRequest } from '../../../actors/admission/protocol.ts';
-import type { Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
+import type { PresentState, StoreBatch } from '../../../actors/store/protocol.ts';
 import type { ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import type { Labels, Metrics } from '../../../runtime/metrics.ts';
@@ -95,11 +95,11 @@ export class RecordedMetrics implements Metrics {
     };
   }
 
-  beforeSnapshot(collect: () => void): void {
+  beforeReading(collect: () => void): void {
     this.collectors.push(collect);
   }
 
-  snapshot(): [] {
+  reading(): [] {
     for (const collect of this.collectors) collect();
     return [];
   }
@@ -138,7 +138,7 @@ export class FakeCluster {
   readonly unsubscribed: string[] = [];
   onBind: BindHandler = (bindings) => bindings.map(() => ({ bound: true }));
   onWrite: WriteHandler = () => 201;
-  onSubscribe: () => Promise<Snapshot> = async () => emptySnapshot(0);
+  onSubscribe: () => Promise<PresentState> = async () => emptyPresent(0);
   /** What the next `begin` of the feed lists, and what `apply` tells. */
   listed: FeedEvent[] = [];
   private readonly batches = new Map<number, readonly FeedEvent[]>();
@@ -229,7 +229,7 @@ export class FakeCluster {
   }
 }
 
-export function emptySnapshot(sequence: number): Snapshot {
+export function emptyPresent(sequence: number): PresentState {
   return {
     incarnation: 1,
     sequence,

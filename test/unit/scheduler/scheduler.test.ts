@@ -5,7 +5,7 @@ import { createScheduler, type Scheduler, schedulerActor } from '../../../actors
 import type { JsonObject } from '../../../api/json-value.ts';
 import { OrchError, type OrchErrorCode } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
-import { emptySnapshot, FakeCluster, feedEvent } from './fake-context.ts';
+import { emptyPresent, FakeCluster, feedEvent } from './fake-context.ts';
 import { boundPod, dialect, node, pod } from './objects.ts';
 
 const podEvent = (object: JsonObject, type: FeedEvent['type'] = 'put') => feedEvent(type, 'core/pods', object);
@@ -48,7 +48,7 @@ function statusOf(scheduler: Scheduler): SchedulerStatus {
   return status!;
 }
 
-test('pods of the snapshot and pods that come later are bound, as the scheduler user', async (t) => {
+test('pods of the present state and pods that come later are bound, as the scheduler user', async (t) => {
   const { cluster, feed } = await running([podEvent(pod('a'), 'present'), nodeEvent(node('n'), 'present')]);
   await feed(podEvent(pod('b')));
   t.deepEqual(cluster.binds, [
@@ -256,15 +256,15 @@ test('event writes that fail are counted and nothing else', async (t) => {
 
 test('the gauges say how many pods are in which queue', async (t) => {
   const { cluster } = await running([podEvent(pod('a', { requests: { cpu: '99' } })), nodeEvent(node('n'))]);
-  cluster.metrics.snapshot();
+  cluster.metrics.reading();
   t.is(cluster.metrics.read('scheduler_pending_pods{queue="unschedulable"}'), 1);
   t.is(cluster.metrics.read('scheduler_pending_pods{queue="active"}'), 0);
 });
 
-test('batches that arrive before the snapshot are applied after it, and older ones not', async (t) => {
+test('batches that arrive before the present state are applied after it, and older ones not', async (t) => {
   const cluster = new FakeCluster();
   let answer = () => {};
-  cluster.onSubscribe = () => new Promise((resolve) => (answer = () => resolve(emptySnapshot(5))));
+  cluster.onSubscribe = () => new Promise((resolve) => (answer = () => resolve(emptyPresent(5))));
   cluster.listed = [nodeEvent(node('n'), 'present'), podEvent(pod('a'), 'present')];
   const scheduler = createScheduler(cluster.context(), { dialect }, cluster.feedFactory);
   await scheduler.start();
@@ -312,7 +312,7 @@ test('a subscription that fails is tried again', async (t) => {
     fake.onSubscribe = () => Promise.reject(new OrchError('ActorDown', 'test'));
   });
   t.false(status().following);
-  cluster.onSubscribe = async () => emptySnapshot(0);
+  cluster.onSubscribe = async () => emptyPresent(0);
   await cluster.time.advance(1_000);
   t.true(status().following);
   t.is(cluster.subscriptions, 2);

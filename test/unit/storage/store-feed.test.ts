@@ -1,8 +1,8 @@
 import test from 'ava';
+import { historyPlaces, livePlaces } from '../../../actors/store/present-state.ts';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
-import { historyPlaces, livePlaces } from '../../../actors/store/snapshot.ts';
-import type { Publication, PublishedSnapshot } from '../../../storage/publication.ts';
+import type { PresentState, Publication } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
 import { createStoreFeed, type FeedEvent } from '../../../storage/store-feed.ts';
@@ -31,7 +31,7 @@ class Publisher {
     return { incarnation: 1, sequence, lastRevision, compactedRevision: 0, runs, movedRuns: [], newSlabs };
   }
 
-  snapshot(): PublishedSnapshot {
+  present(): PresentState {
     this.#knownSlabs = this.#pool.count;
     return {
       incarnation: 1,
@@ -69,7 +69,7 @@ test('a feed tells what is present, then every change in order, with the last st
   publisher.publish((w) => [w.put('core/pods/default/gone', EXPECT_ANY, 'x')]);
   publisher.publish((w) => [w.remove('core/pods/default/gone', EXPECT_ANY)]);
   const { feed, take } = followed();
-  feed.begin(publisher.snapshot());
+  feed.begin(publisher.present());
   t.deepEqual(take().sort(), ['present core/nodes /n @1 node', 'present core/pods default/a @1 one']);
   feed.apply(
     publisher.publish(
@@ -91,7 +91,7 @@ test('a feed of some types tells of no others', (t) => {
     w.put('core/podtemplates/default/b', EXPECT_ANY, ''),
   ]);
   const { feed, take } = followed(['core/pods']);
-  feed.begin(publisher.snapshot());
+  feed.begin(publisher.present());
   feed.apply(
     publisher.publish((w) => [w.put('core/nodes//n', EXPECT_ANY, ''), w.remove('core/pods/default/a', EXPECT_ANY)]),
   );
@@ -101,7 +101,7 @@ test('a feed of some types tells of no others', (t) => {
 test('a feed follows records into slabs that come with the batches', (t) => {
   const publisher = new Publisher();
   const { feed, take } = followed();
-  feed.begin(publisher.snapshot());
+  feed.begin(publisher.present());
   for (let n = 0; n < 20; n++)
     feed.apply(publisher.publish((w) => [w.put(`core/pods/x/${n}`, EXPECT_ANY, 'y'.repeat(500))]));
   t.is(take().length, 20);
@@ -113,7 +113,7 @@ test('a feed reports the last publication it has read, and no earlier than that'
   const epochs: number[] = [];
   const epoch = () => publisher.shared.readerEpoch(publisher.readerSlot);
   const feed = createStoreFeed({ slabs: new SlabView(), onEvent: () => epochs.push(epoch()) });
-  feed.begin(publisher.snapshot());
+  feed.begin(publisher.present());
   t.is(epoch(), 1);
   feed.apply(publisher.publish((w) => [w.put('core/pods/default/b', EXPECT_ANY, '')]));
   t.is(epoch(), 2);

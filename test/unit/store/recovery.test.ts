@@ -157,7 +157,7 @@ class FixedEngine implements StorageEngine {
   compact = neverAsked;
   probe = neverAsked;
   diskBytes = neverAsked;
-  snapshot(): never {
+  view(): never {
     throw new Error('recovery does not ask for this');
   }
   onForeignBatch(): void {}
@@ -189,7 +189,7 @@ class ReopenedLevelEngine implements StorageEngine {
   readBarrier: StorageEngine['readBarrier'] = () => this.#engine.readBarrier();
   compact: StorageEngine['compact'] = (upToRevision) => this.#engine.compact(upToRevision);
   probe: StorageEngine['probe'] = () => this.#engine.probe();
-  snapshot: StorageEngine['snapshot'] = () => this.#engine.snapshot();
+  view: StorageEngine['view'] = () => this.#engine.view();
   diskBytes: StorageEngine['diskBytes'] = () => this.#engine.diskBytes();
   close: StorageEngine['close'] = () => this.#engine.close();
   onForeignBatch(): void {}

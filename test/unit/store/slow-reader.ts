@@ -1,6 +1,6 @@
 // A reader that takes its time: knows which records it may still read, and what their bytes were when it learnt of them.
 import { crc32 } from 'node:zlib';
-import type { Snapshot, StoreBatch } from '../../../actors/store/protocol.ts';
+import type { PresentState, StoreBatch } from '../../../actors/store/protocol.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import {
   DELETED,
@@ -40,7 +40,7 @@ export class SlowReader {
   }
 
   /** Takes up a subscription. What it read before stays readable until `letGo`. */
-  begin({ slabs, live, history, incarnation }: Snapshot): void {
+  begin({ slabs, live, history, incarnation }: PresentState): void {
     this.#slabs.learn(slabs, incarnation);
     this.#current = new Map();
     this.#events = [];

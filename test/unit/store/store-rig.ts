@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import type {
   Operation,
-  Snapshot,
+  PresentState,
   StoreBatch,
   StoreProtocol,
   TransactionResult,
@@ -49,7 +49,7 @@ export class HeldEngine implements StorageEngine {
   };
   loadEvents: StorageEngine['loadEvents'] = (visit) => this.inner.loadEvents(visit);
   readBarrier: StorageEngine['readBarrier'] = () => this.inner.readBarrier();
-  snapshot: StorageEngine['snapshot'] = () => this.inner.snapshot();
+  view: StorageEngine['view'] = () => this.inner.view();
   diskBytes: StorageEngine['diskBytes'] = () => this.inner.diskBytes();
   onForeignBatch(): void {}
 
@@ -148,28 +148,28 @@ class Follower implements Actor<FollowerProtocol> {
     for (const reply of this.#held.splice(0)) reply.send(null);
   }
 
-  async subscribe(): Promise<Snapshot> {
+  async subscribe(): Promise<PresentState> {
     this.#early = [];
     const store = this.context.ref('store');
-    const snapshot = await store.ask({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
-    this.#begin(snapshot);
-    return snapshot;
+    const present = await store.ask({ type: 'subscribe', subscriber: this.context.name }, { deadlineMs: DEADLINE_MS });
+    this.#begin(present);
+    return present;
   }
 
   reportEpoch(): void {
     this.shared!.setReaderEpoch(this.readerSlot, this.sequence);
   }
 
-  #begin(snapshot: Snapshot): void {
-    this.slabs.learn(snapshot.slabs, snapshot.incarnation);
-    this.shared = new SharedState(snapshot.sharedState);
-    this.readerSlot = snapshot.readerSlot;
-    this.sequence = snapshot.sequence;
-    this.revision = snapshot.revision;
-    this.compactedRevision = snapshot.compactedRevision;
+  #begin(present: PresentState): void {
+    this.slabs.learn(present.slabs, present.incarnation);
+    this.shared = new SharedState(present.sharedState);
+    this.readerSlot = present.readerSlot;
+    this.sequence = present.sequence;
+    this.revision = present.revision;
+    this.compactedRevision = present.compactedRevision;
     this.state.clear();
-    for (let i = 0; i < snapshot.live.length; i += 2) {
-      const version = versionAt(this.slabs.slab(snapshot.live[i]!), snapshot.live[i + 1]!);
+    for (let i = 0; i < present.live.length; i += 2) {
+      const version = versionAt(this.slabs.slab(present.live[i]!), present.live[i + 1]!);
       this.state.set(version.key, version);
     }
     if (this.reports) this.reportEpoch();

@@ -61,8 +61,8 @@ test('history stamped by a clock that was ahead is compacted all the same', asyn
   await whileTimePasses(first.simulation.time, first.rig.running.stop());
   const { rig, simulation } = await virtualRig(2, { engine, options: { compactionIntervalMs: MINUTE_MS } });
   await simulation.time.advance(2 * MINUTE_MS);
-  const snapshot = await whileTimePasses(simulation.time, rig.followers[0]!.subscribe());
-  t.is(snapshot.compactedRevision, 2);
+  const present = await whileTimePasses(simulation.time, rig.followers[0]!.subscribe());
+  t.is(present.compactedRevision, 2);
   await whileTimePasses(simulation.time, rig.running.stop());
 });
 
@@ -177,9 +177,9 @@ for (const seed of [1, 2, 3, 4, 5, 6]) {
       }
     };
     const takeUp = async () => {
-      const snapshot = await slow!.subscribe();
-      reader.begin(snapshot);
-      sequence = snapshot.sequence;
+      const present = await slow!.subscribe();
+      reader.begin(present);
+      sequence = present.sequence;
     };
     slow!.onLost = () => void takeUp();
     await whileTimePasses(time, takeUp());

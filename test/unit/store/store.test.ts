@@ -130,28 +130,28 @@ test('a subscription asked for while a batch is written is answered after it, wi
   await settle();
   t.false(answered);
   hold.open();
-  const snapshot = await subscribing;
+  const present = await subscribing;
   await writing;
-  t.is(snapshot.revision, 2);
-  t.is(snapshot.live.length, 2);
+  t.is(present.revision, 2);
+  t.is(present.live.length, 2);
   t.is(follower!.state.get(A)?.data, 'two');
   await put(A, 'three');
   await until(() => follower!.state.get(A)?.data === 'three');
   t.is(follower!.batches.length, 1);
 });
 
-test('a snapshot holds the history window with what each event replaced', async (t) => {
+test('a present state holds the history window with what each event replaced', async (t) => {
   const { put, commit, followers } = await rigFor(t);
   await put(A, 'one');
   await put(A, 'two');
   await commit((w) => [w.remove(A, 2)]);
-  const snapshot = await followers[0]!.subscribe();
-  t.is(snapshot.live.length, 0);
-  t.is(snapshot.history.length, 3 * 4);
-  const [created, updated, removed] = [0, 1, 2].map((n) => [...snapshot.history.slice(n * 4, n * 4 + 4)]);
+  const present = await followers[0]!.subscribe();
+  t.is(present.live.length, 0);
+  t.is(present.history.length, 3 * 4);
+  const [created, updated, removed] = [0, 1, 2].map((n) => [...present.history.slice(n * 4, n * 4 + 4)]);
   t.deepEqual(updated!.slice(2), created!.slice(0, 2));
   t.deepEqual(removed!.slice(2), updated!.slice(0, 2));
-  t.is(snapshot.tokenKey.byteLength, 32);
+  t.is(present.tokenKey.byteLength, 32);
 });
 
 /** Fills a follower's mailbox with asks that it does not answer. */
@@ -621,8 +621,8 @@ test('a restarted store has what was acknowledged, under the same revisions', as
   await before.running.stop();
   const after = await rigFor(t, { engine });
   const [follower] = after.followers;
-  const snapshot = await follower!.subscribe();
-  t.is(snapshot.revision, 11);
+  const present = await follower!.subscribe();
+  t.is(present.revision, 11);
   t.is(follower!.shared!.committedRevision, 11);
   t.is(follower!.state.get('core/pods/x/3')?.revision, 11);
   t.is(follower!.state.get('core/pods/x/4')?.revision, 5);
@@ -632,8 +632,8 @@ test('a restarted store has what was acknowledged, under the same revisions', as
 test('batches say where their slabs are the first time, and not again', async (t) => {
   const { put, followers } = await rigFor(t, { settings: { slabBytes: 2048 } });
   const [follower] = followers;
-  const snapshot = await follower!.subscribe();
-  const seen = new Set(snapshot.slabs.map(([number]) => number));
+  const present = await follower!.subscribe();
+  const seen = new Set(present.slabs.map(([number]) => number));
   follower!.onBatch = ({ newSlabs }: StoreBatch) => {
     for (const [number] of newSlabs) {
       t.false(seen.has(number));

@@ -5,9 +5,9 @@ import type { MessageOf, Reply } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { EngineSnapshot, StorageEngine } from '../../storage/engine.ts';
+import type { EngineView, StorageEngine } from '../../storage/engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
-import type { Backup, StoreProtocol } from './protocol.ts';
+import type { OpenedSnapshot, StoreProtocol } from './protocol.ts';
 import type { RevisionLog } from './revision-log.ts';
 
 const OPEN_MAX = 2;
@@ -15,18 +15,21 @@ const SLICE_BYTES = 256 * 1024;
 /** A view holds on to files that LevelDB would remove. */
 const UNREAD_MS_MAX = 60_000;
 
-interface OpenBackup {
-  readonly snapshot: EngineSnapshot;
+interface Open {
+  readonly view: EngineView;
   timer: Timer;
 }
 
-type BackupMessage = Extract<MessageOf<StoreProtocol>, { readonly type: 'openBackup' | 'readBackup' | 'closeBackup' }>;
+type SnapshotMessage = Extract<
+  MessageOf<StoreProtocol>,
+  { readonly type: 'openSnapshot' | 'readSnapshot' | 'closeSnapshot' }
+>;
 
-export class Backups {
+export class Snapshots {
   readonly #engine: StorageEngine;
   readonly #log: RevisionLog;
   readonly #timers: Timers;
-  readonly #open = new Map<number, OpenBackup>();
+  readonly #open = new Map<number, Open>();
   #lastId = 0;
 
   constructor(engine: StorageEngine, log: RevisionLog, timers: Timers) {
@@ -36,18 +39,18 @@ export class Backups {
   }
 
   /** `answerSettled` answers an ask at once or after the batch being written. */
-  onMessage(message: BackupMessage, reply: Reply, answerSettled: (answer: () => unknown) => void): void {
+  onMessage(message: SnapshotMessage, reply: Reply, answerSettled: (answer: () => unknown) => void): void {
     switch (message.type) {
-      case 'openBackup':
+      case 'openSnapshot':
         answerSettled(() => this.#openNext());
         return;
-      case 'readBackup':
+      case 'readSnapshot':
         this.#read(message.id).then(
           (payload) => reply.send({ payload }),
           (error: unknown) => reply.fail(error),
         );
         return;
-      case 'closeBackup':
+      case 'closeSnapshot':
         this.#close(message.id);
         return;
       default:
@@ -55,31 +58,31 @@ export class Backups {
     }
   }
 
-  #openNext(): Backup {
+  #openNext(): OpenedSnapshot {
     if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
     const id = ++this.#lastId;
-    this.#open.set(id, { snapshot: this.#engine.snapshot(), timer: this.#closeLater(id) });
+    this.#open.set(id, { view: this.#engine.view(), timer: this.#closeLater(id) });
     const { revision, digests, current } = this.#log;
     return { id, revision, objects: current.size, digest: digests.total };
   }
 
   /** The next objects as records, empty at the end. */
   async #read(id: number): Promise<Uint8Array> {
-    const backup = this.#open.get(id);
-    if (backup === undefined) throw new OrchError('Refused', 'this snapshot is not open any more');
-    backup.timer.cancel();
-    const records = snapshotRecords(await backup.snapshot.next(SLICE_BYTES));
-    if (this.#open.has(id)) backup.timer = this.#closeLater(id);
+    const open = this.#open.get(id);
+    if (open === undefined) throw new OrchError('Refused', 'this snapshot is not open any more');
+    open.timer.cancel();
+    const records = snapshotRecords(await open.view.next(SLICE_BYTES));
+    if (this.#open.has(id)) open.timer = this.#closeLater(id);
     return records;
   }
 
   #close(id: number): void {
-    const backup = this.#open.get(id);
-    if (backup === undefined) return;
+    const open = this.#open.get(id);
+    if (open === undefined) return;
     this.#open.delete(id);
-    backup.timer.cancel();
+    open.timer.cancel();
     // The engine closes what is left when it closes itself.
-    backup.snapshot.close().catch(() => {});
+    open.view.close().catch(() => {});
   }
 
   #closeLater(id: number): Timer {

@@ -1,4 +1,4 @@
-// The arrays of a snapshot (storage/publication.ts says what stands where).
+// The arrays of a present state (storage/publication.ts says what stands where).
 import type { RevisionLog } from './revision-log.ts';
 
 /** The places of all live objects: slab and offset. */

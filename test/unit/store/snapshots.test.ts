@@ -10,15 +10,15 @@ const KEYS = Array.from({ length: 40 }, (_, number) => `core/pods/default/p${num
 const TEXT = 'x'.repeat(30_000);
 
 function open(rig: Rig) {
-  return rig.store.ask({ type: 'openBackup' }, deadline);
+  return rig.store.ask({ type: 'openSnapshot' }, deadline);
 }
 
 function read(rig: Rig, id: number) {
-  return rig.store.ask({ type: 'readBackup', id }, deadline);
+  return rig.store.ask({ type: 'readSnapshot', id }, deadline);
 }
 
 /** Reads a snapshot to its end: every key's revision. Throws when it is not whole. `between` runs after each slice. */
-async function readBackup(rig: Rig, between: () => Promise<void>): Promise<Map<string, number>> {
+async function readSnapshot(rig: Rig, between: () => Promise<void>): Promise<Map<string, number>> {
   const { id, ...header } = await open(rig);
   const reader = new SnapshotReader();
   reader.read(snapshotHeader({ snapshotFormat: SNAPSHOT_FORMAT, dialect: 'orch', prefix: '', wallMs: 0, ...header }));
@@ -30,7 +30,7 @@ async function readBackup(rig: Rig, between: () => Promise<void>): Promise<Map<s
     await between();
   }
   reader.finish();
-  rig.store.tell<'closeBackup'>({ type: 'closeBackup', id });
+  rig.store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
   return found;
 }
 
@@ -38,7 +38,7 @@ test('a snapshot is of one revision, while writes go on between its slices', asy
   const rig = await rigFor(t);
   for (const key of KEYS) await rig.put(key, TEXT);
   let slices = 0;
-  const found = await readBackup(rig, async () => {
+  const found = await readSnapshot(rig, async () => {
     slices++;
     await rig.put(KEYS[slices % KEYS.length]!, 'changed');
     await rig.commit((writer) => [writer.remove(KEYS.at(-slices)!, -1)]);
@@ -69,7 +69,7 @@ test('two snapshots are read at a time, and a third has to wait', async (t) => {
   const { id } = await open(rig);
   await open(rig);
   t.is((await t.throwsAsync<OrchError>(open(rig))).code, 'Overloaded');
-  rig.store.tell<'closeBackup'>({ type: 'closeBackup', id });
+  rig.store.tell<'closeSnapshot'>({ type: 'closeSnapshot', id });
   await t.notThrowsAsync(open(rig));
   t.is((await t.throwsAsync<OrchError>(read(rig, id))).code, 'Refused');
   t.is((await t.throwsAsync<OrchError>(read(rig, 99))).code, 'Refused');
