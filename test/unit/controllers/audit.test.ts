@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { auditActor } from '../../../actors/audit/audit.ts';
 import type { AuditProtocol, AuditRecord } from '../../../actors/audit/protocol.ts';
 import type { Actor } from '../../../runtime/actor.ts';
-import { fakeContext, NO_METRICS } from './fixture.ts';
+import { fakeContext, NO_METRICS } from './fake-context.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 const RECORD: AuditRecord = {

@@ -4,8 +4,9 @@ import { hookChecks } from '../../../actors/controllers/bootstrap-objects.ts';
 import type { ControllersOptions } from '../../../actors/controllers/options.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import type { FakeCluster, Stored } from './fake-cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { DIALECT, defaultOptions, type Fixture, fixture, objectOf, restarted, started } from './fixture.ts';
+import type { Stored } from './stored.ts';
 
 const SLICES = DIALECT.spell('discovery.@group/endpointslices');
 const PRIORITY_CLASSES = DIALECT.spell('scheduling.@group/priorityclasses');
@@ -32,7 +33,7 @@ function isDone(f: Fixture, name: string): boolean | undefined {
   return f.hooks().find((hook) => hook.name === `poststarthook/${name}`)?.done;
 }
 
-function putEndpoints(cluster: FakeCluster, ips: string[]): void {
+function putEndpoints(cluster: Cluster, ips: string[]): void {
   const subsets = [{ addresses: ips.map((ip) => ({ ip })), ports: [{ name: 'https', port: 6443, protocol: 'TCP' }] }];
   const labels = { [DIALECT.spell('endpointslice.@label/skip-mirror')]: 'true' };
   cluster.put(
@@ -42,12 +43,14 @@ function putEndpoints(cluster: FakeCluster, ips: string[]): void {
 }
 
 test('an empty store is given everything, and every hook is done, without time passing', async (t) => {
-  const f = await started();
+  const f = await started(WITH_ROLES);
   t.deepEqual(f.cluster.names('core/namespaces'), NAMESPACES);
   t.deepEqual(f.cluster.names(PRIORITY_CLASSES), ['system-cluster-critical', 'system-node-critical']);
   t.deepEqual(service(f).spec, {
     type: 'ClusterIP',
     clusterIP: '10.0.0.1',
+    clusterIPs: ['10.0.0.1'],
+    ipFamilies: ['IPv4'],
     ipFamilyPolicy: 'SingleStack',
     ports: [{ name: 'https', protocol: 'TCP', port: 443, targetPort: 6443 }],
     sessionAffinity: 'None',
@@ -67,6 +70,7 @@ test('an empty store is given everything, and every hook is done, without time p
   );
 });
 
+const WITH_ROLES: Partial<ControllersOptions> = { isServed: () => true };
 const ROLES_HOOK = 'poststarthook/rbac/bootstrap-roles';
 const PRIORITY_HOOK = 'poststarthook/scheduling/bootstrap-system-priority-classes';
 const OTHER_HOOKS = [
@@ -76,7 +80,7 @@ const OTHER_HOOKS = [
 ];
 
 test('the hooks are those that the health endpoints list', async (t) => {
-  const f = await started();
+  const f = await started(WITH_ROLES);
   const names = f.hooks().map(({ name }) => name);
   t.deepEqual([...names].sort(), [PRIORITY_HOOK, ...OTHER_HOOKS].sort());
   t.deepEqual(names, hookChecks(DIALECT, defaultOptions()));
@@ -104,7 +108,7 @@ test('what is not served is not made, and what waits for nothing else is no hook
 
 test('in the other dialect everything is made under its names', async (t) => {
   const other = DIALECTS.kubernetes;
-  const f = await started({ dialect: other.name });
+  const f = await started({ ...WITH_ROLES, dialect: other.name });
   t.deepEqual(
     f.hooks().filter((hook) => !hook.done),
     [],
@@ -214,7 +218,7 @@ test('a deleted namespace of the system is made again within a minute', async (t
 
 test('a deleted service, endpoints or slice is made again within ten seconds', async (t) => {
   const f = await started();
-  for (const type of ['core/services', 'core/endpoints', SLICES]) f.cluster.remove(type, 'default', BRAND);
+  for (const type of ['core/services', 'core/endpoints', SLICES]) f.cluster.delete(type, 'default', BRAND);
   await f.time.advance(11_000);
   t.is(service(f).spec?.clusterIP, '10.0.0.1');
   t.deepEqual([addresses(f), sliceAddresses(f)], [['192.0.2.7'], ['192.0.2.7']]);
@@ -238,7 +242,10 @@ test('with a node port the service is of type NodePort', async (t) => {
 test('ports and type of the service follow the flags at the next start, the address stays', async (t) => {
   const f = await started();
   const stored = service(f);
-  f.cluster.put('core/services', { ...stored, spec: { ...stored.spec, clusterIP: '10.0.0.9' } });
+  f.cluster.put('core/services', {
+    ...stored,
+    spec: { ...stored.spec, clusterIP: '10.0.0.9', clusterIPs: ['10.0.0.9'] },
+  });
   const g = await restarted(f, { serviceNodePort: 30_443, securePort: 7443 });
   t.like(service(g).spec, { type: 'NodePort', clusterIP: '10.0.0.9' });
   t.like(service(g).spec?.ports, [{ port: 443, targetPort: 7443, nodePort: 30_443 }]);
@@ -300,7 +307,7 @@ test('at shutdown the own address is removed, and others stay', async (t) => {
     cluster.putNamespace('default');
     putEndpoints(cluster, ['198.51.100.1']);
   });
-  await f.actor.stop?.();
+  await f.stop();
   t.deepEqual(addresses(f), ['198.51.100.1']);
   t.deepEqual(sliceAddresses(f), []);
   const writes = f.cluster.writes.length;
@@ -310,8 +317,8 @@ test('at shutdown the own address is removed, and others stay', async (t) => {
 
 test('the address is back after the next start', async (t) => {
   const f = await started();
-  await f.actor.stop?.();
-  t.deepEqual(f.cluster.get('core/endpoints', 'default', BRAND)?.subsets, []);
+  await f.stop();
+  t.deepEqual(addresses(f), []);
   const g = await restarted(f);
   t.deepEqual([addresses(g), sliceAddresses(g)], [['192.0.2.7'], ['192.0.2.7']]);
 });
@@ -319,7 +326,7 @@ test('the address is back after the next start', async (t) => {
 test('a shutdown ends even when nothing can be written any more', async (t) => {
   const f = await started();
   f.cluster.fault = () => new OrchError('ActorDown', 'gone');
-  await f.actor.stop?.();
+  await f.stop();
   t.deepEqual(addresses(f), ['192.0.2.7']);
 });
 

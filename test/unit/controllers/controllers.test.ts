@@ -2,9 +2,8 @@
 import test from 'ava';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { FakeCluster } from './fake-cluster.ts';
+import { Cluster } from './cluster.ts';
 import { DIALECT, fixture, objectOf, started } from './fixture.ts';
-import { VirtualTime } from './virtual-time.ts';
 
 test('it subscribes again, with a growing pause, until the store answers', async (t) => {
   const f = await fixture();
@@ -33,7 +32,9 @@ test('batches that arrive before the present state are applied after it, each on
     });
   });
   f.cluster.putNamespace('before');
+  await f.cluster.settle();
   await f.actor.start?.();
+  await f.time.settle();
   f.cluster.putNamespace('after');
   await f.time.settle();
   answer(undefined);
@@ -49,7 +50,7 @@ test('a lost store is subscribed to anew, and what was missed is seen', async (t
   f.cluster.putNamespace('missed');
   f.cluster.remove('core/serviceaccounts', 'default', 'default');
   await f.time.settle();
-  f.cluster.outbox.length = 0;
+  f.held.length = 0;
   f.deliver(true);
   f.lost();
   await f.time.settle();
@@ -70,8 +71,11 @@ test('a store that restarted is subscribed to anew: it knows no subscribers', as
 
 test('a missing batch is noticed, and the stream begun again', async (t) => {
   const f = await started();
+  f.deliver(false);
   f.cluster.putNamespace('one');
-  f.cluster.outbox.length = 0;
+  await f.time.settle();
+  f.held.length = 0;
+  f.deliver(true);
   f.cluster.putNamespace('two');
   await f.time.settle();
   t.is(f.subscriptions(), 2);
@@ -80,10 +84,14 @@ test('a missing batch is noticed, and the stream begun again', async (t) => {
 
 test('a batch delivered twice changes nothing', async (t) => {
   const f = await started();
+  f.deliver(false);
   f.cluster.putNamespace('one');
-  const batches = [...f.cluster.outbox];
   await f.time.settle();
-  for (const batch of batches) f.batch(batch);
+  const batches = [...f.held];
+  t.true(batches.length > 0);
+  f.deliver(true);
+  await f.time.settle();
+  for (const batch of batches) f.give(batch);
   await f.time.settle();
   t.is(f.subscriptions(), 1);
 });
@@ -118,7 +126,7 @@ test('the answer to a subscription that was given up is ignored', async (t) => {
 
 test('after the stop nothing is heard and nothing is written', async (t) => {
   const f = await started();
-  await f.actor.stop?.();
+  await f.stop();
   const writes = f.cluster.writes.length;
   f.cluster.putNamespace('late');
   await f.time.settle();
@@ -130,8 +138,7 @@ test('after the stop nothing is heard and nothing is written', async (t) => {
 });
 
 test('an object that cannot be read does not keep the rest of the stream away', async (t) => {
-  const time = new VirtualTime();
-  const cluster = new FakeCluster(DIALECT, time.clock);
+  const cluster = await Cluster.start(DIALECT.name);
   const damaged = () => {
     throw new Error('damaged');
   };
@@ -139,10 +146,10 @@ test('an object that cannot be read does not keep the rest of the stream away', 
     cluster.feedFactory(context, storageKeys, (event) =>
       onEvent(event.name === 'broken' ? { ...event, object: damaged } : event),
     );
-  const f = await fixture({}, { cluster, time, feedFactory });
+  const f = await fixture({}, { cluster, feedFactory });
   cluster.putNamespace('broken');
   cluster.putNamespace('whole');
-  cluster.outbox.length = 0;
+  await cluster.settle();
   await f.actor.start?.();
   await f.time.advance(100);
   t.is(cluster.get('core/serviceaccounts', 'broken', 'default'), undefined);

@@ -1,27 +1,18 @@
-// Starts the controllers' actor over a fake cluster and virtual time, and makes objects for tests.
-import { pino } from 'pino';
+// Starts the controllers' actor over a cluster in this process and virtual time, and makes objects for tests.
+import type { WriteRequest } from '../../../actors/admission/protocol.ts';
 import { createControllers } from '../../../actors/controllers/controllers.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
-import type { StoreBatch } from '../../../actors/store/protocol.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
-import type { Actor, ActorContext, Protocol, Ref } from '../../../runtime/actor.ts';
-import type { Metrics, Series } from '../../../runtime/metrics.ts';
-import { FakeCluster, type RecordedWrite, type Stored } from './fake-cluster.ts';
-import { VirtualTime } from './virtual-time.ts';
+import type { Actor, ActorContext, AskOptions, MessageOf } from '../../../runtime/actor.ts';
+import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
+import { whileTimePasses } from '../../../runtime/simulation/simulation.ts';
+import { Cluster, type RecordedWrite } from './cluster.ts';
+import { NO_METRICS } from './fake-context.ts';
+import type { Stored } from './stored.ts';
 
 export const DIALECT = DIALECTS.orch;
-
-const SERIES: Series = { add: () => {}, set: () => {} };
-
-export const NO_METRICS: Metrics = {
-  counter: () => SERIES,
-  gauge: () => SERIES,
-  histogram: () => ({ observe: () => {} }),
-  beforeReading: () => {},
-  reading: () => [],
-};
 
 const AUTHENTICATION = {
   clientCaPem: '',
@@ -56,6 +47,11 @@ const PERSISTED: readonly PersistedType[] = [
   { ...type('apps', 'deployments', 'Deployment'), version: 'v1beta1', apiVersion: 'apps/v1beta1' },
 ];
 
+/** Access rules are many objects, and of interest to few tests. */
+const WITHOUT_ROLES: Pick<ControllersOptions, 'isServed'> = {
+  isServed: ({ group }) => group !== DIALECT.spell('rbac.authorization.@group'),
+};
+
 /** Options as a server without flags has them. */
 export function defaultOptions(): ControllersOptions {
   return {
@@ -79,94 +75,160 @@ export function defaultOptions(): ControllersOptions {
   };
 }
 
-/** A context whose asks are answered by `asks`, by actor and message type. */
-export function fakeContext(
-  time: VirtualTime,
-  ask: (actor: string, message: { readonly type: string }) => Promise<unknown>,
-): ActorContext {
-  const refOf = (kind: string) =>
-    ({ name: kind, ask: (message: { type: string }) => ask(kind, message), tell: () => 'queued' }) as unknown;
-  return {
-    name: 'controllers',
-    index: 0,
-    log: pino({ level: 'silent' }),
-    metrics: NO_METRICS,
-    settings: {},
-    clock: time.clock,
-    timers: time.timers,
-    random: { next: () => 0.5, uuid: () => '', bytes: (count) => new Uint8Array(count) },
-    disk: {
-      readFile: () => Promise.reject(new Error('no disk')),
-      writeFileAtomic: () => Promise.reject(new Error('no disk')),
-      exists: () => Promise.resolve(false),
-      makeDirectory: () => Promise.reject(new Error('no disk')),
-    },
-    ref: <P extends Protocol>(kind: string) => refOf(kind) as Ref<P>,
-    refs: <P extends Protocol>(kind: string) => [refOf(kind) as Ref<P>],
-    refNamed: <P extends Protocol>(name: string) => refOf(name) as Ref<P>,
-    nextRequestNumber: () => 1,
-    threadLocal: (_key, create) => create(),
-    metricsOfAllThreads: () => Promise.resolve([]),
-    crash: (error) => {
-      throw error;
-    },
-  };
+/** The time of a cluster, as a test moves it. */
+interface TestTime {
+  readonly clock: Clock;
+  /** Timers of the actor under test that have not fired. */
+  readonly timersWaiting: number;
+  settle(): Promise<void>;
+  advance(ms: number): Promise<void>;
 }
 
 export interface Fixture {
-  readonly time: VirtualTime;
-  readonly cluster: FakeCluster;
+  readonly time: TestTime;
+  readonly cluster: Cluster;
   readonly actor: Actor<ControllersProtocol>;
   /** Subscriptions asked of the store so far. */
   subscriptions(): number;
   /** Replaces what the store answers to `subscribe`. */
   onSubscribe(answer: () => unknown): void;
-  /** False holds batches back, as a slow thread would. */
+  /** False holds back what the store sends, as a slow thread would. */
   deliver(on: boolean): void;
-  batch(batch: StoreBatch): void;
+  /** What is held back. Emptied, it is lost. */
+  readonly held: StoreMessage[];
+  /** Gives the actor what the store may send. */
+  give(message: StoreMessage): void;
   lost(): void;
   hooks(): readonly HookState[];
   /** Writes so far of one resource, `delete pods` or `update namespaces/status`. */
   writesOf(verbAndResource: string): readonly RecordedWrite[];
+  /** Stops the actor as at shutdown, while time passes. */
+  stop(): Promise<void>;
+  /** Nothing reaches the actor any more, and nothing it does has an effect: its thread has died. */
+  die(): void;
+}
+
+type StoreMessage = Exclude<MessageOf<ControllersProtocol>, { readonly type: 'hooks' }>;
+
+/** Timers that end with an actor's thread. */
+class MortalTimers implements Timers {
+  readonly #timers: Timers;
+  readonly #waiting = new Set<Timer>();
+  #isDead = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  after(delayMs: number, callback: () => void): Timer {
+    const timer = this.#timers.after(delayMs, () => {
+      this.#waiting.delete(timer);
+      callback();
+    });
+    return this.#kept(timer);
+  }
+
+  every(intervalMs: number, callback: () => void): Timer {
+    return this.#kept(this.#timers.every(intervalMs, callback));
+  }
+
+  soon(callback: () => void): void {
+    this.#timers.soon(() => {
+      if (!this.#isDead) callback();
+    });
+  }
+
+  die(): void {
+    this.#isDead = true;
+    for (const timer of this.#waiting) timer.cancel();
+    this.#waiting.clear();
+  }
+
+  #kept(timer: Timer): Timer {
+    this.#waiting.add(timer);
+    const cancel = (): void => {
+      this.#waiting.delete(timer);
+      timer.cancel();
+    };
+    return { cancel };
+  }
 }
 
 /** An actor over a cluster, not started yet. */
 export async function fixture(
   overrides: Partial<ControllersOptions> = {},
-  cluster?: { readonly cluster: FakeCluster; readonly time: VirtualTime; readonly feedFactory?: FeedFactory },
+  among?: { readonly cluster: Cluster; readonly feedFactory?: FeedFactory },
 ): Promise<Fixture> {
-  const time = cluster?.time ?? new VirtualTime();
-  const world = cluster?.cluster ?? new FakeCluster(DIALECT, time.clock);
-  let subscriptions = 0;
-  let isDelivering = true;
-  let subscribe: () => unknown = () => world.subscribe();
-  const context = fakeContext(time, async (actor, message) => {
-    if (actor === 'admission') return world.write(message as never);
-    subscriptions += 1;
-    return subscribe();
-  });
-  const options = { ...defaultOptions(), ...overrides };
-  const actor = createControllers(context, options, cluster?.feedFactory ?? world.feedFactory);
-  const reply = { send: () => {}, fail: () => {} };
-  const batch = (message: StoreBatch) => actor.onMessage({ type: 'storeBatch', ...message }, reply);
-  time.pump = () => {
-    if (!isDelivering || world.outbox.length === 0) return false;
-    for (const message of world.outbox.splice(0)) batch(message);
-    return true;
+  const options = { ...defaultOptions(), ...WITHOUT_ROLES, ...overrides };
+  const cluster = among?.cluster ?? (await Cluster.start(options.dialect));
+  const { context: placed, slot } = cluster;
+  const timers = new MortalTimers(placed.timers);
+  const held: StoreMessage[] = [];
+  let [subscriptions, isDelivering, isDead] = [0, true, false];
+  let subscribe: () => unknown = () => cluster.subscribe();
+  /** Of a dead actor nothing is heard again. */
+  const alive = async <T>(work: Promise<T>): Promise<T> => {
+    const answer = await work.catch((error: unknown) => (isDead ? new Promise<T>(() => {}) : Promise.reject(error)));
+    return isDead ? new Promise<T>(() => {}) : answer;
+  };
+  const admission = placed.ref('admission');
+  const store = placed.ref('store');
+  const refs: Readonly<Record<string, unknown>> = {
+    admission: {
+      ...admission,
+      name: admission.name,
+      ask: ({ type: _type, ...request }: { type: string } & WriteRequest, { deadlineMs }: AskOptions) =>
+        alive(cluster.write(admission, request, deadlineMs)),
+    },
+    store: {
+      name: store.name,
+      tell: store.tell.bind(store),
+      ask: () => {
+        subscriptions += 1;
+        return alive(Promise.resolve().then(subscribe));
+      },
+    },
+  };
+  const context: ActorContext = {
+    ...placed,
+    timers,
+    metrics: NO_METRICS,
+    ref: ((name: string) => refs[name]) as ActorContext['ref'],
+  };
+  const actor = createControllers(context, options, among?.feedFactory ?? cluster.feedFactory);
+  const noReply = { send: () => {}, fail: () => {} };
+  const give = (message: StoreMessage): void => actor.onMessage(message, noReply);
+  slot.onMessage = (message, reply) => {
+    if (message.type === 'hooks') actor.onMessage(message, reply);
+    else if (isDelivering) give(message);
+    else held.push(message);
   };
   return {
-    time,
-    cluster: world,
+    time: {
+      clock: placed.clock,
+      get timersWaiting() {
+        return timers.waiting;
+      },
+      settle: () => cluster.settle(),
+      advance: (ms) => cluster.advance(ms),
+    },
+    cluster,
     actor,
-    batch,
+    held,
+    give,
     subscriptions: () => subscriptions,
     onSubscribe: (answer) => {
       subscribe = answer;
     },
     deliver: (on) => {
       isDelivering = on;
+      if (on) for (const message of held.splice(0)) give(message);
     },
-    lost: () => actor.onMessage({ type: 'storeLost' }, reply),
+    lost: () => give({ type: 'storeLost' }),
     hooks: () => {
       let hooks: readonly HookState[] = [];
       actor.onMessage(
@@ -176,21 +238,26 @@ export async function fixture(
       return hooks;
     },
     writesOf: (verbAndResource) =>
-      world.writes.filter(({ request: { verb, target } }) => {
+      cluster.writes.filter(({ request: { verb, target } }) => {
         const resource = target.subresource === '' ? target.resource : `${target.resource}/${target.subresource}`;
         return `${verb} ${resource}` === verbAndResource;
       }),
+    stop: () => whileTimePasses(cluster.time, actor.stop?.() ?? Promise.resolve()),
+    die: () => {
+      isDead = true;
+      timers.die();
+    },
   };
 }
 
 /** An actor that has taken up the stream and finished what it found to do. */
 export async function started(
   overrides: Partial<ControllersOptions> = {},
-  prepare: (cluster: FakeCluster) => void = () => {},
+  prepare: (cluster: Cluster) => void | Promise<void> = () => {},
 ): Promise<Fixture> {
   const made = await fixture(overrides);
-  prepare(made.cluster);
-  made.cluster.outbox.length = 0;
+  await prepare(made.cluster);
+  await made.cluster.settle();
   await made.actor.start?.();
   await made.time.settle();
   return made;
@@ -198,8 +265,7 @@ export async function started(
 
 /** A second actor over the same cluster, as after the first one's thread died. */
 export async function restarted(before: Fixture, overrides: Partial<ControllersOptions> = {}): Promise<Fixture> {
-  before.cluster.outbox.length = 0;
-  before.time.forget();
+  before.die();
   const made = await fixture(overrides, before);
   await made.actor.start?.();
   await made.time.settle();

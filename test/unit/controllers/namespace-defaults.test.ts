@@ -72,8 +72,9 @@ test('without a certificate no config map is made or touched', async (t) => {
 });
 
 test('a namespace being deleted is given nothing', async (t) => {
-  const f = await started({}, (cluster) => {
+  const f = await started({}, async (cluster) => {
     cluster.putNamespace('shop', [DIALECT.brand, 'example.com/other']);
+    await cluster.settle();
     cluster.delete('core/namespaces', '', 'shop');
   });
   await f.time.advance(60_000);

@@ -1,9 +1,9 @@
-// The namespace controller against a fake cluster: what it deletes, when it gives up the finalizer, and what it says
+// The namespace controller against a cluster in this process: what it deletes, when it gives up the finalizer, and what it says
 // when something stays.
 import test from 'ava';
 import { OrchError } from '../../../runtime/errors.ts';
-import type { Stored } from './fake-cluster.ts';
 import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
+import type { Stored } from './stored.ts';
 
 const NAMESPACE = 'core/namespaces';
 
@@ -53,6 +53,7 @@ test('an empty namespace is finalized at once', async (t) => {
   const f = await started({ caPem: '' });
   f.cluster.fault = ({ target }) => (target.resource === 'serviceaccounts' ? new Error('none today') : undefined);
   f.cluster.putNamespace('bare');
+  await f.time.settle();
   f.cluster.delete(NAMESPACE, '', 'bare');
   await f.time.settle();
   t.is(f.cluster.get(NAMESPACE, '', 'bare'), undefined);
@@ -228,6 +229,7 @@ test('a namespace changed meanwhile is finalized in its newest form', async (t) 
   const f = await shop();
   f.deliver(false);
   f.cluster.delete(NAMESPACE, '', 'shop');
+  await f.time.settle();
   for (const type of ['core/secrets', 'apps/deployments', 'core/services', 'core/serviceaccounts', 'core/configmaps'])
     for (const name of f.cluster.names(type)) {
       const [namespace = '', short = ''] = name.split('/');

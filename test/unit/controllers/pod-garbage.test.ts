@@ -1,15 +1,15 @@
 // The pod garbage collector: pods of nodes that are gone, and terminating pods that no node agent will ever end.
 import test from 'ava';
-import type { FakeCluster } from './fake-cluster.ts';
+import type { Cluster } from './cluster.ts';
 import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 
 const LEASES = DIALECT.spell('coordination.@group/leases');
 
-function putPod(cluster: FakeCluster, name: string, nodeName: string): void {
+function putPod(cluster: Cluster, name: string, nodeName: string): void {
   cluster.put('core/pods', objectOf('Pod', 'default', name, { spec: { nodeName, terminationGracePeriodSeconds: 30 } }));
 }
 
-function putNode(cluster: FakeCluster, name: string, conditions: Record<string, string>[] = []): void {
+function putNode(cluster: Cluster, name: string, conditions: Record<string, string>[] = []): void {
   cluster.put('core/nodes', objectOf('Node', '', name, { status: { conditions } }));
 }
 
@@ -82,7 +82,7 @@ test('a terminating pod on a node made by hand goes when its grace has passed', 
   t.deepEqual(pods(f), ['default/other']);
 });
 
-const AGENTS: readonly [title: string, prepare: (cluster: FakeCluster) => void][] = [
+const AGENTS: readonly [title: string, prepare: (cluster: Cluster) => void][] = [
   [
     'has reported Ready',
     (cluster) => putNode(cluster, 'n1', [{ type: 'Ready', lastHeartbeatTime: '2026-01-01T00:00:00Z' }]),
@@ -160,7 +160,8 @@ test('a pod that another of the same name has replaced is left alone', async (t)
 test('a pod that only finalizers hold is not deleted over and over', async (t) => {
   const f = await started({}, (cluster) => {
     putNode(cluster, 'n1');
-    const pod = objectOf('Pod', 'default', 'p', { spec: { nodeName: 'n1' } });
+    const spec = { nodeName: 'n1', terminationGracePeriodSeconds: 30 };
+    const pod = objectOf('Pod', 'default', 'p', { spec });
     cluster.put('core/pods', { ...pod, metadata: { ...pod.metadata, finalizers: ['example.com/wait'] } });
   });
   f.cluster.delete('core/pods', 'default', 'p');

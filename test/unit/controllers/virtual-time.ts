@@ -14,8 +14,6 @@ export class VirtualTime {
   #elapsedMs = 0;
   #scheduled: Scheduled[] = [];
   #soon: (() => void)[] = [];
-  /** Called before each look at what is due; true when it did something. */
-  pump: () => boolean = () => false;
 
   readonly clock: Clock = {
     nowMs: () => WALL_START_MS + this.#elapsedMs,
@@ -48,8 +46,7 @@ export class VirtualTime {
       const soon = this.#soon;
       this.#soon = [];
       for (const callback of soon) callback();
-      const pumped = this.pump();
-      idleRounds = soon.length > 0 || pumped ? 0 : idleRounds + 1;
+      idleRounds = soon.length > 0 ? 0 : idleRounds + 1;
     }
   }
 

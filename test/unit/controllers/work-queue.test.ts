@@ -3,7 +3,7 @@ import test from 'ava';
 import type { Controller, Due, Plan, Write } from '../../../actors/controllers/controller.ts';
 import { WorkQueue } from '../../../actors/controllers/work-queue.ts';
 import { Writer } from '../../../actors/controllers/writer.ts';
-import { fakeContext } from './fixture.ts';
+import { fakeContext } from './fake-context.ts';
 import { VirtualTime } from './virtual-time.ts';
 
 function write(name: string): Write {
