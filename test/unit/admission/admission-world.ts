@@ -215,8 +215,8 @@ export class AdmissionWorld {
           type: 'write',
           verb,
           target: { group, version, resource, subresource, namespace, name },
-          // Nobody else may grant roles without the auth actor, which is not here.
-          user: { name: 'tester', uid: '', groups: ['system:masters'], extra: {} },
+          // Without the auth actor, which is not here, only a superuser may grant anything.
+          user: { name: 'tester', uid: '', groups: group.startsWith('rbac.') ? ['system:masters'] : [], extra: {} },
           userAgent: 'test',
           parameters,
           contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
