@@ -1,0 +1,78 @@
+// Aggregated cluster roles: their rules are those of the roles that their selectors match, and follow them.
+import test from 'ava';
+import type { Cluster } from './cluster.ts';
+import { DIALECT, type Fixture, started } from './fixture.ts';
+import type { Loose } from './stored.ts';
+
+const GROUP = DIALECT.spell('rbac.authorization.@group');
+const ROLES = `${GROUP}/clusterroles`;
+
+const rule = (resource: string): Loose => ({ apiGroups: [''], resources: [resource], verbs: ['get'] });
+
+interface Role {
+  readonly labels?: Record<string, string>;
+  readonly reads?: readonly string[];
+  /** Labels of roles that it sums up: any of these. */
+  readonly sums?: readonly Record<string, string>[];
+}
+
+function put(cluster: Cluster, name: string, { labels = {}, reads = [], sums }: Role): void {
+  cluster.put(ROLES, {
+    apiVersion: `${GROUP}/v1`,
+    kind: 'ClusterRole',
+    metadata: { name, labels },
+    rules: reads.map(rule),
+    ...(sums === undefined
+      ? {}
+      : { aggregationRule: { clusterRoleSelectors: sums.map((matchLabels) => ({ matchLabels })) } }),
+  });
+}
+
+function readBy(f: Fixture, name: string): string[] {
+  const rules = (f.cluster.get(ROLES, '', name)?.rules ?? []) as { resources: string[] }[];
+  return rules.flatMap(({ resources }) => resources);
+}
+
+/** `sum` has the roles of tier a or b; `other` is of neither. */
+function populate(cluster: Cluster): void {
+  put(cluster, 'sum', { sums: [{ tier: 'a' }, { tier: 'b' }], labels: { tier: 'a' }, reads: ['stale'] });
+  put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods', 'secrets'] });
+  put(cluster, 'two', { labels: { tier: 'b' }, reads: ['secrets', 'nodes'] });
+  put(cluster, 'other', { labels: { tier: 'c' }, reads: ['events'] });
+}
+
+test('a sum has each rule of the roles it selects once, in the order of their names, and none of its own', async (t) => {
+  const f = await started({}, populate);
+  t.deepEqual(readBy(f, 'sum'), ['pods', 'secrets', 'nodes']);
+  t.deepEqual(readBy(f, 'other'), ['events']);
+  t.is(f.writesOf('update clusterroles').length, 1);
+});
+
+test('a sum follows the roles it selects, as they come, change and go', async (t) => {
+  const f = await started({}, populate);
+  put(f.cluster, 'other', { labels: { tier: 'b' }, reads: ['events'] });
+  await f.time.settle();
+  t.deepEqual(readBy(f, 'sum'), ['pods', 'secrets', 'events', 'nodes']);
+  f.cluster.delete(ROLES, '', 'one');
+  await f.time.settle();
+  t.deepEqual(readBy(f, 'sum'), ['events', 'secrets', 'nodes']);
+  put(f.cluster, 'two', { labels: {}, reads: ['secrets', 'nodes'] });
+  await f.time.settle();
+  t.deepEqual(readBy(f, 'sum'), ['events']);
+});
+
+test('a role that sums nothing up is left alone, and a sum that is right is not written', async (t) => {
+  const f = await started({}, (cluster) => {
+    put(cluster, 'sum', { sums: [{ tier: 'a' }], reads: ['pods'] });
+    put(cluster, 'one', { labels: { tier: 'a' }, reads: ['pods'] });
+    put(cluster, 'plain', { reads: ['nodes'] });
+  });
+  t.is(f.writesOf('update clusterroles').length, 0);
+  t.deepEqual(readBy(f, 'plain'), ['nodes']);
+});
+
+test('a sum is written in the name of the API server, who may give what it holds', async (t) => {
+  const f = await started({}, populate);
+  const [write] = f.writesOf('update clusterroles');
+  t.like(write?.request.user, { name: 'system:apiserver', groups: ['system:masters'] });
+});
