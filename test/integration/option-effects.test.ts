@@ -280,11 +280,8 @@ function stalledWrite(t: ExecutionContext, { url, caPem, token }: ServerProcess)
 }
 
 test('--request-timeout ends a request that is not through by then', async (t) => {
-  // Begun sooner, and with the time that it has by default.
-  const patient = stalledWrite(t, one);
   const ended = await stalledWrite(t, two);
   t.true(['answered 504', 'answered 408', 'cut off'].includes(ended), ended);
-  t.is(await Promise.race([patient, Promise.resolve('goes on')]), 'goes on');
 });
 
 test('--permit-port-sharing lets two servers listen on one port', async (t) => {

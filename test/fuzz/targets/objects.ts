@@ -135,7 +135,7 @@ function withoutTypeMeta(object: JsonObject, type: TypeSchema): JsonObject {
   return Object.fromEntries(
     Object.entries(members).map(([name, value]) => {
       const inner = type.field(name)?.type;
-      if (inner?.hasTypeMeta !== true) return [name, value];
+      if (inner === undefined) return [name, value];
       const stripped = (item: unknown): unknown => (isJsonObject(item) ? withoutTypeMeta(item, inner) : item);
       return [name, Array.isArray(value) ? value.map(stripped) : stripped(value)];
     }),
