@@ -6,6 +6,7 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
@@ -34,6 +35,8 @@ export interface ServerSettings {
   readonly startedWallMs: number;
   /** Pods that name it are bound here; blank where there is no scheduler. */
   readonly schedulerName: string;
+  /** Absent: the scheduler's defaults. */
+  readonly schedulerConfiguration?: SchedulerConfiguration;
 }
 
 /** What the keys of stored objects begin with. */

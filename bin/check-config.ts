@@ -4,7 +4,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
-import type { ServerOptions } from '../config/options.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
@@ -13,6 +13,8 @@ import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
 import { policyText } from './policy-file.ts';
+import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
+import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { encryptionOf, fileTokens } from './server-settings.ts';
 import { checkServiceAccountKeys } from './service-accounts.ts';
@@ -26,6 +28,7 @@ type Check = (options: ServerOptions, program: ServerProgram) => unknown;
 const CHECKS: readonly Check[] = [
   (options) => registryFor({ dialect: options.apiDialect, options }),
   (options, program) => serverPlan(program, options),
+  (options, program) => program === 'up' && schedulerProfiles(options as UpOptions),
   (options) => fileTokens(options),
   (options) => policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
   (options) => encryptionOf(options),
@@ -36,6 +39,12 @@ const CHECKS: readonly Check[] = [
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];
+
+/** Plug-ins of the operator's own are not loaded. */
+function schedulerProfiles(options: UpOptions): void {
+  const configuration = schedulerConfiguration(options);
+  if (configuration.pluginModules.length === 0) profilesOf(configuration, DIALECTS[options.apiDialect]);
+}
 
 /** Throws unless a server could write there, in a folder that it may have to make first. */
 function requireFolder(folder: string, option: string): void {

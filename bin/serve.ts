@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
-import type { ServerOptions } from '../config/options.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { LogOptions } from '../runtime/log.ts';
@@ -17,6 +17,7 @@ import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
 import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
 import { type Systemd, systemd } from './systemd.ts';
@@ -52,6 +53,8 @@ export async function serve(
   }
   const { options, warnings, standing } = parsed;
   for (const warning of warnings) warn(warning);
+  const ignored = program === 'up' ? ignoredFlags((options as UpOptions).config, parsed.given) : undefined;
+  if (ignored !== undefined) warn(ignored);
   registryFor({ dialect: options.apiDialect, options });
   const { plan, schedulerName } = serverPlan(program, options);
   for (const warning of plan.warnings) warn(warning);

@@ -7,13 +7,14 @@ import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/aut
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
-import type { ServerOptions } from '../config/options.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
 import { authMethods, clientAuthorities } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
+import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { buildInfo } from './version.ts';
 
@@ -61,6 +62,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName,
+    ...(schedulerName === '' ? {} : { schedulerConfiguration: schedulerConfiguration(options as UpOptions) }),
   };
   return { settings, kubeconfig, url };
 }

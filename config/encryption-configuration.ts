@@ -2,6 +2,7 @@
 // with the path of what is wrong. Never says what a secret is. Reading the file is bin/encryption-file.ts's work.
 
 import { parseDurationMs } from '../values/duration.ts';
+import { ConfigurationError } from './configuration-section.ts';
 import type { Dialect } from './dialect.ts';
 
 /** Providers that encrypt with keys of the file. */
@@ -32,14 +33,6 @@ export interface ResourceEncryption {
   /** `secrets`, `deployments.apps`. */
   readonly resources: readonly string[];
   readonly providers: readonly EncryptionProvider[];
-}
-
-/** What is wrong with a file, as `resources[0].providers[1].aescbc.keys[0].secret: …`. */
-export class ConfigurationError extends Error {
-  constructor(path: string, problem: string) {
-    super(path === '' ? problem : `${path}: ${problem}`);
-    this.name = 'ConfigurationError';
-  }
 }
 
 const KEY_BYTES: Readonly<Record<KeyedKind, readonly number[]>> = {

@@ -10,6 +10,12 @@ import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { SchedulingCore } from './core/scheduling-core.ts';
 import { WaitingPods } from './core/waiting-pods.ts';
+import type { SchedulerConfiguration } from './configuration/configuration.ts';
+import { defaultConfiguration } from './configuration/defaults.ts';
+import { profilesOf } from './configuration/profiles.ts';
+import { QUEUE_DEFAULTS } from './core/queue.ts';
+import { loadOwnPlugins, type MakeOwnPlugin } from './driver/own-plugins.ts';
+import type { Profile } from './framework/framework.ts';
 import { admissionPort } from './driver/admission-port.ts';
 import { BestEffortWrites } from './driver/best-effort-writes.ts';
 import type { ClusterPort } from './driver/cluster-port.ts';
@@ -20,19 +26,15 @@ import { Preemptor } from './driver/preemptor.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './driver/scheduler-metrics.ts';
 import { type LoopLimits, SchedulingLoop } from './driver/scheduling-loop.ts';
 import { SCHEDULER_FACTS } from './facts.ts';
-import { defaultProfile } from './framework/profile.ts';
 import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
 import { SCHEDULER_SETTINGS } from './settings.ts';
 
 export interface SchedulerOptions {
   readonly dialect: Dialect;
-  /** The pods whose spec.schedulerName this is are ours (SPEC.md `--scheduler-name`). */
-  readonly schedulerName?: string;
-  /** Stop looking for nodes when this share of them is feasible; 0, the default, adapts to the size of the cluster. */
-  readonly percentageOfNodesToScore?: number;
+  /** Absent: the defaults. */
+  readonly configuration?: SchedulerConfiguration;
 }
 
-const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 const PODS = 'core/pods';
 const NODES = 'core/nodes';
 
@@ -45,34 +47,20 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   readonly #eventWrites: BestEffortWrites;
   readonly #conditionWrites: BestEffortWrites;
 
-  constructor(context: ActorContext, options: SchedulerOptions, feedFactory: FeedFactory) {
+  constructor(context: ActorContext, { dialect, profiles, configuration }: SchedulerParts, feedFactory: FeedFactory) {
     const settings: Settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<Settings>) };
-    const component = options.schedulerName ?? DEFAULT_SCHEDULER_NAME;
+    const { percentageOfNodesToScore, podInitialBackoffMs, podMaxBackoffMs } = configuration;
     this.#core = new SchedulingCore({
-      profiles: [defaultProfile(options.dialect, component)],
+      profiles,
       random: context.random,
-      dialect: options.dialect,
-      percentageOfNodesToScore: options.percentageOfNodesToScore ?? 0,
+      dialect,
+      percentageOfNodesToScore,
+      queue: { ...QUEUE_DEFAULTS, backoffInitialMs: podInitialBackoffMs, backoffMaxMs: podMaxBackoffMs },
     });
     const metrics = schedulerMetrics(context.metrics, this.#core);
-    const { clock, timers } = context;
-    this.#eventWrites = new BestEffortWrites(
-      { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax },
-      timers,
-      metrics.eventsDropped,
-      metrics.eventsFailed,
-    );
-    this.#conditionWrites = new BestEffortWrites(
-      {
-        inFlightMax: settings.conditionsInFlightMax,
-        queuedMax: settings.conditionsQueuedMax,
-        pace: new Pace({ perSecond: settings.conditionsPerSecondMax, burst: settings.conditionsBurst }, clock),
-      },
-      timers,
-      metrics.statusWritesDropped,
-      metrics.statusWritesFailed,
-    );
-    const port = admissionPort(context.ref('admission'), options.dialect, component);
+    this.#eventWrites = eventWrites(context, metrics, settings);
+    this.#conditionWrites = conditionWrites(context, metrics, settings);
+    const port = admissionPort(context.ref('admission'), dialect, profiles[0]!.schedulerName);
     this.#loop = this.#makeLoop(context, port, metrics, settings);
     const storageKeys = [PODS, NODES, ...this.#core.cluster.objects.storageKeys];
     this.#follower = new FeedFollower(context, storageKeys, feedFactory, this.#listener(context));
@@ -165,6 +153,18 @@ export class Scheduler implements Actor<SchedulerProtocol> {
   }
 }
 
+function eventWrites(context: ActorContext, metrics: SchedulerMetrics, settings: Settings): BestEffortWrites {
+  const limits = { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax };
+  return new BestEffortWrites(limits, context.timers, metrics.eventsDropped, metrics.eventsFailed);
+}
+
+function conditionWrites(context: ActorContext, metrics: SchedulerMetrics, settings: Settings): BestEffortWrites {
+  const { conditionsPerSecondMax: perSecond, conditionsBurst: burst } = settings;
+  const pace = new Pace({ perSecond, burst }, context.clock);
+  const limits = { inFlightMax: settings.conditionsInFlightMax, queuedMax: settings.conditionsQueuedMax, pace };
+  return new BestEffortWrites(limits, context.timers, metrics.statusWritesDropped, metrics.statusWritesFailed);
+}
+
 function applyEvent(core: SchedulingCore, event: FeedEvent, nowMs: number): void {
   const deleted = event.type === 'delete';
   if (event.storageKey === PODS) {
@@ -177,13 +177,52 @@ function applyEvent(core: SchedulingCore, event: FeedEvent, nowMs: number): void
   else core.setObject(event.storageKey, event.namespace, event.name, event.object());
 }
 
+/** What is known when the actor is made: profiles that need modules of the operator's are made when it starts. */
+interface SchedulerParts {
+  readonly dialect: Dialect;
+  readonly profiles: readonly Profile[];
+  readonly configuration: SchedulerConfiguration;
+}
+
+/** The actor until its plug-ins are loaded, which its mailbox waits for. */
+class LoadingScheduler implements Actor<SchedulerProtocol> {
+  readonly #load: () => Promise<Scheduler>;
+  #loaded: Scheduler | undefined;
+
+  constructor(load: () => Promise<Scheduler>) {
+    this.#load = load;
+  }
+
+  onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {
+    this.#loaded?.onMessage(message, reply);
+  }
+
+  async start(): Promise<void> {
+    this.#loaded = await this.#load();
+    await this.#loaded.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loaded?.stop();
+  }
+
+  peerRestarted(name: string): void {
+    this.#loaded?.peerRestarted(name);
+  }
+}
+
 /** Makes the actor. `feedFactory` stands in for the thread's slabs in tests. */
 export function createScheduler(
   context: ActorContext,
   options: SchedulerOptions,
   feedFactory: FeedFactory = feedOfThread,
-): Scheduler {
-  return new Scheduler(context, options, feedFactory);
+): Actor<SchedulerProtocol> {
+  const { dialect, configuration = defaultConfiguration(dialect) } = options;
+  const { pluginModules } = configuration;
+  const make = (own?: ReadonlyMap<string, MakeOwnPlugin>) =>
+    new Scheduler(context, { dialect, configuration, profiles: profilesOf(configuration, dialect, own) }, feedFactory);
+  if (pluginModules.length === 0) return make();
+  return new LoadingScheduler(async () => make(await loadOwnPlugins(pluginModules)));
 }
 
 export const schedulerActor: ActorDefinition<SchedulerOptions> = {

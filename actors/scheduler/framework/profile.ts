@@ -6,13 +6,13 @@ import type { FilterPlugin, Plugin, Profile, ScorePlugin } from './framework.ts'
 import { PLUGIN_ARGS, type PluginArgs } from './plugin-args.ts';
 import { type AnyPlugin, type ExtensionPoint, PLUGINS } from './plugin-table.ts';
 
-interface ProfileParts {
+export interface ProfileParts {
   readonly schedulerName: string;
   readonly sets: PluginSets;
   readonly args: PluginArgs;
   readonly dialect: Dialect;
-  /** Plug-ins of the operator's own, by name. */
-  readonly own?: ReadonlyMap<string, AnyPlugin>;
+  /** Makes the plug-ins of the operator's own. */
+  readonly own?: (name: string) => AnyPlugin | undefined;
 }
 
 /** What a plug-in must have to run at a point. PreFilter and Filter are one method, and so are PreScore and Score. */
@@ -31,12 +31,12 @@ const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
 };
 
 /** Throws an Error that says what is wrong with the sets. */
-function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
+export function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
   const made = new Map<string, AnyPlugin>();
   const named = (name: string): AnyPlugin => {
     let plugin = made.get(name);
     if (plugin === undefined) {
-      plugin = own?.get(name) ?? PLUGINS.get(name)?.create(args, dialect);
+      plugin = PLUGINS.get(name)?.create(args, dialect) ?? own?.(name);
       if (plugin === undefined) throw new Error(`there is no plug-in ${name}`);
       made.set(name, plugin);
     }
