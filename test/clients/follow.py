@@ -61,7 +61,9 @@ class Follower(threading.Thread):
 
     def watch(self):
         watching = watch.Watch()
+        # A watch that says nothing for so long is asked for again, as controllers do: what it missed comes then.
         options = dict(self.selection, resource_version=self.version, allow_watch_bookmarks=True)
+        options["_request_timeout"] = PATIENCE_SECONDS
         for event in watching.stream(self.method, **options):
             metadata = event["raw_object"]["metadata"]
             self.apply(event["type"], metadata)
