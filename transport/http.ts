@@ -166,6 +166,11 @@ export interface ListenerOptions {
   readonly sharedPort: boolean;
   /** HTTP/2 streams, and so watches, that one connection may have open (`node` listener only); absent: its default. */
   readonly streamsPerConnectionMax?: number;
+  /**
+   * Asked at each HTTP/2 request. True: its connection gets a GOAWAY and ends when its streams have, so that the client opens
+   * another, and perhaps meets another server.
+   */
+  readonly sendsAway?: () => boolean;
   readonly handler: RequestHandler;
   /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
   readonly onError?: (error: unknown) => void;

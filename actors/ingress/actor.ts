@@ -28,6 +28,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     tls: settings.tls,
     identityHeaders: identityHeadersOf(settings),
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
+    goawayChance: options.goawayChance,
     connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,
     compressesAnswers: gates.enabled('APIResponseCompression'),
     sharedPort: options.permitPortSharing || context.refs('ingress').length > 1,

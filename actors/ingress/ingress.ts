@@ -59,6 +59,8 @@ export interface IngressOptions {
   readonly sharedPort: boolean;
   /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
   readonly streamsPerConnectionMax: number;
+  /** Share of HTTP/2 requests whose connection is sent away; 0: none. */
+  readonly goawayChance: number;
   /** Of one client connection, for long-running answers; 0: no limit. */
   readonly connectionBytesPerSecondMax: number;
   /** Long answers are compressed for clients that take gzip. */
@@ -160,7 +162,9 @@ class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, streamsPerConnectionMax, listener, openListener } = this.#options;
+    const { host, port, tls, sharedPort, streamsPerConnectionMax, goawayChance, listener, openListener } =
+      this.#options;
+    const { random } = this.#context;
     const opened = await openListener(
       listener,
       {
@@ -171,6 +175,7 @@ class Ingress implements Actor<IngressProtocol> {
         idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
         sharedPort,
         ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
+        ...(goawayChance === 0 ? {} : { sendsAway: () => random.next() < goawayChance }),
         handler: (request, response) => {
           void this.#pipeline.serve(request, response);
         },

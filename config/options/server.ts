@@ -266,6 +266,6 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '0',
     bounds: [0, 0.02],
     description: 'Share of HTTP/2 requests answered with GOAWAY so that clients spread again; 0 for none.',
-    effect: ['not in force', 'no GOAWAY is sent'],
+    effect: ['in force', 'HTTP/2 connections end when their streams have, and clients open others'],
   },
 ]);

@@ -1,7 +1,7 @@
 // What the listener promises to the ingress, tried by HTTP/2 on Node's own server.
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import test, { type ExecutionContext } from 'ava';
-import type { Listener, RequestHandler } from '../../transport/http.ts';
+import type { Listener, ListenerOptions, RequestHandler } from '../../transport/http.ts';
 import { openNodeListener } from '../../transport/node/listener.ts';
 import { eventually } from './listener-client.ts';
 import {
@@ -20,7 +20,7 @@ function http2Test(
   title: string,
   handler: RequestHandler,
   run: (t: ExecutionContext, session: ClientHttp2Session, listener: Listener) => Promise<void>,
-  change: { headerBytesMax?: number; idleTimeoutSeconds?: number } = {},
+  change: Partial<Pick<ListenerOptions, 'headerBytesMax' | 'idleTimeoutSeconds' | 'sendsAway'>> = {},
 ): void {
   test.serial(`node by HTTP/2: ${title}`, async (t) => {
     const listener = await openNodeListener(await listenerOptions(true, handler, change));
@@ -343,4 +343,43 @@ http2Test(
     await closed;
   },
   { idleTimeoutSeconds: 1 },
+);
+
+/** The connection is sent away with its second request. */
+function sentAwayOnce(): () => boolean {
+  let asked = 0;
+  return () => {
+    asked += 1;
+    return asked === 2;
+  };
+}
+
+let endWatch = (): void => {};
+
+http2Test(
+  'a connection that is sent away gets a GOAWAY, answers what it has, and ends with its last stream',
+  (request, response) => {
+    if (request.path === '/watch') {
+      response.start(200, JSON_HEADERS);
+      response.write(Buffer.from('a'));
+      endWatch = () => response.end(Buffer.from('z'));
+      return;
+    }
+    response.respond(200, JSON_HEADERS, '{}');
+  },
+  async (t, session) => {
+    const goaway = new Promise<number>((resolve) => session.once('goaway', resolve));
+    const closed = new Promise<void>((resolve) => session.once('close', resolve));
+    const watch = session.request({ ':path': '/watch' });
+    const rest = answerOf(watch);
+    await new Promise((resolve) => watch.once('response', resolve));
+    const { headers } = await answerOf(session.request({ ':path': '/get' }));
+    t.is(headers[':status'], 200);
+    t.is(await goaway, constants.NGHTTP2_NO_ERROR);
+    t.false(watch.closed);
+    endWatch();
+    t.is((await rest).body.toString(), 'az');
+    await closed;
+  },
+  { sendsAway: sentAwayOnce() },
 );

@@ -2,6 +2,7 @@
 // `one` and `two` have each option otherwise, so that each shows what the other would be without.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { request as startRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +48,7 @@ test.before(async () => {
           '50ms',
         ],
         ...['--orchlet-port', String(agent.port), '--orchlet-preferred-address-types', 'InternalIP,Hostname'],
-        ...['--orchlet-permit-loopback', '--placement', 'single'],
+        ...['--orchlet-permit-loopback', '--placement', 'single', '--goaway-chance', '0.02'],
       ],
     }),
     startServer(scope, {
@@ -282,6 +283,27 @@ function stalledWrite(t: ExecutionContext, { url, caPem, token }: ServerProcess)
 test('--request-timeout ends a request that is not through by then', async (t) => {
   const ended = await stalledWrite(t, two);
   t.true(['answered 504', 'answered 408', 'cut off'].includes(ended), ended);
+});
+
+test('--goaway-chance sends HTTP/2 connections away now and then', async (t) => {
+  const session = connectHttp2(one.url, { ca: one.caPem });
+  t.teardown(() => session.destroy());
+  let isSentAway = false;
+  session.on('error', () => {});
+  session.on('goaway', () => {
+    isSentAway = true;
+  });
+  await eventually(
+    async () => {
+      if (isSentAway || session.closed) return;
+      const stream = session.request({ ':path': '/version' });
+      stream.on('error', () => {});
+      stream.resume().end();
+      await once(stream, 'close');
+    },
+    () => isSentAway,
+  );
+  t.true(isSentAway);
 });
 
 test('--permit-port-sharing lets two servers listen on one port', async (t) => {

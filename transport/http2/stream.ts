@@ -7,10 +7,10 @@ import type { NativeResponse } from '../node/response.ts';
 type ServeStream = (source: RequestSource, response: Http2Response) => void;
 
 /**
- * Serves the server's HTTP/2 streams. To be called when its listener for HTTP/1.1 requests is attached: it replaces what
+ * Serves the server's HTTP/2 streams; `sendsAway` as in ListenerOptions. To be called when its listener for HTTP/1.1 requests is attached: it replaces what
  * Node adds for streams there.
  */
-export function handleStreams(server: Http2SecureServer, serve: ServeStream): void {
+export function handleStreams(server: Http2SecureServer, serve: ServeStream, sendsAway?: () => boolean): void {
   server.removeAllListeners('stream');
   // Typed without the raw headers, which come all the same.
   const onStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw?: string[]): void => {
@@ -20,6 +20,7 @@ export function handleStreams(server: Http2SecureServer, serve: ServeStream): vo
     if (method === 'CONNECT') response.refuse(405);
     else if (headers.expect !== undefined && !response.meets(headers.expect)) response.refuse(417);
     else serve(sourceOf(stream, method, headers[':path'], raw ?? []), response);
+    if (sendsAway?.() === true) stream.session?.close();
   };
   server.on('stream', onStream);
 }

@@ -66,7 +66,11 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   if ('setSecureContext' in server && options.tls !== undefined) {
     const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
     (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
-    handleStreams(server as Http2SecureServer, (source, response) => serveStream(source, response, options, scope));
+    handleStreams(
+      server as Http2SecureServer,
+      (source, response) => serveStream(source, response, options, scope),
+      options.sendsAway,
+    );
     server.on('sessionError', () => {});
     server.on('tlsClientError', () => {});
   }
