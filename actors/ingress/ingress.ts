@@ -180,7 +180,11 @@ class Ingress implements Actor<IngressProtocol> {
           void this.#pipeline.serve(request, response);
         },
       },
-      { clientCertificates: tls?.clientCaPem !== undefined, http2: false },
+      {
+        clientCertificates: tls?.clientCaPem !== undefined,
+        // What these are about is spoken there alone.
+        http2: goawayChance > 0 || streamsPerConnectionMax > 0,
+      },
     );
     this.#listener = opened.listener;
     // Stopped while it was opening: nobody else would close it, and the thread cannot end with it open.

@@ -7,8 +7,8 @@ import type { NativeResponse } from '../node/response.ts';
 type ServeStream = (source: RequestSource, response: Http2Response) => void;
 
 /**
- * Serves the server's HTTP/2 streams; `sendsAway` as in ListenerOptions. To be called when its listener for HTTP/1.1 requests is attached: it replaces what
- * Node adds for streams there.
+ * Serves the server's HTTP/2 streams; `sendsAway` as in ListenerOptions. To be called when its listener for HTTP/1.1 requests
+ * is attached: it replaces what Node adds for streams there.
  */
 export function handleStreams(server: Http2SecureServer, serve: ServeStream, sendsAway?: () => boolean): void {
   server.removeAllListeners('stream');
