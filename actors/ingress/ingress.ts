@@ -259,7 +259,8 @@ class Ingress implements Actor<IngressProtocol> {
     }
     const bodyType = type.subresources.get(subresource) ?? type;
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
-    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? 'object', bodyType, source);
+    const single = verb === 'create' && !type.persisted ? 'review' : 'object';
+    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? single, bodyType, source);
     if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
     if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);

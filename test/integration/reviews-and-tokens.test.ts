@@ -356,3 +356,17 @@ test('a key file that is of no use stops the start, and is named', async (t) => 
     t.regex(failed?.stderr ?? '', problem);
   }
 });
+
+test('there is no Table of a review: 406, or plain where that is accepted as well', async (t) => {
+  const { client } = server();
+  const table = 'application/json;as=Table;v=v1;g=meta.orch.io';
+  const body = { spec: { resourceAttributes: { verb: 'get', resource: 'pods' } } };
+  const review = (accept: string): Promise<Answer> =>
+    client.request('POST', `${AUTHORIZATION}/selfsubjectaccessreviews`, { body, headers: { accept } });
+  const refused = await review(table);
+  t.is(refused.status, 406);
+  t.is(refused.json.reason, 'NotAcceptable');
+  const plain = await review(`${table},application/json`);
+  t.is(plain.status, 201);
+  t.is(plain.json.kind, 'SelfSubjectAccessReview');
+});

@@ -39,12 +39,16 @@ export interface Representation extends Encoded {
   readonly renderer: Renderer;
 }
 
-/** What an answer is about. A document is neither object nor list, and has one shape. */
-export type AnswerClass = 'document' | 'object' | 'list' | 'watch';
+/**
+ * What an answer is about. A document is neither object nor list, and has one shape; a review is an object that is not
+ * stored, of which there is no Table.
+ */
+export type AnswerClass = 'document' | 'object' | 'review' | 'list' | 'watch';
 
 const TRANSFORMS: Readonly<Record<AnswerClass, readonly TransformKind[]>> = {
   document: [],
   object: ['Table', 'PartialObjectMetadata'],
+  review: ['PartialObjectMetadata'],
   list: ['Table', 'PartialObjectMetadataList'],
   watch: ['Table', 'PartialObjectMetadata'],
 };
@@ -170,7 +174,13 @@ export class Representations {
       transforms: TRANSFORMS[answer],
       isWatch: answer === 'watch',
     });
-    return { document: offer('document'), object: offer('object'), list: offer('list'), watch: offer('watch') };
+    return {
+      document: offer('document'),
+      object: offer('object'),
+      review: offer('review'),
+      list: offer('list'),
+      watch: offer('watch'),
+    };
   }
 }
 
