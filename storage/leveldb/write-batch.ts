@@ -25,3 +25,9 @@ export function readWriteBatch(record: Buffer): Entry[] | undefined {
   }
   return at === record.length ? entries : undefined;
 }
+
+/** The key of a batch's first write, which is all that is read of it; undefined where that is no value. */
+export function firstPut(record: Buffer): string | undefined {
+  if (record[HEADER_BYTES] !== VALUE) return undefined;
+  return readBytes(record, HEADER_BYTES + 1)?.[0].toString('utf8');
+}
