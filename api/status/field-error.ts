@@ -1,6 +1,7 @@
 // What is wrong with one field of an object, and the 422 that lists such errors. Validation collects FieldErrors; it
 // never throws them one by one.
 import { failure, quote } from './failures.ts';
+import { showValue } from './shown-value.ts';
 import type { Status, StatusCause, StatusDetails } from './status.ts';
 
 export type FieldErrorReason =
@@ -26,9 +27,6 @@ export const NO_FIELD_ERRORS: readonly FieldError[] = Object.freeze([]);
 
 /** Errors beyond these are counted, not listed, so that a bad body of megabytes gets an answer of kilobytes. */
 const ERRORS_LISTED_MAX = 200;
-/** Characters of a value, or of a value's dump, shown in a message. */
-const VALUE_CHARACTERS_MAX = 512;
-const DUMP_DEPTH_MAX = 4;
 
 export function required(path: string, detail = ''): FieldError {
   return { path, reason: 'FieldValueRequired', message: withDetail('Required value', detail) };
@@ -95,40 +93,4 @@ export function invalidFrom(kind: string, group: string, name: string, errors: r
 
 function withDetail(text: string, detail: string): string {
   return detail === '' ? text : `${text}: ${detail}`;
-}
-
-/** A value as messages show it: strings quoted, numbers and booleans plain, nothing as null, the rest as a short dump. */
-function showValue(value: unknown): string {
-  if (typeof value === 'string') return quote(cut(value));
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
-  if (value === null || value === undefined) return 'null';
-  return cut(dump(value, DUMP_DEPTH_MAX));
-}
-
-/**
- * JSON-like, bounded in depth and in members, since the value is whatever a client sent. What is not shown is not looked
- * at: there may be as many errors about a list as it has elements.
- */
-function dump(value: unknown, depthLeft: number): string {
-  if (typeof value !== 'object' || value === null) return showValue(value);
-  if (depthLeft === 0) return '…';
-  const parts: string[] = [];
-  let characters = 0;
-  const isRoomAfter = (part: string): boolean => {
-    parts.push(part);
-    characters += part.length;
-    return characters <= VALUE_CHARACTERS_MAX;
-  };
-  if (Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) if (!isRoomAfter(dump(value[i], depthLeft - 1))) break;
-    return `[${parts.join(',')}]`;
-  }
-  for (const key in value) {
-    if (!isRoomAfter(`${quote(cut(key))}:${dump((value as Record<string, unknown>)[key], depthLeft - 1)}`)) break;
-  }
-  return `{${parts.join(',')}}`;
-}
-
-function cut(text: string): string {
-  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }

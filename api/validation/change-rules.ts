@@ -31,13 +31,16 @@ function checkField(
   if (immutable !== undefined && !sameValue(value, before) && !(immutable === 'once' && isUnset(before))) {
     const path = reportedAt ?? parts.join('.');
     if (reason === 'forbidden') at.forbidden(path, 'field is immutable');
-    else at.invalid(path, value ?? null, 'field is immutable');
+    else at.invalid(path, value ?? EMPTY_LIKE[typeof before] ?? null, 'field is immutable');
   }
   if (rules.length === 0) return;
   for (const part of parts) at.enter(part);
   for (const rule of rules as readonly ChangeRule<unknown>[]) rule(value, before, at);
   for (const _ of parts) at.leave();
 }
+
+/** What stands in messages for a member that was taken away: most scalars are no pointers. */
+const EMPTY_LIKE: Readonly<Record<string, unknown>> = { string: '', number: 0, boolean: false };
 
 function valueAt(object: JsonObject, parts: readonly string[]): unknown {
   let value: unknown = object;

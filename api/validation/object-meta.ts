@@ -46,6 +46,14 @@ const IMMUTABLE = [
   'clusterName',
 ] as const satisfies readonly (keyof ObjectMeta)[];
 
+/** What stands in messages for the members that are no pointers and are not given. */
+const EMPTY_OF: Readonly<Partial<Record<(typeof IMMUTABLE)[number], string>>> = {
+  name: '',
+  namespace: '',
+  uid: '',
+  clusterName: '',
+};
+
 /** The errors of an update's metadata: those of a create, and what may not change. `next` has been prepared. */
 export function validateObjectMetaUpdate(
   next: ObjectMeta,
@@ -64,7 +72,7 @@ export function validateObjectMetaUpdate(
   for (const member of IMMUTABLE) {
     const value = next[member] ?? '';
     if (value !== (stored[member] ?? '')) {
-      errors.push(wrong.invalid(`metadata.${member}`, next[member], 'field is immutable'));
+      errors.push(wrong.invalid(`metadata.${member}`, next[member] ?? EMPTY_OF[member] ?? null, 'field is immutable'));
     }
   }
   // What is stored was valid when it came: the parts that are unchanged need no second look.

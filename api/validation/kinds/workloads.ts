@@ -2,6 +2,7 @@
 // sets and their revisions. Jobs are in jobs.ts.
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
+import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { isEmptySelector, type LabelSelector, type Labels, selects } from './labels.ts';
@@ -18,7 +19,7 @@ interface WorkloadSpec {
 }
 
 const notEmpty: Rule<LabelSelector> = (selector, at) => {
-  if (isEmptySelector(selector)) at.invalid('', selector, 'empty selector is invalid');
+  if (isEmptySelector(selector)) at.invalid('', EMPTY_SELECTOR_SHOWN, 'empty selector is invalid');
 };
 
 const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
@@ -27,7 +28,7 @@ const selectsTemplate: Rule<WorkloadSpec> = ({ selector, template }, at) => {
   const of = template?.metadata?.labels;
   // One that is missing selects nothing.
   if (selector && selects(selector, of)) return;
-  at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+  at.invalid('template.metadata.labels', of ?? NO_LABELS_SHOWN, '`selector` does not match template `labels`');
 };
 
 /** Pods that are to run for ever: they are started again, and have no deadline. */
@@ -79,7 +80,7 @@ const plainSelector: Rule<{ readonly selector?: Labels; readonly template?: Temp
   }
   const of = template?.metadata?.labels;
   if (template && !selects({ matchLabels: selector }, of)) {
-    at.invalid('template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
+    at.invalid('template.metadata.labels', of ?? NO_LABELS_SHOWN, '`selector` does not match template `labels`');
   }
 };
 

@@ -2,6 +2,7 @@
 import test from 'ava';
 import * as failures from '../../../api/status/failures.ts';
 import * as field from '../../../api/status/field-error.ts';
+import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../../api/status/shown-value.ts';
 import {
   httpCode,
   isStatusError,
@@ -223,8 +224,27 @@ test('field errors say what is wrong in the fixed words of their reason', (t) =>
     [field.invalid('a', 'x"y', 'bad'), 'FieldValueInvalid', 'Invalid value: "x\\"y": bad'],
     [field.invalid('a', 7), 'FieldValueInvalid', 'Invalid value: 7'],
     [field.invalid('a', true), 'FieldValueInvalid', 'Invalid value: true'],
-    [field.invalid('a', null), 'FieldValueInvalid', 'Invalid value: null'],
-    [field.invalid('a', undefined), 'FieldValueInvalid', 'Invalid value: null'],
+    [field.invalid('a', null), 'FieldValueInvalid', 'Invalid value: "null"'],
+    [field.invalid('a', undefined), 'FieldValueInvalid', 'Invalid value: "null"'],
+    [field.invalid('a', {}), 'FieldValueInvalid', 'Invalid value: {}'],
+    [field.invalid('a', { b: 'c', d: 'e' }), 'FieldValueInvalid', 'Invalid value: map[string]string{"b":"c", "d":"e"}'],
+    [field.invalid('a', ['b', 'c']), 'FieldValueInvalid', 'Invalid value: []string{"b", "c"}'],
+    [field.invalid('a', NO_LABELS_SHOWN), 'FieldValueInvalid', 'Invalid value: map[string]string(nil)'],
+    [
+      field.invalid('a', EMPTY_SELECTOR_SHOWN),
+      'FieldValueInvalid',
+      'Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}',
+    ],
+    [
+      field.invalid('a', { matchLabels: { b: 'c' } }, 'field is immutable'),
+      'FieldValueInvalid',
+      'Invalid value: v1.LabelSelector{MatchLabels:map[string]string{"b":"c"}, MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: field is immutable',
+    ],
+    [
+      field.invalid('a', { matchExpressions: [{ key: 'b', operator: 'In', values: ['c'] }] }),
+      'FieldValueInvalid',
+      'Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement{v1.LabelSelectorRequirement{Key:"b", Operator:"In", Values:[]string{"c"}}}}',
+    ],
     [field.invalid('a', { b: ['c', 1] }), 'FieldValueInvalid', 'Invalid value: {"b":["c",1]}'],
     [
       field.notSupported('a', 'x', ['y', 'z']),
@@ -278,6 +298,6 @@ test('of a huge list no more is looked at than is shown', (t) => {
       return Reflect.get(target, name, receiver) as unknown;
     },
   });
-  t.regex(field.invalid('a', list).message, /^Invalid value: \["an element","an element"/);
+  t.regex(field.invalid('a', list).message, /^Invalid value: \[\]string\{"an element", "an element"/);
   t.true(reads < 1000, `${reads} reads`);
 });

@@ -1,0 +1,110 @@
+// How messages show a value that is refused: texts quoted, numbers and flags plain, nothing as `"null"`, maps, lists and label
+// selectors the way the original writes its own, anything else as a short dump. Bounded, since the value is whatever a
+// client sent.
+
+/** Characters of a value, or of a value's dump, shown in a message. */
+const VALUE_CHARACTERS_MAX = 512;
+const DUMP_DEPTH_MAX = 4;
+
+/** A value that is shown as this text, where the value itself does not say of which type it is: nothing, or empty. */
+export class ShownAs {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** The text for a value. */
+export function showValue(value: unknown): string {
+  if (typeof value === 'string') return quoted(value);
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value === null || value === undefined) return '"null"';
+  return value instanceof ShownAs ? value.text : cut(dump(value, DUMP_DEPTH_MAX));
+}
+
+/** What is not shown is not looked at: there may be as many errors about a list as it has elements. */
+function dump(value: unknown, depthLeft: number): string {
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : showValue(value);
+  if (depthLeft === 0) return '…';
+  if (Array.isArray(value)) return listText(value, depthLeft);
+  const object = value as Record<string, unknown>;
+  return isSelector(object) ? selectorText(object, depthLeft) : objectText(object, depthLeft);
+}
+
+function listText(list: readonly unknown[], depthLeft: number): string {
+  const parts = new Parts();
+  let isOfTexts = true;
+  for (let i = 0; i < list.length; i++) {
+    const item = list[i];
+    isOfTexts &&= typeof item === 'string';
+    if (!parts.add(dump(item, depthLeft - 1))) break;
+  }
+  return isOfTexts ? `[]string{${parts.joined(', ')}}` : `[${parts.joined(',')}]`;
+}
+
+function objectText(object: Readonly<Record<string, unknown>>, depthLeft: number): string {
+  const parts = new Parts();
+  let isOfTexts = true;
+  let isEmpty = true;
+  for (const key in object) {
+    isEmpty = false;
+    const member = object[key];
+    isOfTexts &&= typeof member === 'string';
+    if (!parts.add(`${quoted(key)}:${dump(member, depthLeft - 1)}`)) break;
+  }
+  return isOfTexts && !isEmpty ? `map[string]string{${parts.joined(', ')}}` : `{${parts.joined(',')}}`;
+}
+
+/** True for objects that have nothing but the members of a label selector. */
+function isSelector(object: Readonly<Record<string, unknown>>): boolean {
+  let isEmpty = true;
+  for (const key in object) {
+    if (key !== 'matchLabels' && key !== 'matchExpressions') return false;
+    isEmpty = false;
+  }
+  return !isEmpty;
+}
+
+function selectorText({ matchLabels, matchExpressions }: Readonly<Record<string, unknown>>, depthLeft: number): string {
+  const labels = matchLabels === undefined ? 'map[string]string(nil)' : dump(matchLabels, depthLeft - 1);
+  const requirement = 'v1.LabelSelectorRequirement';
+  const parts = new Parts();
+  for (const term of Array.isArray(matchExpressions) ? (matchExpressions as readonly unknown[]) : []) {
+    const { key = '', operator = '', values } = (term ?? {}) as Readonly<Record<string, unknown>>;
+    const of = values === undefined ? '[]string(nil)' : dump(values, depthLeft - 2);
+    if (!parts.add(`${requirement}{Key:${showValue(key)}, Operator:${showValue(operator)}, Values:${of}}`)) break;
+  }
+  const terms = matchExpressions === undefined ? `[]${requirement}(nil)` : `[]${requirement}{${parts.joined(', ')}}`;
+  return `v1.LabelSelector{MatchLabels:${labels}, MatchExpressions:${terms}}`;
+}
+
+/** The parts of a dump, until it is long enough. */
+class Parts {
+  readonly #parts: string[] = [];
+  #characters = 0;
+
+  /** False when there is room for no more. */
+  add(part: string): boolean {
+    this.#parts.push(part);
+    this.#characters += part.length;
+    return this.#characters <= VALUE_CHARACTERS_MAX;
+  }
+
+  joined(separator: string): string {
+    return this.#parts.join(separator);
+  }
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(cut(text));
+}
+
+function cut(text: string): string {
+  return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
+}
+
+/** No map of labels. */
+export const NO_LABELS_SHOWN = new ShownAs('map[string]string(nil)');
+/** A label selector without terms. */
+export const EMPTY_SELECTOR_SHOWN = new ShownAs(selectorText({}, DUMP_DEPTH_MAX));
