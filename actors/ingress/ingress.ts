@@ -17,10 +17,11 @@ import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
-import { HEADER_BYTES_MAX, type Listener, type TlsMaterial } from '../../transport/http.ts';
+import { HEADER_BYTES_MAX, type Listener, type RequestHandler, type TlsMaterial } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
-import type { ConnectSettings, Connects } from './connect/connect.ts';
+import type { ConnectSettings } from './connect/connect.ts';
+import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
@@ -112,8 +113,7 @@ class Ingress implements Actor<IngressProtocol> {
   readonly #inFlight: InFlight;
   readonly #deprecations: Deprecations;
   readonly #components: ComponentStatuses;
-  /** Made, and its code loaded, with the first request that leads out of the server. */
-  #connects: Promise<Connects> | undefined;
+  readonly #out: WayOut;
   #listener: Listener | undefined;
   #draining = false;
   #stopped = false;
@@ -158,6 +158,7 @@ class Ingress implements Actor<IngressProtocol> {
     this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = this.#pathsWith(this.#health(hub, dialect));
     this.#pipeline = this.#pipelineWith(dialect);
+    this.#out = this.#wayOut();
     context.metrics.beforeReading(() => this.#gauge());
   }
 
@@ -226,7 +227,7 @@ class Ingress implements Actor<IngressProtocol> {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
-    (await this.#connects)?.close();
+    await this.#out.close();
     await this.#closeListener();
     await this.#options.jobs.close();
   }
@@ -235,7 +236,7 @@ class Ingress implements Actor<IngressProtocol> {
   onCrash(): Promise<void> {
     this.#stopped = true;
     this.#watches.endAll();
-    return this.#closeListener();
+    return Promise.all([this.#closeListener(), this.#out.closeDoor()]).then(() => {});
   }
 
   async #closeListener(): Promise<void> {
@@ -253,10 +254,7 @@ class Ingress implements Actor<IngressProtocol> {
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
     this.#deprecations.signal(exchange, type, subresource);
-    if (CONNECT_SUBRESOURCES.has(subresource)) {
-      this.#connects ??= this.#loadConnects();
-      return (await this.#connects).serve(exchange, info, type);
-    }
+    if (CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
     const bodyType = type.subresources.get(subresource) ?? type;
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
     const single = verb === 'create' && !type.persisted ? 'review' : 'object';
@@ -273,19 +271,36 @@ class Ingress implements Actor<IngressProtocol> {
     return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
   }
 
-  async #loadConnects(): Promise<Connects> {
-    const { Connects } = await import('./connect/connect.ts');
-    const { random } = this.#context;
-    const { registry, requestTimeoutMs, connect } = this.#options;
-    return new Connects({
+  #wayOut(): WayOut {
+    const { registry, requestTimeoutMs, connect, tls } = this.#options;
+    return new WayOut({
+      context: this.#context,
       registry,
-      hub: this.#context.ref('hub'),
-      admission: this.#context.ref('admission'),
-      slabs: ThreadSlabs.of(this.#context),
       requestTimeoutMs,
-      random: () => random.next(),
       settings: connect,
+      isTls: tls !== undefined,
+      handsOver: () => this.#listener?.kind === 'node',
+      openDoor: (handler) => this.#openDoor(handler),
+      serveAdmitted: (request, response, earlier) => void this.#pipeline.serveAdmitted(request, response, earlier),
     });
+  }
+
+  async #openDoor(handler: RequestHandler): Promise<Listener> {
+    const { host, tls, openListener } = this.#options;
+    const { listener } = await openListener(
+      'node',
+      {
+        host,
+        port: 0,
+        ...(tls === undefined ? {} : { tls }),
+        headerBytesMax: HEADER_BYTES_MAX,
+        idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
+        sharedPort: false,
+        handler,
+      },
+      { clientCertificates: false, http2: false },
+    );
+    return listener;
   }
 
   #pathsWith(health: Health): Paths {

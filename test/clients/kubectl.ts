@@ -123,8 +123,8 @@ export class Kubectl {
   }
 
   /** Starts a command that goes on, such as `get -w`. */
-  follow(scope: Scope, args: readonly string[]): FollowedOutput {
-    const child = spawn(this.#path, this.#arguments(args), { env: this.#environment() });
+  follow(scope: Scope, args: readonly string[], environment: NodeJS.ProcessEnv = {}): FollowedOutput {
+    const child = spawn(this.#path, this.#arguments(args), { env: { ...this.#environment(), ...environment } });
     scope.teardown(() => void child.kill('SIGKILL'));
     return new FollowedOutput(child);
   }

@@ -324,8 +324,14 @@ test('a server stops although streams of its node agents go on', async (t) => {
 });
 
 /** A connection to a server that asks for another protocol, as raw bytes. */
-async function upgraded(t: ExecutionContext, server: ServerProcess, path: string, protocol = 'SPDY/3.1') {
-  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+async function upgraded(
+  t: ExecutionContext,
+  server: ServerProcess,
+  path: string,
+  protocol = 'SPDY/3.1',
+  port = server.port,
+) {
+  const socket = connectTls({ host: '127.0.0.1', port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
   t.teardown(() => void socket.destroy());
   let received = '';
   socket.on('error', () => {});
@@ -424,13 +430,61 @@ test('a protocol that nobody tunnels is passed over, and the connection goes on 
   t.regex(received, /^HTTP\/1\.1 201 [\s\S]*HTTP\/1\.1 200 [\s\S]*ok$/);
 });
 
-test('where the listener cannot upgrade, the answer says which can (uws)', async (t) => {
+/** Where a client that asks for SPDY is sent. */
+async function redirected(server: ServerProcess, path: string): Promise<URL> {
+  const outgoing = startRequest(`${server.url}${path}`, {
+    method: 'POST',
+    ca: server.caPem,
+    headers: { authorization: `Bearer ${server.token}`, connection: 'Upgrade', upgrade: 'SPDY/3.1' },
+    agent: false,
+  });
+  outgoing.end();
+  const [message] = (await once(outgoing, 'response')) as [IncomingMessage];
+  message.resume();
+  if (message.statusCode !== 302) throw new Error(`answered ${message.statusCode}`);
+  return new URL(message.headers.location ?? '');
+}
+
+test('who asks for SPDY is sent to where connections are handed over, with a ticket for what it may (uws)', async (t) => {
   const agent = await startFakeAgent(t, { handler: text(200, ''), onUpgrade: echo });
   const server = await serverWithNode(t, agent.port, ['--ingress', 'uws']);
-  for (const path of [`${PODS}/p/exec?command=sh`, `${PODS}/p/portforward`, '/api/v1/nodes/n/proxy/x']) {
-    const { received } = await upgraded(t, server, path);
-    await eventually(() => received().includes('--ingress node'));
-    t.regex(received(), /^HTTP\/1\.1 400 /, path);
+  const cases: readonly (readonly [path: string, asked: string])[] = [
+    [`${PODS}/p/exec?command=sh&stdin=true`, '/exec/default/p/c?input=1&command=sh'],
+    [`${PODS}/p/portforward`, '/portForward/default/p'],
+    ['/api/v1/nodes/n/proxy/x?y=z', '/x?y=z'],
+  ];
+  let door = 0;
+  for (const [path, asked] of cases) {
+    const there = await redirected(server, path);
+    t.is(there.hostname, '127.0.0.1');
+    t.not(Number(there.port), server.port);
+    door = Number(there.port);
+    // Another query than the one that was admitted is not listened to.
+    const { received } = await upgraded(t, server, `${there.pathname}${path.includes('exec') ? '?command=rm' : there.search}`, 'SPDY/3.1', door);
+    await eventually(() => received().endsWith('early'));
+    t.regex(received(), /^HTTP\/1\.1 101 [\s\S]*X-Agent: yes\r\n/);
+    t.is(agent.seen.at(-1)?.url, asked);
+    const again = await upgraded(t, server, there.pathname, 'SPDY/3.1', door);
+    await once(again.socket, 'close');
+    t.regex(again.received(), /^HTTP\/1\.1 404 /);
   }
-  t.deepEqual(agent.seen, []);
+  // It is no other way in.
+  for (const path of ['/readyz', '/api/v1/namespaces', `/${'A'.repeat(32)}`]) {
+    const answer = await upgraded(t, server, path, 'SPDY/3.1', door);
+    await once(answer.socket, 'close');
+    t.regex(answer.received(), /^HTTP\/1\.1 404 /, path);
+  }
+  const metrics = (await server.client.get('/metrics')).text;
+  t.regex(metrics, /^apiserver_request_total\{verb="POST",.*subresource="exec".*code="302".*\} 1$/m);
+  t.is(agent.seen.length, cases.length);
+  t.is(await server.stop(), 0);
+});
+
+test('a request that is no handshake is refused (uws)', async (t) => {
+  const server = await serverWithNode(t, 1, ['--ingress', 'uws']);
+  for (const protocol of ['websocket', 'h2c', 'SPDY/2']) {
+    const { received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`, protocol);
+    await eventually(() => /no handshake for/.test(received()));
+    t.regex(received(), /^HTTP\/1\.1 400 /, protocol);
+  }
 });

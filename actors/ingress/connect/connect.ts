@@ -46,6 +46,7 @@ import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** How the way out is set up. Plain data. */
 export interface ConnectSettings extends AgentReach {
@@ -63,6 +64,8 @@ export interface ConnectParts {
   /** In [0, 1). */
   readonly random: () => number;
   readonly settings: ConnectSettings;
+  /** Where connections are handed over that the listener cannot; undefined where it can. */
+  readonly door: UpgradeDoor | undefined;
 }
 
 /** Connections out that are open at once on a thread; what is more is told to come back. */
@@ -136,7 +139,7 @@ export class Connects {
       answerEmpty(exchange);
       return;
     }
-    if (stream !== 'log') requireUpgrade(exchange);
+    if (stream !== 'log' && (await this.#isSentElsewhere(exchange, info))) return;
     const target: AgentTarget = {
       ...(await this.#agent(exchange, nodeName)),
       trust: skipsVerification ? 'unverifiedAgent' : 'agent',
@@ -165,9 +168,24 @@ export class Connects {
       path: backendPath(info.rest) + backendQuery(exchange.request.query),
       unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
     };
-    if (exchange.request.upgrade !== undefined) await this.#join(exchange, route);
-    else if (TUNNELLED.test(exchange.request.header('upgrade'))) throw new StatusError(cannotUpgrade());
-    else await this.#relay(exchange, route, false);
+    if (!TUNNELLED.test(exchange.request.header('upgrade'))) await this.#relay(exchange, route, false);
+    else if (!(await this.#isSentElsewhere(exchange, info))) await this.#join(exchange, route);
+  }
+
+  /**
+   * False where the connection can be handed over; true when the client has been sent to where it can. Throws 400 for a
+   * request that asks for no other protocol, or for one that cannot be spoken.
+   */
+  async #isSentElsewhere(exchange: Exchange, info: ResourceRequestInfo): Promise<boolean> {
+    const { request } = exchange;
+    const protocol = request.header('upgrade');
+    if (protocol === '')
+      throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
+    if (request.upgrade !== undefined) return false;
+    const { door } = this.#parts;
+    if (door === undefined || !SPDY.test(protocol)) throw new StatusError(cannotUpgrade(protocol));
+    await door.redirect(exchange, info);
+    return true;
   }
 
   /** The agent itself, or another port of its machine. */
@@ -244,7 +262,7 @@ export class Connects {
   async #join(exchange: Exchange, route: Route): Promise<void> {
     const { request } = exchange;
     const { upgrade } = request;
-    if (upgrade === undefined) throw new StatusError(cannotUpgrade());
+    if (upgrade === undefined) throw new StatusError(cannotUpgrade(request.header('upgrade')));
     const headers = forwardedRequestHeaders(request.headersWithPrefix(''), true);
     const outgoing = {
       method: request.method,
@@ -294,6 +312,7 @@ export class Connects {
 const FRAME_EXTENSIONS = 'sec-websocket-extensions';
 /** Protocols that make no sense to a backend but in a tunnel. */
 const TUNNELLED = /^(?:websocket|spdy)/i;
+const SPDY = /^spdy\/3\.1$/i;
 
 type FindTarget = (
   connects: Connects,
@@ -308,15 +327,10 @@ const PROXY_TARGETS: Readonly<Record<string, FindTarget>> = {
   services: (connects, ...rest) => connects.serviceTarget(...rest),
 };
 
-/** Throws 400 for a request that does not ask for another protocol, or cannot get it here. */
-function requireUpgrade({ request }: Exchange): void {
-  if (request.header('upgrade') === '')
-    throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
-  if (request.upgrade === undefined) throw new StatusError(cannotUpgrade());
-}
-
-function cannotUpgrade(): Status {
-  return badRequest('this listener cannot upgrade connections; exec, attach and port-forward need --ingress node');
+function cannotUpgrade(protocol: string): Status {
+  return badRequest(
+    `the request is no handshake for ${JSON.stringify(protocol)}, or its connection is shared (HTTP/2)`,
+  );
 }
 
 /** What an agent refuses, as a Status of ours. */

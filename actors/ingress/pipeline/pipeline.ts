@@ -23,6 +23,7 @@ import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gz
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
+import type { Invitation } from '../connect/upgrade-door.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
@@ -84,6 +85,34 @@ export class Pipeline {
     if (exchange.isGivenUp) return;
     if (ongoing === undefined || ongoing.isEnded) this.#finish(exchange);
     else ongoing.onEnded = this.#finish;
+  }
+
+  /** Serves a request that was admitted before, and has come again to where it can be; never throws. */
+  async serveAdmitted(request: HttpRequest, response: HttpResponse, earlier: Invitation): Promise<void> {
+    const { context } = this.#parts;
+    const { info, verb, query } = earlier;
+    const exchange = new Exchange({
+      request,
+      response,
+      requestId: context.random.uuid(),
+      requestNumber: context.nextRequestNumber(),
+      startedMs: context.clock.monotonicMs(),
+      body: undefined,
+      bodyFlow: undefined,
+      query: parseQuery(query),
+      info,
+      verb,
+      longRunning: true,
+    });
+    exchange.user = earlier.user;
+    exchange.impersonator = earlier.impersonator;
+    this.#parts.metrics.begin(exchange);
+    try {
+      await this.#parts.dispatch(exchange);
+    } catch (error) {
+      this.#refuse(exchange, error);
+    }
+    this.#finish(exchange);
   }
 
   /** Gives the request up when its client's own time for it is over; what it still comes to is not sent. */

@@ -1,0 +1,67 @@
+// The way out of the server as the ingress holds it: what serves it is made, and its code loaded, with the first request
+// that leads out.
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { Listener, RequestHandler } from '../../../transport/http.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { ConnectSettings, Connects } from './connect.ts';
+import type { DoorParts, UpgradeDoor } from './upgrade-door.ts';
+
+export interface WayOutParts {
+  readonly context: ActorContext;
+  readonly registry: Registry;
+  readonly requestTimeoutMs: number;
+  readonly settings: ConnectSettings;
+  readonly isTls: boolean;
+  /** Asked with the first request: whether the listener hands over connections of any protocol. */
+  readonly handsOver: () => boolean;
+  readonly openDoor: (handler: RequestHandler) => Promise<Listener>;
+  readonly serveAdmitted: DoorParts['serve'];
+}
+
+export class WayOut {
+  readonly #parts: WayOutParts;
+  #connects: Promise<Connects> | undefined;
+  #door: UpgradeDoor | undefined;
+
+  constructor(parts: WayOutParts) {
+    this.#parts = parts;
+  }
+
+  /** See Connects.serve. */
+  async serve(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
+    this.#connects ??= this.#load();
+    return (await this.#connects).serve(exchange, info, type);
+  }
+
+  /** Ends every connection. */
+  async close(): Promise<void> {
+    (await this.#connects)?.close();
+    await this.closeDoor();
+  }
+
+  /** All that must not outlive the thread. */
+  async closeDoor(): Promise<void> {
+    await this.#door?.close();
+  }
+
+  async #load(): Promise<Connects> {
+    const [{ Connects }, { UpgradeDoor }] = await Promise.all([import('./connect.ts'), import('./upgrade-door.ts')]);
+    const { context, registry, requestTimeoutMs, settings, isTls, handsOver, openDoor, serveAdmitted } = this.#parts;
+    const { random, timers } = context;
+    if (!handsOver()) this.#door = new UpgradeDoor({ open: openDoor, isTls, random, timers, serve: serveAdmitted });
+    return new Connects({
+      registry,
+      hub: context.ref('hub'),
+      admission: context.ref('admission'),
+      slabs: ThreadSlabs.of(context),
+      requestTimeoutMs,
+      random: () => random.next(),
+      settings,
+      door: this.#door,
+    });
+  }
+}
