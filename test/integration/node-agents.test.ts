@@ -460,7 +460,13 @@ test('who asks for SPDY is sent to where connections are handed over, with a tic
     t.not(Number(there.port), server.port);
     door = Number(there.port);
     // Another query than the one that was admitted is not listened to.
-    const { received } = await upgraded(t, server, `${there.pathname}${path.includes('exec') ? '?command=rm' : there.search}`, 'SPDY/3.1', door);
+    const { received } = await upgraded(
+      t,
+      server,
+      `${there.pathname}${path.includes('exec') ? '?command=rm' : there.search}`,
+      'SPDY/3.1',
+      door,
+    );
     await eventually(() => received().endsWith('early'));
     t.regex(received(), /^HTTP\/1\.1 101 [\s\S]*X-Agent: yes\r\n/);
     t.is(agent.seen.at(-1)?.url, asked);
