@@ -19,6 +19,7 @@ const sourceFolders = [
   'values',
   'bench',
   'test',
+  'scripts',
 ];
 const buildStamp = join(root, 'dist', '.built');
 

@@ -17,6 +17,7 @@ import { tokens } from './targets/tokens.ts';
 import { webSockets } from './targets/web-sockets.ts';
 import { writes } from './targets/writes.ts';
 import { yaml } from './targets/yaml.ts';
+import { yamlReference } from './targets/yaml-reference.ts';
 
 export const TARGETS: readonly Target[] = [
   requests,
@@ -28,6 +29,7 @@ export const TARGETS: readonly Target[] = [
   scalars,
   json,
   yaml,
+  yamlReference,
   protobuf,
   objects,
   structural,

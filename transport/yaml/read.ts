@@ -12,6 +12,10 @@ import {
   readQuoted,
 } from './text-scalars.ts';
 
+const DIRECTIVE = /^%(?:YAML[ \t]+1\.[0-9]|TAG[ \t]+!\S*[ \t]+\S+)[ \t]*(?:#.*)?$/;
+/** So much of a line is looked at for a directive. */
+const DIRECTIVE_LENGTH_MAX = 256;
+
 /** Where a node begins: at the start of a line, behind `-`, or behind `:` where no block collection can follow. */
 type Place = 'line' | 'dash' | 'colon';
 
@@ -37,20 +41,30 @@ class YamlReader {
   document(): unknown {
     const cursor = this.#cursor;
     this.#skipToFirst();
-    while (cursor.peek() === CODE.percent && cursor.column === 0) {
-      const lineEnd = cursor.text.indexOf('\n', cursor.position);
-      cursor.position = lineEnd < 0 ? cursor.text.length : lineEnd;
-      cursor.skipToContent();
-    }
-    if (cursor.peek() === END) return null;
-    let place: Place = 'line';
-    if (cursor.atDocumentMarker && cursor.peek() === CODE.dash) {
-      cursor.position += 3;
-      place = 'colon';
-    }
-    const value = this.#node(-1, place);
+    const hasDirectives = this.#skipDirectives();
+    const isMarked = cursor.atDocumentMarker && cursor.peek() === CODE.dash;
+    if (isMarked) cursor.position += 3;
+    else if (hasDirectives) cursor.fail('a directive needs --- behind it');
+    const isEmpty = cursor.peek() === END || (!isMarked && cursor.atDocumentMarker);
+    const value = isEmpty ? null : this.#node(-1, isMarked ? 'colon' : 'line');
     this.#expectEnd();
     return value;
+  }
+
+  /** Passes lines that say how to read the document; true when there are any. */
+  #skipDirectives(): boolean {
+    const cursor = this.#cursor;
+    let some = false;
+    while (cursor.peek() === CODE.percent && cursor.column === 0) {
+      const lineEnd = cursor.text.indexOf('\n', cursor.position);
+      const end = lineEnd < 0 ? cursor.text.length : lineEnd;
+      const line = cursor.text.slice(cursor.position, Math.min(end, cursor.position + DIRECTIVE_LENGTH_MAX));
+      if (!DIRECTIVE.test(line)) cursor.fail('a directive is %YAML 1.1 or %TAG');
+      some = true;
+      cursor.position = end;
+      cursor.skipToContent();
+    }
+    return some;
   }
 
   #skipToFirst(): void {
@@ -110,7 +124,7 @@ class YamlReader {
       if (!mayHoldBlock || hasPropertiesBefore) cursor.fail('a sequence cannot start here');
       return this.#nodes.collection(tag, 'seq', this.#sequence(cursor.column));
     }
-    if (code === CODE.question && cursor.isBlankAt(1)) cursor.fail('keys behind a question mark are not supported');
+    this.#refuseExplicitKey();
     if (mayHoldBlock) {
       const column = cursor.column;
       const key = this.#key();
@@ -149,10 +163,18 @@ class YamlReader {
     do {
       this.#nodes.set(entries, key, this.#node(column, 'colon'));
       if (!this.#continues(column)) break;
+      this.#refuseExplicitKey();
       key = this.#key();
       if (key === undefined) cursor.fail('a key with a colon and a blank behind it is missing');
     } while (key !== undefined);
     return entries.finish();
+  }
+
+  #refuseExplicitKey(): void {
+    const cursor = this.#cursor;
+    if (cursor.peek() === CODE.question && cursor.isBlankAt(1)) {
+      cursor.fail('keys behind a question mark are not supported');
+    }
   }
 
   /** Goes to the next content. True when it belongs to the collection at `column`. */

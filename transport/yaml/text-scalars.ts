@@ -229,9 +229,9 @@ function readBlockHeader(cursor: YamlCursor): { chomping: 'clip' | 'strip' | 'ke
   cursor.position++;
   while (!cursor.isBlankAt(0)) {
     const sign = cursor.text.charAt(cursor.position);
-    if (sign === '+') chomping = 'keep';
-    else if (sign === '-') chomping = 'strip';
-    else if (sign >= '1' && sign <= '9') indentation = Number(sign);
+    if (sign === '+' && chomping === 'clip') chomping = 'keep';
+    else if (sign === '-' && chomping === 'clip') chomping = 'strip';
+    else if (sign >= '1' && sign <= '9' && indentation === undefined) indentation = Number(sign);
     else cursor.fail(`${JSON.stringify(sign)} cannot stand behind the sign of a block of text`);
     cursor.position++;
   }

@@ -7,6 +7,8 @@ const DEPTH_MAX = 300;
 const VALUES: readonly (readonly [title: string, text: string, value: unknown])[] = [
   ['an empty text is null', '', null],
   ['a comment alone is null', '# nothing\n', null],
+  ['the end of a document alone is null', '# nothing\n...\n', null],
+  ['a directive, and a document of nothing', '%YAML 1.1\n---\n', null],
   ['a mapping', 'a: 1\nb:\n  c: x y\n', { a: 1, b: { c: 'x y' } }],
   ['a sequence as deep as its key', 'a:\n- b\n- c: d\n  e: f\ng: h\n', { a: ['b', { c: 'd', e: 'f' }], g: 'h' }],
   ['a sequence deeper than its key', 'a:\n  - b\n  - - c\n    - d\n', { a: ['b', ['c', 'd']] }],
@@ -61,6 +63,11 @@ for (const [title, text, value] of VALUES) {
 }
 
 const REFUSED: readonly (readonly [title: string, text: string, message: RegExp])[] = [
+  ['a directive without a document', '%YAML 1.1\na: b\n', /line 2: a directive needs ---/],
+  ['a directive at the end', '%TAG ! tag:example.com:\n', /a directive needs ---/],
+  ['a block of text with two signs of one kind', 'a: |--\n  b\n', /cannot stand behind/],
+  ['a block of text with two indentations', 'a: |22\n    b\n', /cannot stand behind/],
+  ['an unknown directive', '%FOO bar\n---\na: b\n', /line 1: a directive is/],
   ['two documents', 'a: 1\n---\nb: 2\n', /line 3: only one document/],
   ['a tab as indentation', 'a:\n\tb: 1\n', /line 2: a tab/],
   ['a mapping in a value', 'a: b: c\n', /line 1/],
