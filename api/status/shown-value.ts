@@ -7,7 +7,7 @@ const VALUE_CHARACTERS_MAX = 512;
 const DUMP_DEPTH_MAX = 4;
 
 /** A value that is shown as this text, where the value itself does not say of which type it is: nothing, or empty. */
-export class ShownAs {
+class ShownAs {
   readonly text: string;
 
   constructor(text: string) {
