@@ -2,6 +2,7 @@
 // decides (SPEC.md "Resource paths"). Knows no resource types; runs on every request.
 import type { Query } from './query.ts';
 import { decodePercent, isTrueParameter, parseQuery } from './query.ts';
+import { isListing, verbOfMethod } from './verbs.ts';
 
 /** A request about resources (`/api/v1/…`, `/apis/<group>/<version>/…`) or about another path. */
 export type RequestInfo = ResourceRequestInfo | NonResourceRequestInfo;
@@ -76,8 +77,7 @@ export function parseRequestInfo(method: string, path: string, query: string | Q
  * names.
  */
 export function authorizationNamespace(info: ResourceRequestInfo): string {
-  const onNamespace =
-    info.resource === 'namespaces' && info.group === '' && info.verb !== 'list' && info.verb !== 'watch';
+  const onNamespace = info.resource === 'namespaces' && info.group === '' && !isListing(info.verb);
   return onNamespace ? info.name : info.namespace;
 }
 
@@ -134,7 +134,7 @@ function resourceInfo(
   const subresource = segments[resourceAt + 2] ?? '';
   const rest = subresource === '' ? '' : restAfter(path, end, subresource);
   let name = segments[resourceAt + 1] ?? '';
-  let verb = isSpecialVerb(segments[0]!) ? segments[0]! : verbOf(method);
+  let verb: string = isSpecialVerb(segments[0]!) ? segments[0]! : verbOfMethod(method);
   if (name === '' && verb === 'get') {
     const collection = collectionRead(query);
     if (typeof collection === 'string') return badRequest(method, path, collection);
@@ -144,24 +144,6 @@ function resourceInfo(
     verb = 'deletecollection';
   }
   return { isResource: true, verb, group, version, resource, subresource, namespace, name, rest };
-}
-
-function verbOf(method: string): string {
-  switch (method) {
-    case 'GET':
-    case 'HEAD':
-      return 'get';
-    case 'POST':
-      return 'create';
-    case 'PUT':
-      return 'update';
-    case 'PATCH':
-      return 'patch';
-    case 'DELETE':
-      return 'delete';
-    default:
-      return '';
-  }
 }
 
 /** Lone trailing slashes count only for `proxy`, where they are part of the address behind it. */

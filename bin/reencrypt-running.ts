@@ -1,6 +1,8 @@
 // Brings the objects of a running server under the first provider of each resource, through its API and as its admin: a
 // patch that changes nothing is stored where the object lies on disk in another form than would be written now.
+
 import { Agent, request } from 'node:https';
+import { rootPath } from '../api/verbs.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { adminConnection } from './admin-connection.ts';
 
@@ -60,10 +62,10 @@ async function rewritePage(api: AdminApi, prefix: string, plural: string, items:
 /** Where a resource is served, in the version its group prefers. */
 async function collectionOf(api: AdminApi, resource: string): Promise<{ prefix: string; plural: string }> {
   const dot = resource.indexOf('.');
-  if (dot < 0) return { prefix: '/api/v1', plural: resource };
+  if (dot < 0) return { prefix: rootPath('', 'v1'), plural: resource };
   const group = resource.slice(dot + 1);
   const { preferredVersion } = (await api.get(`/apis/${group}`)) as { preferredVersion: { version: string } };
-  return { prefix: `/apis/${group}/${preferredVersion.version}`, plural: resource.slice(0, dot) };
+  return { prefix: rootPath(group, preferredVersion.version), plural: resource.slice(0, dot) };
 }
 
 /** The server that owns a data folder, as its admin reaches it. */

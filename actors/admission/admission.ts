@@ -10,6 +10,7 @@ import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../a
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
+import { isOnCollection } from '../../api/verbs.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -180,7 +181,7 @@ function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
   // The collection across all namespaces is there for reading only; its objects are found in their namespaces.
   if (type.namespaced && namespace === '')
     throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
-  const isOfCollection = verb === 'deletecollection' || (verb === 'create' && subresource === '');
+  const isOfCollection = isOnCollection(verb) && subresource === '';
   if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
 }
 

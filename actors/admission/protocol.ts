@@ -3,6 +3,7 @@
 import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
+import type { WriteVerb } from '../../api/verbs.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
 
@@ -15,8 +16,6 @@ export interface WriteTarget {
   readonly namespace: string;
   readonly name: string;
 }
-
-export type WriteVerb = 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
 /** Query parameters of writes, as sent (text); absent ones are left out. */
 export interface WriteParameters {

@@ -2,8 +2,9 @@
 // key. It awaits nothing and performs nothing; the work queue does, and asks again after every failure.
 
 import type { User } from '../../api/authorization/attributes.ts';
+import type { WriteVerb } from '../../api/verbs.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
-import type { WriteParameters, WriteTarget, WriteVerb } from '../admission/protocol.ts';
+import type { WriteParameters, WriteTarget } from '../admission/protocol.ts';
 
 /** An API object as parsed from the store: some client made it, so nothing about its shape is certain. */
 export type ApiObject = Readonly<Record<string, unknown>>;

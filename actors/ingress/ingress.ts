@@ -8,6 +8,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
@@ -41,7 +42,7 @@ import { type AnswerClass, Representations } from './reads/representation.ts';
 import { ConnectionThrottle } from './watch/connection-throttle.ts';
 import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
-import { isWriteVerb, Writes } from './writes.ts';
+import { Writes } from './writes.ts';
 
 export interface IngressOptions {
   readonly registry: Registry;

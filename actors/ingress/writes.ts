@@ -5,26 +5,16 @@ import type { Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
+import type { WriteVerb } from '../../api/verbs.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
-import type { AdmissionProtocol, WriteParameters, WriteVerb } from '../admission/protocol.ts';
+import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import { sendStatus } from './reads/answers.ts';
 import type { Reads } from './reads/reads.ts';
 import type { Representation, Representations } from './reads/representation.ts';
 
-const WRITE_VERBS: ReadonlySet<string> = new Set<WriteVerb>([
-  'create',
-  'update',
-  'patch',
-  'delete',
-  'deletecollection',
-]);
 const NOTHING = new Uint8Array();
-
-export function isWriteVerb(verb: string): verb is WriteVerb {
-  return WRITE_VERBS.has(verb);
-}
 
 export class Writes {
   readonly #admission: Ref<AdmissionProtocol>;

@@ -1,9 +1,11 @@
 // The documents by which clients find out what there is: /api, /apis and what is below them, the list of paths, and
 // /version. Documents as objects; encoding, caching and content negotiation are the caller's.
+
 import type { Dialect } from '../../config/dialect.ts';
 import { API_MINOR_VERSION } from '../resources/deprecation.ts';
 import type { Registry, ServedGroup } from '../resources/registry.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
+import { rootPath } from '../verbs.ts';
 import { apiResources } from './api-resources.ts';
 
 export interface DiscoverySettings {
@@ -53,8 +55,7 @@ export function createDiscovery(registry: Registry, dialect: Dialect, settings: 
   }
   for (const { name, versions } of groups) {
     for (const version of versions) {
-      const path = name === '' ? `/api/${version}` : `/apis/${apiVersionOf(name, version)}`;
-      makers.set(path, () => resourceList(registry, name, version));
+      makers.set(rootPath(name, version), () => resourceList(registry, name, version));
     }
   }
   const below = [...makers.keys(), '/apis/', ...settings.extraPaths];

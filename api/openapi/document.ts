@@ -1,12 +1,14 @@
 // The OpenAPI 2.0 document of /openapi/v2: every served resource's operations and the definitions they refer to. Made
 // on first request from the registry's rows and the schema; the caller keeps the bytes until the resources change.
+
 import type { ResourceType } from '../resources/resource-type.ts';
 import type { Schema, TypeSchema } from '../schema/schema.ts';
+import { rootPath } from '../verbs.ts';
 import type { GroupVersionKind } from './definitions.ts';
 import { Definitions } from './definitions.ts';
 import { typeMetaDescription } from './descriptions/descriptions.ts';
 import type { OperationContext } from './operation-context.ts';
-import { capitalized, groupName, operationContext, rootPath } from './operation-context.ts';
+import { capitalized, groupName, operationContext } from './operation-context.ts';
 import { ResourceOperations } from './operations.ts';
 import type { Extensions, SwaggerDocument, SwaggerPath, SwaggerSchema } from './swagger.ts';
 

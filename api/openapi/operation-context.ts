@@ -29,7 +29,3 @@ export function groupName(group: string, { groupDomain }: Dialect): string {
   const own = group.endsWith(`.${groupDomain}`) ? group.slice(0, -groupDomain.length - 1) : group;
   return own.split('.').map(capitalized).join('');
 }
-
-/** Where a group and version is served: `/api/v1` or `/apis/<group>/<version>`. */
-export const rootPath = (group: string, version: string): string =>
-  group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

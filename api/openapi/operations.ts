@@ -1,10 +1,11 @@
 // The operations on one resource type: for each path it is served at, what each method does, takes and answers.
 import type { ResourceType, Subresource } from '../resources/resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
+import { PROXY_METHODS, rootPath } from '../verbs.ts';
 import type { GroupVersionKind } from './definitions.ts';
 import { type OperationSubject, operationDescription } from './descriptions/operations.ts';
 import type { OperationContext } from './operation-context.ts';
-import { capitalized, groupName, rootPath } from './operation-context.ts';
+import { capitalized, groupName } from './operation-context.ts';
 import { body, inPath, PRETTY, queryOf } from './parameters.ts';
 import type { Extensions, Method, SwaggerOperation, SwaggerParameter, SwaggerPath, SwaggerSchema } from './swagger.ts';
 
@@ -266,7 +267,7 @@ export class ResourceOperations {
   ): [string, SwaggerPath][] {
     const { group, version, kind, verbs } = subresource;
     const methods: readonly Method[] = verbs.includes('delete')
-      ? ['get', 'put', 'post', 'delete', 'options', 'head', 'patch']
+      ? PROXY_METHODS.map((method) => method.toLowerCase() as Method)
       : ['get', 'post'];
     const operations = (suffix: string): [Method, SwaggerOperation][] =>
       methods.map((method) => {

@@ -1,9 +1,10 @@
 // Every resource type in every group and version, spelled in a dialect: the rows of the types-*.ts files with their
 // shared defaults filled in. Says what exists; what of it is served is the registry's business.
 import type { Dialect } from '../../config/dialect.ts';
+import { EVERY_VERB, type Verb } from '../verbs.ts';
 import type { GroupTypes, SubresourceRow, TypeRow, VersionRow } from './resource-row.ts';
-import { DEFAULT_SELECTABLE_FIELDS, EVERY_VERB } from './resource-row.ts';
-import type { ResourceType, Subresource, Traits, Verb } from './resource-type.ts';
+import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
+import type { ResourceType, Subresource, Traits } from './resource-type.ts';
 import { CONTROL_TYPES } from './types-control.ts';
 import { CORE_TYPES } from './types-core.ts';
 import { INFRASTRUCTURE_TYPES } from './types-infrastructure.ts';

@@ -1,7 +1,6 @@
 // What the server knows of one resource type in one group and version: a row of the registry. Pure data, already
 // spelled in one dialect. The table is in resource-table.ts, the look-ups in registry.ts.
-
-export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';
+import type { Verb } from '../verbs.ts';
 
 /** A subresource such as `status`, `scale`, `binding`. */
 export interface Subresource {

@@ -1,7 +1,8 @@
 // The resource table's rows of the core group (`/api/v1`). Data only.
+
+import { EVERY_VERB, type Verb } from '../verbs.ts';
 import type { GroupTypes, SubresourceRow } from './resource-row.ts';
-import { EVERY_VERB, SCALE, STATUS } from './resource-row.ts';
-import type { Verb } from './resource-type.ts';
+import { SCALE, STATUS } from './resource-row.ts';
 
 const WITHOUT_DELETECOLLECTION = EVERY_VERB.filter((verb) => verb !== 'deletecollection');
 

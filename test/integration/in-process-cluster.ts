@@ -1,7 +1,9 @@
 // Admission, hub, store and controllers as a server has them, in this process, on one thread and without a listener.
-import type { AdmissionProtocol, WriteParameters, WriteReply, WriteVerb } from '../../actors/admission/protocol.ts';
+
+import type { AdmissionProtocol, WriteParameters, WriteReply } from '../../actors/admission/protocol.ts';
 import { roster } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
+import type { WriteVerb } from '../../api/verbs.ts';
 import { parseArguments } from '../../config/parse.ts';
 import { type InProcess, startInProcess } from '../../runtime/in-process.ts';
 import { planOfOneThread } from '../../runtime/plan.ts';

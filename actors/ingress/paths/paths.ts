@@ -29,14 +29,27 @@ export interface PathParts {
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
 
-/** Paths served here besides discovery's, for the list at `/`; those of health are its own. */
-export const EXTRA_PATHS: readonly string[] = [
-  '/metrics',
-  '/openapi/v2',
-  '/openapi/v3',
-  SNAPSHOT_PATH,
-  ...ISSUER_PATHS,
-];
+/** Answers a request; resolves false where there is nothing at the path after all. */
+type Serve = (exchange: Exchange, path: string, parts: PathParts) => Promise<unknown>;
+
+const issuer: Serve = (exchange, path, { auth, requestTimeoutMs }) =>
+  serveIssuer(exchange, path, auth, requestTimeoutMs);
+const openapi3: Serve = (exchange, path, { openapi }) => openapi.serveVersion3(exchange, path);
+
+/** Paths served here besides discovery's; those of health are its own. */
+const SERVED: ReadonlyMap<string, Serve> = new Map<string, Serve>([
+  ['/metrics', sendMetrics],
+  ['/openapi/v2', (exchange, _path, { openapi }) => openapi.serve(exchange)],
+  ['/openapi/v3', openapi3],
+  [SNAPSHOT_PATH, (exchange, _path, { snapshot }) => sendSnapshot(exchange, snapshot)],
+  ...ISSUER_PATHS.map((path) => [path, issuer] as const),
+]);
+const BELOW_OPENAPI3 = '/openapi/v3/';
+/** Not for HEAD: what it would count is the whole store. */
+const GET_ONLY: ReadonlySet<string> = new Set([SNAPSHOT_PATH]);
+
+/** For the list at `/`. */
+export const EXTRA_PATHS: readonly string[] = [...SERVED.keys()];
 
 export class Paths {
   readonly #parts: PathParts;
@@ -51,13 +64,10 @@ export class Paths {
     const [first = '', ...rest] = path.slice(1).split('/');
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
-    if (path === '/metrics') return this.#metrics(exchange);
-    if (path === SNAPSHOT_PATH && verb === 'get') return sendSnapshot(exchange, this.#parts.snapshot);
-    if (path === '/openapi/v2') return this.#parts.openapi.serve(exchange);
-    if (path === '/openapi/v3' || path.startsWith('/openapi/v3/')) {
-      if (await this.#parts.openapi.serveVersion3(exchange, path)) return;
+    const serve = path.startsWith(BELOW_OPENAPI3) ? openapi3 : SERVED.get(path);
+    if (serve !== undefined && (verb === 'get' || !GET_ONLY.has(path))) {
+      if ((await serve(exchange, path, this.#parts)) !== false) return;
     }
-    if (await serveIssuer(exchange, path, this.#parts.auth, this.#parts.requestTimeoutMs)) return;
     return this.#document(exchange, path);
   }
 
@@ -88,12 +98,12 @@ export class Paths {
     if (report === undefined) return this.#document(exchange, `/${endpoint}/${check}`);
     sendText(exchange, report.healthy ? 200 : 500, report.text);
   }
+}
 
-  async #metrics(exchange: Exchange): Promise<void> {
-    const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
-    const { processMetrics } = await import('../../../runtime/process-metrics.ts');
-    const [ofThreads, ofProcess] = await Promise.all([this.#parts.metrics(), processMetrics()]);
-    const text = await renderMetrics([...ofThreads, ofProcess]);
-    exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
-  }
+async function sendMetrics(exchange: Exchange, _path: string, { metrics }: PathParts): Promise<void> {
+  const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
+  const { processMetrics } = await import('../../../runtime/process-metrics.ts');
+  const [ofThreads, ofProcess] = await Promise.all([metrics(), processMetrics()]);
+  const text = await renderMetrics([...ofThreads, ofProcess]);
+  exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
 }

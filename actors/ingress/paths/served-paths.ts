@@ -4,33 +4,25 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { methodNotAllowed, resourceNotFound } from '../../../api/status/failures.ts';
 import type { Status } from '../../../api/status/status.ts';
-
-/** Verbs on a collection; with the others the path must name an object. */
-const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection']);
-/** For these a name in the request may come from a field selector. */
-const LIST_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
-
-/** Methods that are passed on to what stands behind a proxy. */
-const PROXY_METHODS: ReadonlySet<string> = new Set(['DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT']);
+import { isListing, isOnCollection, PROXY_METHODS } from '../../../api/verbs.ts';
 
 /** Why a request is not served: 404 when there is no such path, 405 when it does not take the method. */
 export function refusalOfPath(type: KnownType, info: ResourceRequestInfo, method: string): Status | undefined {
   const { verb, namespace, name, subresource, rest } = info;
-  const isListing = LIST_VERBS.has(verb);
+  const listing = isListing(verb);
   if (namespace !== '' && !type.namespaced) return resourceNotFound();
   if (subresource !== '') {
     const served = type.subresources.get(subresource);
     if (served === undefined || (rest !== '' && subresource !== 'proxy')) return resourceNotFound();
     if (namespace === '' && type.namespaced) return resourceNotFound();
-    if (subresource === 'proxy') return PROXY_METHODS.has(method) ? undefined : methodNotAllowed();
+    if (subresource === 'proxy') return PROXY_METHODS.includes(method) ? undefined : methodNotAllowed();
     // HEAD is authorized as a get, and served on nothing that is stored.
     return method === 'HEAD' || !(served.verbs as readonly string[]).includes(verb) ? methodNotAllowed() : undefined;
   }
-  const isNamed = name !== '' && !isListing;
+  const isNamed = name !== '' && !listing;
   if (isNamed && namespace === '' && type.namespaced) return resourceNotFound();
-  if (!(type.verbs as ReadonlySet<string>).has(verb) || isNamed === COLLECTION_VERBS.has(verb))
-    return methodNotAllowed();
-  if (type.namespaced && namespace === '' && !isListing) return methodNotAllowed();
-  if (method === 'HEAD' || (isListing && method !== 'GET')) return methodNotAllowed();
+  if (!(type.verbs as ReadonlySet<string>).has(verb) || isNamed === isOnCollection(verb)) return methodNotAllowed();
+  if (type.namespaced && namespace === '' && !listing) return methodNotAllowed();
+  if (method === 'HEAD' || (listing && method !== 'GET')) return methodNotAllowed();
   return undefined;
 }

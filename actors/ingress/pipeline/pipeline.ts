@@ -16,6 +16,7 @@ import {
   unauthorized,
 } from '../../../api/status/failures.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
+import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -250,7 +251,6 @@ export class Pipeline {
 
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
-const METHODS_WITH_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** For methods that usually have none. */

@@ -1,6 +1,7 @@
 // Request counts and latencies under Kubernetes' metric names, labelled as its release 1.21 does. Labels come from the
 // registry's words and from tables here only, so that no client can make up series.
 import type { Registry } from '../../../api/resources/registry.ts';
+import { EVERY_VERB, isOnCollection, VERBS } from '../../../api/verbs.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -12,24 +13,14 @@ const LATENCY_BUCKETS_SECONDS = [
 ];
 /** What the verbs of resources and the methods on other paths are reported as: by method, but for lists and watches. */
 const REPORTED_VERBS: Readonly<Record<string, string>> = {
-  get: 'GET',
+  ...Object.fromEntries(Object.values(VERBS).map(({ method }) => [method, method])),
+  HEAD: 'GET',
+  ...Object.fromEntries(EVERY_VERB.map((verb) => [verb, VERBS[verb].method])),
   list: 'LIST',
   watch: 'WATCH',
-  create: 'POST',
-  update: 'PUT',
-  patch: 'PATCH',
   apply: 'APPLY',
-  delete: 'DELETE',
-  deletecollection: 'DELETE',
-  GET: 'GET',
-  HEAD: 'GET',
-  POST: 'POST',
-  PUT: 'PUT',
-  PATCH: 'PATCH',
-  DELETE: 'DELETE',
 };
 const OTHER_VERB = 'other';
-const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 /** Other paths that are told apart, each with the checks below it as one. */
 const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?=\/|$)/;
 const COMPONENT = 'apiserver';
@@ -122,7 +113,7 @@ function dryRunOf({ query }: Exchange): string {
 /** One object, those of a namespace, or all. */
 function scopeOf({ info, verb }: Exchange): string {
   if (!info.isResource) return '';
-  if (!COLLECTION_VERBS.has(verb)) return 'resource';
+  if (!isOnCollection(verb) || verb === 'create') return 'resource';
   return info.namespace !== '' ? 'namespace' : 'cluster';
 }
 

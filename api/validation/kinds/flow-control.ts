@@ -7,6 +7,7 @@ import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { schemaOf } from '../../schema/schema.ts';
+import { EVERY_VERB } from '../../verbs.ts';
 import { textProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
@@ -93,7 +94,7 @@ const someRule: Rule<RulesWithSubjects> = ({ resourceRules = [], nonResourceRule
   }
 };
 
-const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'proxy', 'update', 'watch'];
+const VERBS: readonly string[] = [...EVERY_VERB, 'proxy'].sort();
 
 const verbs: Rule<readonly string[]> = (list, at) => {
   if (list.includes(ANY)) {

@@ -1,8 +1,9 @@
 // A store on the memory engine, a hub and admission, made by the server's own roster, in one thread under virtual time.
 // Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
+
 import { admissionActor } from '../../../actors/admission/admission.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
-import type { AdmissionProtocol, WriteReply, WriteVerb } from '../../../actors/admission/protocol.ts';
+import type { AdmissionProtocol, WriteReply } from '../../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import { roster } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
@@ -12,6 +13,7 @@ import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Status } from '../../../api/status/status.ts';
+import type { WriteVerb } from '../../../api/verbs.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';

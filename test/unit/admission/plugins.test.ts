@@ -1,13 +1,14 @@
 // The admission plugins' places in the write path: which there are, in which order they run, what they are told, and that
 // every way of writing asks them.
+
 import test from 'ava';
 import type { Attributes } from '../../../actors/admission/attributes.ts';
 import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
 import { PLUGIN_KINDS, runningPlugins } from '../../../actors/admission/plugins/plugins.ts';
-import type { WriteVerb } from '../../../actors/admission/protocol.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
 import { failure } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import type { WriteVerb } from '../../../api/verbs.ts';
 import { ADMISSION_PLUGINS, BUILT_ADMISSION_PLUGINS } from '../../../config/admission-plugins.ts';
 import { AdmissionWorld, type Request, refusal } from './admission-world.ts';
 

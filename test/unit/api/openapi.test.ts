@@ -3,8 +3,9 @@ import { tagOf, WIRE_BYTES, WireReader } from '../../../api/codec/wire.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import type { SwaggerDocument, SwaggerOperation, SwaggerSchema } from '../../../api/openapi/swagger.ts';
-import type { ResourceType, Subresource, Verb } from '../../../api/resources/resource-type.ts';
+import type { ResourceType, Subresource } from '../../../api/resources/resource-type.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
+import type { Verb } from '../../../api/verbs.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
