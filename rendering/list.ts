@@ -1,8 +1,8 @@
 // A list as it was gathered: where its records lie, and what it says of itself. How it is written is list-pieces.ts,
 // protobuf-list.ts and list-body.ts.
 import type { JsonObject } from '../api/json-value.ts';
-import { itemOffset, type Slab, valueLength, valueStart, valueView } from '../storage/slab-record.ts';
-import { decodeStored } from '../storage/stored-json.ts';
+import { copyItem, decodeRecord, itemLength } from '../storage/record-reading.ts';
+import { type Slab, valueLength } from '../storage/slab-record.ts';
 
 export interface ListEnvelope {
   readonly apiVersion: string;
@@ -39,7 +39,7 @@ export function itemCount({ places }: ListItems): number {
 
 /** The item at an index, decoded, as it is stored. */
 export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
-  return decodeStored(valueView(slabs[places[index * 2]!]!, places[index * 2 + 1]!));
+  return decodeRecord(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
 }
 
 /** Bytes of the stored value at an index. */
@@ -51,12 +51,9 @@ export function storedItemBytes({ places, slabs }: ListItems, index: number): nu
 export function storedItem({ places, slabs }: ListItems, index: number): Buffer {
   const slab = slabs[places[index * 2]!]!;
   const offset = places[index * 2 + 1]!;
-  const start = valueStart(slab, offset);
-  const from = itemOffset(slab, offset);
-  const length = valueLength(slab, offset);
-  const item = Buffer.allocUnsafe(length - from + 1);
+  const item = Buffer.allocUnsafe(itemLength(slab, offset) + 1);
   item[0] = OPEN_BRACE;
-  slab.bytes.copy(item, 1, start + from, start + length);
+  copyItem(slab, offset, item, 1);
   return item;
 }
 

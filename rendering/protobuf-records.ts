@@ -7,8 +7,8 @@ import { apiVersionOf } from '../api/resources/resource-table.ts';
 import { type Schema, schemaOf, type TypeSchema } from '../api/schema/schema.ts';
 import type { RowType } from '../api/table/table.ts';
 import type { Dialect } from '../config/dialect.ts';
-import { recordRevision, type Slab, valueView } from '../storage/slab-record.ts';
-import { decodeStored } from '../storage/stored-json.ts';
+import { decodeRecord } from '../storage/record-reading.ts';
+import { recordRevision, type Slab } from '../storage/slab-record.ts';
 import { EncodingCache, type EncodingSet, KeptEncoding } from './encoding-cache.ts';
 import { protobufTypeOf } from './protobuf-value.ts';
 import { Renderer } from './renderer.ts';
@@ -70,7 +70,7 @@ export class RecordMessages {
 
   #encode(slab: Slab, offset: number, shownRevision: number | undefined): Buffer {
     this.#encodedCount++;
-    const object = this.#renderer.converted(decodeStored(valueView(slab, offset)));
+    const object = this.#renderer.converted(decodeRecord(slab, offset));
     if (shownRevision === undefined) return encodeProtobuf(object, this.#type);
     const metadata = { ...(object.metadata as object), resourceVersion: String(shownRevision) };
     return encodeProtobuf({ ...object, metadata }, this.#type);

@@ -1,7 +1,10 @@
 // The slabs that the actors of one thread know: shared memory, by the store that published it and the slab's number. A
 // restarted store counts its slabs from 0 again, and until every follower of the thread has heard of it, the memory of
 // both is read side by side: none of the one's may be taken for the other's. What nobody follows any more is let go.
+
+import type { JsonObject } from '../api/json-value.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { decodeRecord } from './record-reading.ts';
 import { mapSlab, recordRevision, type Slab } from './slab-record.ts';
 
 /** Slabs by number, with their memory. */
@@ -121,6 +124,15 @@ export class ThreadSlabs {
    */
   slab(place: SlabPlace): Slab {
     return this.ofStore(place.incarnation).slab(place.slab);
+  }
+
+  /**
+   * The object whose record lies at a place. Call it in the turn that was told the place.
+   *
+   * @throws OrchError as `ofStore`.
+   */
+  decode(place: SlabPlace): JsonObject {
+    return decodeRecord(this.slab(place), place.offset);
   }
 
   /**

@@ -5,8 +5,7 @@ import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { isStale, valueView } from '../../storage/slab-record.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
+import { isStale } from '../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
@@ -75,7 +74,7 @@ export async function readCurrent(
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */
 export function decodePlace(reader: StoreReader, place: PublishedPlace): JsonObject {
-  return decodeStored(valueView(reader.slabs.slab(place), place.offset));
+  return reader.slabs.decode(place);
 }
 
 /** The store's key of an object. */

@@ -5,8 +5,8 @@ import type { ListOptions } from '../../api/list-options.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
-import { isStale, valueView } from '../../storage/slab-record.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
+import { decodeRecord } from '../../storage/record-reading.ts';
+import { isStale } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import { refusalStatus } from '../read-refusal.ts';
 import type { StoredObject, StoreReader } from './store-reader.ts';
@@ -70,7 +70,7 @@ export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[]
   for (let i = 0; i < places.length; i += NUMBERS_A_PLACE) {
     const [slab, offset] = [places[i]!, places[i + 1]!];
     const record = slabs.slab(slab);
-    const object = decodeStored(valueView(record, offset));
+    const object = decodeRecord(record, offset);
     const revision = Number(metadataOf(object).resourceVersion);
     const place = { incarnation: slabs.incarnation, slab, offset, revision };
     stored.push({ object, place, isStale: isStale(record, offset) });

@@ -1,7 +1,8 @@
 // Watch events as bytes. A frame is built once for all watchers that see the same thing, by copying the object's bytes
 // between two constants: nothing is parsed, nothing encoded.
 import type { JsonObject } from '../../api/json-value.ts';
-import { revisionOffset, stampRevision, valueLength, valueStart } from '../../storage/slab-record.ts';
+import { copyValue } from '../../storage/record-reading.ts';
+import { revisionOffset, stampRevision, valueLength } from '../../storage/slab-record.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry } from './resource-cache.ts';
 
@@ -33,10 +34,9 @@ export function frameEvents(events: readonly FramedEvent[], slabs: SlabView): Bu
   let at = 0;
   for (const { type, entry, shownRevision } of events) {
     const slab = slabs.slab(entry.slab);
-    const start = valueStart(slab, entry.offset);
     at += OPENINGS[type].copy(chunk, at);
     const objectAt = at;
-    at += slab.bytes.copy(chunk, at, start, start + valueLength(slab, entry.offset));
+    at = copyValue(slab, entry.offset, chunk, at);
     if (shownRevision !== undefined) stampRevision(chunk, objectAt + revisionOffset(slab, entry.offset), shownRevision);
     at += CLOSING.copy(chunk, at);
   }

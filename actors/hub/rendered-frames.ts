@@ -2,8 +2,7 @@
 // frames for which objects are decoded, once per event and cohort. Plain frames are frames.ts.
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Renderer } from '../../rendering/renderer.ts';
-import { valueView } from '../../storage/slab-record.ts';
-import { decodeStored } from '../../storage/stored-json.ts';
+import { decodeRecord } from '../../storage/record-reading.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { FramedEvent } from './frames.ts';
 
@@ -24,7 +23,7 @@ export function frameRenderedEvents(
 }
 
 function decoded({ entry, shownRevision }: FramedEvent, slabs: SlabView): JsonObject {
-  const object = decodeStored(valueView(slabs.slab(entry.slab), entry.offset));
+  const object = decodeRecord(slabs.slab(entry.slab), entry.offset);
   if (shownRevision === undefined) return object;
   return { ...object, metadata: { ...(object.metadata as JsonObject), resourceVersion: String(shownRevision) } };
 }

@@ -1,10 +1,8 @@
 // The hub's doubt of itself: from time to time what it holds is added up and compared with the store's sums of the same
 // revision. Reads records in slices, so that nobody waits for it; answers no reads, and repairs nothing itself.
-import { crc32 } from 'node:zlib';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
-import { liveDigestOf } from '../../storage/event-log.ts';
 import type { ResourceDigest } from '../../storage/live-digest.ts';
-import { recordKeyBytes, recordRevision } from '../../storage/slab-record.ts';
+import { recordDigest } from '../../storage/record-reading.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { ReadGate } from './read-gate.ts';
@@ -124,8 +122,7 @@ export class SelfCheck {
 
   /** By what its record says: bytes that were overwritten count as another object. */
   #count(held: { objects: number; digest: number }, { slab: number, offset }: Entry, times: 1 | -1): void {
-    const slab = this.#parts.slabs.slab(number);
-    const digest = liveDigestOf(crc32(recordKeyBytes(slab, offset)), recordRevision(slab, offset));
+    const digest = recordDigest(this.#parts.slabs.slab(number), offset);
     held.objects += times;
     held.digest = (held.digest + times * digest) >>> 0;
   }

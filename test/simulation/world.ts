@@ -17,6 +17,7 @@ import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
 import type { StorageEngine } from '../../storage/engine.ts';
+import { lending } from '../../storage/record-reading.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
@@ -72,6 +73,7 @@ export class World {
   #lives = 0;
 
   constructor(options: WorldOptions) {
+    lending.wipes = true;
     this.#options = options;
     const { seed } = options;
     this.#random = new SeededRandom(seed ^ 0x0c70);

@@ -133,6 +133,16 @@ test('actors take time, chance, timers and files from their context', (t) => {
   t.deepEqual([...found(actors, 'bare', IMPURE), ...found(actors, 'code', FILES)], []);
 });
 
+/** What lays a view over a record's bytes, or is one. */
+const VIEWS =
+  /\b(?:valueView|bodyView|recordKeyBytes|valueStart)\b|\b(?:slab|record)s?\.(?:bytes|words)\b|\bslab\([^()]*\)\.(?:bytes|words)\b/g;
+
+test('only the store and storage lay views over records: readers copy, or borrow one for a call', (t) => {
+  const readers = PRODUCT.filter(({ path }) => !path.startsWith('storage/') && !path.startsWith('actors/store/'));
+  t.deepEqual(found(readers, 'bare', VIEWS), []);
+  t.true(found(PRODUCT, 'bare', VIEWS).length > 20);
+});
+
 /** Code that decides and does nothing else: folders, and files by their beginning. */
 const DECIDERS: readonly string[] = [
   'actors/controllers/garbage-collector.ts',

@@ -3,8 +3,6 @@
 import { metadataOf } from '../../../api/object-meta.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { valueView } from '../../../storage/slab-record.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
 
@@ -37,10 +35,10 @@ export function identityReader(context: ActorContext): FindIdentity {
     if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
     if (answer.place === null) return undefined;
     const key = `${storageKey}/${namespace}/${name}`;
-    const { offset, revision } = answer.place;
+    const { revision } = answer.place;
     const known = remembered.get(key);
     if (known?.revision === revision) return known;
-    const { uid = '', deletionTimestamp } = metadataOf(decodeStored(valueView(slabs.slab(answer.place), offset)));
+    const { uid = '', deletionTimestamp } = metadataOf(slabs.decode(answer.place));
     const deletedMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY;
     const identity = { revision, uid, deletedMs };
     if (remembered.size >= REMEMBERED_MAX) remembered.clear();

@@ -36,8 +36,6 @@ import {
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
-import { valueView } from '../../../storage/slab-record.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { SwitchHead } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
@@ -304,7 +302,7 @@ export class Connects {
     if (answer.refused !== undefined)
       throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     if (answer.place === null) return undefined;
-    return decodeStored(valueView(slabs.slab(answer.place), answer.place.offset));
+    return slabs.decode(answer.place);
   }
 }
 

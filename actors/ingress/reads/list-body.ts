@@ -1,7 +1,7 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
 // large ones go out in pieces as the socket takes them. Nothing is parsed; lists that are rendered are rendered-list.ts.
 import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering/list.ts';
-import { itemOffset, valueLength, valueStart } from '../../../storage/slab-record.ts';
+import { copyItem, itemLength } from '../../../storage/record-reading.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import { pacedWriter } from './paced-writer.ts';
 
@@ -27,7 +27,7 @@ export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | un
   if (bytes > WHOLE_BYTES_MAX) return undefined;
   const body = Buffer.allocUnsafe(bytes);
   let at = opening.copy(body, 0);
-  for (let i = 0; i < items.places.length; i += 2) at = copyItem(items, i, body, at);
+  for (let i = 0; i < items.places.length; i += 2) at = putItem(items, i, body, at);
   CLOSING.copy(body, at);
   return body;
 }
@@ -45,7 +45,7 @@ export async function streamList(envelope: ListEnvelope, items: ListItems, respo
       at = 0;
     }
     if (at + bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes);
-    at = copyItem(items, i, buffer, at);
+    at = putItem(items, i, buffer, at);
   }
   if (response.aborted) return;
   if (at > 0) await write(buffer.subarray(0, at));
@@ -63,15 +63,14 @@ function itemsBytes(items: ListItems, bytesMax: number): number {
 function itemBytes({ places, slabs }: ListItems, index: number): number {
   const slab = slabs[places[index]!]!;
   const offset = places[index + 1]!;
-  return valueLength(slab, offset) - itemOffset(slab, offset) + (index === 0 ? 1 : 2);
+  return itemLength(slab, offset) + (index === 0 ? 1 : 2);
 }
 
-function copyItem({ places, slabs }: ListItems, index: number, target: Buffer, at: number): number {
+function putItem({ places, slabs }: ListItems, index: number, target: Buffer, at: number): number {
   const slab = slabs[places[index]!]!;
   const offset = places[index + 1]!;
-  const start = valueStart(slab, offset);
   let end = at;
   if (index > 0) target[end++] = COMMA;
   target[end++] = OPEN_BRACE;
-  return end + slab.bytes.copy(target, end, start + itemOffset(slab, offset), start + valueLength(slab, offset));
+  return copyItem(slab, offset, target, end);
 }

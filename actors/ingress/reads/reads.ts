@@ -11,8 +11,8 @@ import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import type { JobPool } from '../../../runtime/job-pool.ts';
-import { bodyView, type Slab, valueView } from '../../../storage/slab-record.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
+import { decodeRecord } from '../../../storage/record-reading.ts';
+import type { Slab } from '../../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
@@ -70,7 +70,7 @@ export class Reads {
     const view = viewOf(subresource);
     await (view === undefined
       ? this.#sendRecord(exchange, 200, slab, offset, representation)
-      : this.sendObject(exchange, 200, view.of(decodeStored(valueView(slab, offset))), representation));
+      : this.sendObject(exchange, 200, view.of(decodeRecord(slab, offset)), representation));
   }
 
   /** Answers with an object that was just written. */
@@ -123,7 +123,7 @@ export class Reads {
   ): Promise<void> | undefined {
     const { rendering } = representation;
     if (rendering.encoding !== 'protobuf') {
-      return sendStored(exchange, code, bodyView(slab, offset), representation, this.#parts, warnings);
+      return sendStored(exchange, code, slab, offset, representation, this.#parts, warnings);
     }
     const messages = this.#parts.records.of(rendering);
     sendMessage(exchange, code, messages.envelope, messages.bytes(slab, offset), representation, warnings);

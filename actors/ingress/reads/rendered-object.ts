@@ -5,7 +5,8 @@ import { JOB_BYTES_MIN, VALUE_JOB } from '../../../rendering/jobs.ts';
 import { prettyJson } from '../../../rendering/pretty-json.ts';
 import { keepsStoredBytes, keepsStoredValue } from '../../../rendering/rendering.ts';
 import { valuePieces } from '../../../rendering/value-pieces.ts';
-import { decodeStored } from '../../../storage/stored-json.ts';
+import { copyOfBody, decodeRecord, withBody } from '../../../storage/record-reading.ts';
+import { type Slab, valueLength } from '../../../storage/slab-record.ts';
 import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor, sendValue } from './answers.ts';
@@ -16,31 +17,34 @@ import type { Representation } from './representation.ts';
 /** Up to this an object is rendered in one go: about a millisecond of work. */
 const WHOLE_BYTES_MAX = 16 * 1024;
 
-/**
- * A stored object: `body` is its JSON with the closing newline, which may be overwritten once the call has returned. What is
- * not sent by then is when the promise resolves.
- */
+/** A stored object, as its record has it in this turn. What is not sent by the end of the call is when the promise resolves. */
 export function sendStored(
   exchange: Exchange,
   code: number,
-  body: Buffer,
+  slab: Slab,
+  offset: number,
   representation: Representation,
   work: LongWork,
   warnings?: readonly string[],
 ): Promise<void> | undefined {
   const { contentType, rendering, renderer } = representation;
-  if (keepsStoredBytes(rendering)) {
-    exchange.answer(code, headersFor(contentType, warnings), body);
-    return undefined;
-  }
   const headers = headersFor(contentType, warnings);
-  if (body.length > WHOLE_BYTES_MAX) {
-    return sendLarge(exchange, code, headers, Buffer.from(body), representation, false, work);
-  }
-  if (keepsStoredValue(rendering)) {
-    exchange.answer(code, headers, prettyJson(body));
-  } else sendValue(exchange, code, renderer.stored(decodeStored(body)), representation, warnings);
+  if (keepsStoredBytes(rendering)) {
+    withBody(slab, offset, answerBody, exchange, code, headers);
+  } else if (valueLength(slab, offset) >= WHOLE_BYTES_MAX) {
+    return sendLarge(exchange, code, headers, copyOfBody(slab, offset), representation, false, work);
+  } else if (keepsStoredValue(rendering)) {
+    withBody(slab, offset, answerIndented, exchange, code, headers);
+  } else sendValue(exchange, code, renderer.stored(decodeRecord(slab, offset)), representation, warnings);
   return undefined;
+}
+
+function answerBody(body: Buffer, exchange: Exchange, code: number, headers: HeaderList): void {
+  exchange.answer(code, headers, body);
+}
+
+function answerIndented(body: Buffer, exchange: Exchange, code: number, headers: HeaderList): void {
+  exchange.answer(code, headers, prettyJson(body));
 }
 
 /** An object of the version asked for, shaped and encoded for this answer alone. What it resolves is as of `sendStored`. */

@@ -1,0 +1,75 @@
+// How readers get at what a record holds: as numbers, copies and parsed objects, and as a view only for the length of a call.
+// The bytes lie in shared memory, which the store writes over once the reader's epoch has moved on (storage/shared-state.ts):
+// a view that is kept shows another object then. The tidy test holds everybody but the store to this file.
+import { crc32 } from 'node:zlib';
+import type { JsonObject } from '../api/json-value.ts';
+import { liveDigestOf } from './event-log.ts';
+import {
+  bodyView,
+  itemOffset,
+  recordKeyBytes,
+  recordRevision,
+  type Slab,
+  valueLength,
+  valueStart,
+  valueView,
+} from './slab-record.ts';
+import { decodeStored } from './stored-json.ts';
+
+/** The object, as it is stored. */
+export function decodeRecord(slab: Slab, offset: number): JsonObject {
+  return decodeStored(valueView(slab, offset));
+}
+
+/** Copies the value to a place in `target` that has room for it; returns where it ends. */
+export function copyValue(slab: Slab, offset: number, target: Buffer, at: number): number {
+  const start = valueStart(slab, offset);
+  return at + slab.bytes.copy(target, at, start, start + valueLength(slab, offset));
+}
+
+/** Copies the value's members after kind and apiVersion, closing brace included: an item of a list behind its `{`. */
+export function copyItem(slab: Slab, offset: number, target: Buffer, at: number): number {
+  const start = valueStart(slab, offset);
+  return at + slab.bytes.copy(target, at, start + itemOffset(slab, offset), start + valueLength(slab, offset));
+}
+
+/** Bytes that `copyItem` takes. */
+export function itemLength(slab: Slab, offset: number): number {
+  return valueLength(slab, offset) - itemOffset(slab, offset);
+}
+
+/** The value with its closing newline, as memory of the caller's own. */
+export function copyOfBody(slab: Slab, offset: number): Buffer {
+  return Buffer.from(bodyView(slab, offset));
+}
+
+/** What a record adds to the digest of everything live (storage/live-digest.ts). */
+export function recordDigest(slab: Slab, offset: number): number {
+  return liveDigestOf(crc32(recordKeyBytes(slab, offset)), recordRevision(slab, offset));
+}
+
+/** Under test: what is lent is wiped when it comes back, so that a view that was kept shows it. */
+export const lending = { wipes: false };
+
+/**
+ * Lends the value with its closing newline to `read`, which is done with it when it returns. Three arguments are passed on, so
+ * that a read needs no closure.
+ */
+export function withBody<A, B, C, T>(
+  slab: Slab,
+  offset: number,
+  read: (body: Buffer, a: A, b: B, c: C) => T,
+  a: A,
+  b: B,
+  c: C,
+): T {
+  if (!lending.wipes) return read(bodyView(slab, offset), a, b, c);
+  const lent = copyOfBody(slab, offset);
+  try {
+    return read(lent, a, b, c);
+  } finally {
+    lent.fill(WIPED);
+  }
+}
+
+const WIPED = '?';
