@@ -6,6 +6,7 @@ Ends when each has seen an object named `finished`. Prints a JSON object: the ca
 been cut off, how often it was too late for that and listed again, and what was against the rules of a watch.
 """
 
+import faulthandler
 import json
 import sys
 import threading
@@ -61,9 +62,7 @@ class Follower(threading.Thread):
 
     def watch(self):
         watching = watch.Watch()
-        # A watch that says nothing for so long is asked for again, as controllers do: what it missed comes then.
         options = dict(self.selection, resource_version=self.version, allow_watch_bookmarks=True)
-        options["_request_timeout"] = PATIENCE_SECONDS
         for event in watching.stream(self.method, **options):
             metadata = event["raw_object"]["metadata"]
             self.apply(event["type"], metadata)
@@ -91,6 +90,7 @@ def key_of(metadata):
 
 
 def main(kubeconfig, namespace):
+    faulthandler.enable()  # Where every thread stands, should it have to be aborted.
     config.load_kube_config(kubeconfig)
     core = client.CoreV1Api()
     followers = [

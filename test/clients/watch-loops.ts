@@ -144,7 +144,7 @@ class PythonLoop {
 
   /** What it printed at its end. Rejects when it does not come to one. */
   async report(): Promise<Followed> {
-    const patience = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS);
+    const patience = setTimeout(() => this.#child.kill('SIGABRT'), PATIENCE_MS);
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'close');
     clearTimeout(patience);
     if (this.#child.exitCode === 0) return JSON.parse(this.#stdout) as Followed;
