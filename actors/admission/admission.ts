@@ -1,6 +1,7 @@
 // The write path: turns requests into transactions of the store. Between its steps it asks the hub of its
 // thread for the present and the store for the commit. Owns nothing that a restart would lose.
 
+import { type AccessAttributes, SUPERUSERS, type User } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
@@ -11,11 +12,12 @@ import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import { isOnCollection } from '../../api/verbs.ts';
-import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
+import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
@@ -28,7 +30,7 @@ import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
-import type { AdmissionPluginKind } from './plugins/plugin.ts';
+import type { AdmissionPluginKind, Authorization } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
@@ -73,7 +75,12 @@ class Admission implements Actor<AdmissionProtocol> {
       store: context.ref('store'),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
-      plugins: new PluginChain(plugins, { reader, registry, dialect: registry.dialect, auth }),
+      plugins: new PluginChain(plugins, {
+        reader,
+        registry,
+        dialect: registry.dialect,
+        authorize: (user, access) => mayAccess(auth, user, access, requestTimeoutMs),
+      }),
       completion: new Completion(validation.gate),
       serverSideApply,
       validation: objectValidation(schema, validation),
@@ -183,6 +190,17 @@ function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
     throw new StatusError(isCollection ? methodNotAllowed() : resourceNotFound());
   const isOfCollection = isOnCollection(verb) && subresource === '';
   if (isCollection !== isOfCollection) throw new StatusError(methodNotAllowed());
+}
+
+/** Superusers may anything, whatever the modes of authorization. */
+async function mayAccess(
+  auth: () => Ref<AuthProtocol>,
+  user: User,
+  access: AccessAttributes,
+  deadlineMs: number,
+): Promise<Authorization> {
+  if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
+  return auth().ask({ type: 'authorize', user, access }, { deadlineMs });
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

@@ -1,9 +1,8 @@
 // What an admission plugin is: a row that says when it is asked, and the two calls by which it is.
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import type { Ref } from '../../../runtime/actor.ts';
-import type { AuthProtocol } from '../../auth/protocol.ts';
 import type { Operation, PluginCall } from '../attributes.ts';
 import type { StoreReader } from '../store-reader.ts';
 
@@ -12,7 +11,13 @@ export interface PluginContext {
   readonly reader: StoreReader;
   readonly registry: Registry;
   readonly dialect: Dialect;
-  readonly auth: () => Ref<AuthProtocol>;
+  /** Whether a user may, and why not. Rejects when the auth actor does not answer. */
+  readonly authorize: (user: User, access: AccessAttributes) => Promise<Authorization>;
+}
+
+export interface Authorization {
+  readonly allowed: boolean;
+  readonly reason: string;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */

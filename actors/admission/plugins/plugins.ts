@@ -2,6 +2,9 @@
 import { enabledAdmissionPlugins } from '../../../config/admission-plugins.ts';
 import { alwaysAdmit } from './always-admit/always-admit.ts';
 import { alwaysDeny } from './always-deny/always-deny.ts';
+import { certificateApproval } from './certificate-approval/certificate-approval.ts';
+import { certificateSigning } from './certificate-signing/certificate-signing.ts';
+import { certificateSubjectRestriction } from './certificate-subject-restriction/certificate-subject-restriction.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
 import type { AdmissionPluginKind } from './plugin.ts';
 import { serviceAccount } from './service-account/service-account.ts';
@@ -10,6 +13,9 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
   namespaceLifecycle,
   serviceAccount,
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
   alwaysDeny,
 ];
 

@@ -1,4 +1,4 @@
-// A store on the memory engine, a hub and admission, made by the server's own roster, in one thread under virtual time.
+// A store on the memory engine, a hub, auth and admission, made by the server's own roster, in one thread under virtual time.
 // Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
 
 import { admissionActor } from '../../../actors/admission/admission.ts';
@@ -9,6 +9,7 @@ import { roster } from '../../../actors/roster.ts';
 import type { ServerSettings } from '../../../actors/server-settings.ts';
 import type { PublishedPlace, StoreProtocol } from '../../../actors/store/protocol.ts';
 import { registryFor } from '../../../actors/thread-registry.ts';
+import type { User } from '../../../api/authorization/attributes.ts';
 import type { ObjectMeta } from '../../../api/object-meta.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
@@ -48,6 +49,8 @@ export interface Request {
   /** An object is sent as JSON. */
   readonly body?: object | string | Uint8Array;
   readonly contentType?: string;
+  /** Where it is not the user `tester`, who may do anything unless the world has authorization modes. */
+  readonly user?: Partial<User>;
   /** As WriteParameters has them. */
   readonly parameters?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -55,8 +58,8 @@ export interface Request {
 const MERGE_PATCH = 'application/merge-patch+json';
 const VERBS = ['create', 'update', 'patch', 'delete', 'deletecollection'];
 
-function settings(featureGates: string): ServerSettings {
-  const parsed = parseArguments('apiserver', featureGates === '' ? [] : ['--feature-gates', featureGates]);
+function settings(args: readonly string[]): ServerSettings {
+  const parsed = parseArguments('apiserver', args);
   if (parsed.action !== 'run') throw new Error('no options');
   return {
     dialect: 'orch',
@@ -157,17 +160,24 @@ export class AdmissionWorld {
       seed?: number;
       namespaces?: readonly string[];
       featureGates?: string;
+      authorizationModes?: string;
       /** Instead of those that run by default. */
       plugins?: readonly AdmissionPluginKind[];
     } = {},
   ): Promise<AdmissionWorld> {
-    const { seed = 1, namespaces = ['default'], featureGates = '', plugins } = options;
+    const {
+      seed = 1,
+      namespaces = ['default'],
+      featureGates = '',
+      authorizationModes = 'AlwaysAllow',
+      plugins,
+    } = options;
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
     const gate = new Gate();
     let slabs: ThreadSlabs | undefined;
     const actors = roster
-      .filter(({ actor }) => ['store', 'hub', 'admission'].includes(actor))
+      .filter(({ actor }) => ['store', 'hub', 'auth', 'admission'].includes(actor))
       .map((definition): ActorDefinition<ServerSettings> => {
         if (definition.actor === 'admission' && plugins !== undefined) return admissionWith(plugins);
         if (definition.actor !== 'store') return definition;
@@ -179,7 +189,11 @@ export class AdmissionWorld {
           },
         };
       });
-    const given = settings(featureGates);
+    const given = settings([
+      '--authorization-mode',
+      authorizationModes,
+      ...(featureGates === '' ? [] : ['--feature-gates', featureGates]),
+    ]);
     const { environment, time } = simulation;
     const plan = planOfOneThread(actors);
     const starting = startInProcess({
@@ -217,8 +231,13 @@ export class AdmissionWorld {
           type: 'write',
           verb,
           target: { group, version, resource, subresource, namespace, name },
-          // Without the auth actor, which is not here, only a superuser may grant anything.
-          user: { name: 'tester', uid: '', groups: group.startsWith('rbac.') ? ['system:masters'] : [], extra: {} },
+          user: {
+            name: 'tester',
+            uid: '',
+            groups: group.startsWith('rbac.') ? ['system:masters'] : [],
+            extra: {},
+            ...request.user,
+          },
           userAgent: 'test',
           parameters,
           contentType: request.contentType ?? (verb === 'patch' ? MERGE_PATCH : 'application/json'),
