@@ -1,6 +1,7 @@
 // Keeps an actor subscribed to the store: begins with the present state, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../runtime/actor.ts';
+import { SharedState } from '../storage/shared-state.ts';
 import type { FeedEvent } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
 import type { StoreBatch } from './store/protocol.ts';
@@ -20,6 +21,8 @@ export interface FeedListener {
 
 export class FeedFollower {
   readonly #subscription: StoreSubscription;
+  #shared: SharedState | undefined;
+  #appliedRevision = 0;
 
   constructor(context: ActorContext, storageKeys: readonly string[], feedFactory: FeedFactory, listener: FeedListener) {
     const feed = feedFactory(context, storageKeys, (event) => listener.onEvent(event));
@@ -29,11 +32,14 @@ export class FeedFollower {
       timers: context.timers,
       onPresent: (present) => {
         listener.onReset();
+        this.#shared = new SharedState(present.sharedState);
         feed.begin(present);
+        this.#appliedRevision = present.revision;
         listener.onSynced();
       },
       onBatch: (batch) => {
         feed.apply(batch);
+        this.#appliedRevision = batch.lastRevision;
         listener.onBatchEnd?.();
       },
       onLost: (reason) => {
@@ -47,6 +53,16 @@ export class FeedFollower {
   /** What was told is the state of the store, but for batches under way. */
   get following(): boolean {
     return this.#subscription.following;
+  }
+
+  /** Everything up to here has been told. */
+  get appliedRevision(): number {
+    return this.#appliedRevision;
+  }
+
+  /** Everything up to here is committed, and may have been acknowledged; 0 before the first present state. */
+  get committedRevision(): number {
+    return this.#shared?.committedRevision ?? 0;
   }
 
   start(): void {

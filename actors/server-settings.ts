@@ -6,6 +6,7 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
@@ -18,6 +19,8 @@ export interface ServerSettings {
   readonly storeEngine: 'level' | 'memory';
   /** What `--encryption-provider-config` says; absent when it names no file. */
   readonly encryption?: readonly ResourceEncryption[];
+  /** What `--admission-control-config-file` says; absent when it names no file. */
+  readonly admissionPlugins?: PluginConfigurations;
   readonly tls: TlsMaterial | undefined;
   /** The authority that signed the serving certificate. */
   readonly caPem: string;

@@ -14,7 +14,7 @@ import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
 import { policyText } from './policy-file.ts';
 import { serverPlan } from './server-plan.ts';
-import { encryptionOf, fileTokens } from './server-settings.ts';
+import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
 import { checkServiceAccountKeys } from './service-accounts.ts';
 
 type ServerProgram = 'up' | 'apiserver';
@@ -29,6 +29,7 @@ const CHECKS: readonly Check[] = [
   (options) => fileTokens(options),
   (options) => policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
   (options) => encryptionOf(options),
+  (options) => admissionPluginsOf(options),
   ({ tlsCertFile, tlsPrivateKeyFile }) => tlsCertFile !== '' && loadKeyPair(tlsCertFile, tlsPrivateKeyFile),
   (options) => checkServiceAccountKeys(options),
   (options) => agentTls(options),

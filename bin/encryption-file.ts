@@ -1,11 +1,8 @@
 // Reads the file of `--encryption-provider-config`, YAML or JSON.
 import { readFileSync } from 'node:fs';
+import { ConfigurationError } from '../config/configuration-file.ts';
 import type { Dialect } from '../config/dialect.ts';
-import {
-  ConfigurationError,
-  type ResourceEncryption,
-  readEncryptionConfiguration,
-} from '../config/encryption-configuration.ts';
+import { type ResourceEncryption, readEncryptionConfiguration } from '../config/encryption-configuration.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -32,6 +33,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const pair = await servingPair(options, directory, advertiseAddress);
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
+  const admissionPlugins = await admissionPluginsOf(options);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
@@ -46,6 +48,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     dataDirectory: directory,
     storeEngine: options.storeEngine,
     ...(encryption === undefined ? {} : { encryption }),
+    ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
     tls: {
       certPem: pair.certPem,
       keyPem: pair.keyPem,
@@ -73,6 +76,16 @@ export async function encryptionOf({
   if (encryptionProviderConfig === '') return undefined;
   const { readEncryptionFile } = await import('./encryption-file.ts');
   return readEncryptionFile(encryptionProviderConfig, DIALECTS[apiDialect]);
+}
+
+/** Undefined where no file has settings of plugins. Throws OrchError BadConfiguration. */
+export async function admissionPluginsOf({
+  admissionControlConfigFile,
+  apiDialect,
+}: ServerOptions): Promise<PluginConfigurations | undefined> {
+  if (admissionControlConfigFile === '') return undefined;
+  const { readAdmissionFile } = await import('./admission-file.ts');
+  return readAdmissionFile(admissionControlConfigFile, DIALECTS[apiDialect]);
 }
 
 /** The operator's pair, or one of our own. Clients trust the certificate itself. */

@@ -23,7 +23,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'AlwaysPullImages', isDefault: false, built: 'no' },
   { name: 'ImagePolicyWebhook', isDefault: false, built: 'no' },
   { name: 'PodSecurityPolicy', isDefault: false, built: 'no' },
-  { name: 'PodNodeSelector', isDefault: false, built: 'no' },
+  { name: 'PodNodeSelector', isDefault: false, built: 'whole' },
   { name: 'Priority', isDefault: true, built: 'no' },
   { name: 'DefaultTolerationSeconds', isDefault: true, built: 'no' },
   { name: 'PodTolerationRestriction', isDefault: false, built: 'no' },

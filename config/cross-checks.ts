@@ -25,6 +25,11 @@ function together(
   return `--${given[0]} needs --${missing[0]} beside it`;
 }
 
+function namedTwice(option: string, names: readonly string[]): string | false {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  return twice !== undefined && `--${option} names ${twice} twice`;
+}
+
 function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): string | false {
   const option = '--service-cluster-ip-range';
   const [first, second] = ranges;
@@ -47,10 +52,7 @@ const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
 
 const SERVER_RULES: readonly Rule<ServerOptions>[] = [
   ({ authorizationMode: modes }) => modes.length === 0 && '--authorization-mode names no mode',
-  ({ authorizationMode: modes }) => {
-    const twice = modes.find((mode, index) => modes.indexOf(mode) !== index);
-    return twice !== undefined && `--authorization-mode names ${twice} twice`;
-  },
+  ({ authorizationMode: modes }) => namedTwice('authorization-mode', modes),
   ({ authorizationMode: modes, authorizationPolicyFile: file }) =>
     modes.includes('ABAC') !== (file !== '') &&
     (file === ''
@@ -72,6 +74,8 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     const both = enableAdmissionPlugins.find((plugin) => disableAdmissionPlugins.includes(plugin));
     return both !== undefined && `--enable-admission-plugins and --disable-admission-plugins both name ${both}`;
   },
+  ({ enableAdmissionPlugins }) => namedTwice('enable-admission-plugins', enableAdmissionPlugins),
+  ({ disableAdmissionPlugins }) => namedTwice('disable-admission-plugins', disableAdmissionPlugins),
   ({ serviceAccountSigningKeyFile, serviceAccountKeyFile }) =>
     serviceAccountSigningKeyFile !== '' &&
     serviceAccountKeyFile.length === 0 &&

@@ -2,6 +2,7 @@
 // with the path of what is wrong. Never says what a secret is. Reading the file is bin/encryption-file.ts's work.
 
 import { parseDurationMs } from '../values/duration.ts';
+import { ConfigurationError, filledListOf, membersOf, requireText } from './configuration-file.ts';
 import type { Dialect } from './dialect.ts';
 
 /** Providers that encrypt with keys of the file. */
@@ -34,14 +35,6 @@ export interface ResourceEncryption {
   readonly providers: readonly EncryptionProvider[];
 }
 
-/** What is wrong with a file, as `resources[0].providers[1].aescbc.keys[0].secret: …`. */
-export class ConfigurationError extends Error {
-  constructor(path: string, problem: string) {
-    super(path === '' ? problem : `${path}: ${problem}`);
-    this.name = 'ConfigurationError';
-  }
-}
-
 const KEY_BYTES: Readonly<Record<KeyedKind, readonly number[]>> = {
   aescbc: [16, 24, 32],
   aesgcm: [16, 24, 32],
@@ -61,28 +54,28 @@ const KMS_CACHE_SIZE_MAX = 2 ** 31 - 1;
 const KMS_TIMEOUT_MS_DEFAULT = 3000;
 const KMS_TIMEOUT_MS_MAX = 3_600_000;
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** The settings a file's content says. Throws ConfigurationError. */
 export function readEncryptionConfiguration(content: unknown, dialect: Dialect): readonly ResourceEncryption[] {
-  const file = membersOf(content, '', ['kind', 'apiVersion', 'resources']);
+  const file = membersOf(content, '', ['kind', 'apiVersion', 'resources'], 'an EncryptionConfiguration');
   requireText(file, 'kind', 'EncryptionConfiguration');
   requireText(file, 'apiVersion', dialect.spell('apiserver.config.@group/v1'));
-  const entries = listOf(file.resources, 'resources').map((entry, index) => readEntry(entry, `resources[${index}]`));
+  const entries = filledListOf(file.resources, 'resources').map((entry, index) =>
+    readEntry(entry, `resources[${index}]`),
+  );
   refuseSharedPrefixes(entries);
   return entries;
 }
 
 function readEntry(entry: unknown, path: string): ResourceEncryption {
   const members = membersOf(entry, path, ['resources', 'providers']);
-  const resources = listOf(members.resources, `${path}.resources`).map((resource, index) => {
+  const resources = filledListOf(members.resources, `${path}.resources`).map((resource, index) => {
     if (typeof resource === 'string' && RESOURCE.test(resource)) return resource;
     throw new ConfigurationError(
       `${path}.resources[${index}]`,
       'must be a resource, such as secrets or deployments.apps',
     );
   });
-  const providers = listOf(members.providers, `${path}.providers`).map((provider, index) =>
+  const providers = filledListOf(members.providers, `${path}.providers`).map((provider, index) =>
     readProvider(provider, `${path}.providers[${index}]`),
   );
   return { resources, providers };
@@ -109,7 +102,7 @@ function readProvider(provider: unknown, path: string): EncryptionProvider {
 
 function readKeyed(kind: KeyedKind, value: unknown, path: string): EncryptionProvider {
   const names = new Set<string>();
-  const keys = listOf(membersOf(value, path, ['keys']).keys, `${path}.keys`).map((key, index): NamedKey => {
+  const keys = filledListOf(membersOf(value, path, ['keys']).keys, `${path}.keys`).map((key, index): NamedKey => {
     const at = `${path}.keys[${index}]`;
     const members = membersOf(key, at, ['name', 'secret']);
     const name = readName(members.name, `${at}.name`);
@@ -194,36 +187,4 @@ function refuseSharedPrefixes(entries: readonly ResourceEncryption[]): void {
 function namesOf(provider: EncryptionProvider): readonly string[] {
   if (provider.kind === 'identity') return [''];
   return provider.kind === 'kms' ? [provider.name] : provider.keys.map(({ name }) => name);
-}
-
-/** An object with no other members than those named. */
-function membersOf(value: unknown, path: string, known: readonly string[]): Members {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigurationError(
-      path,
-      path === '' ? 'the file must hold an EncryptionConfiguration' : 'must be an object',
-    );
-  }
-  const unknown = Object.keys(value).find((name) => !known.includes(name));
-  if (unknown === undefined) return value as Members;
-  throw new ConfigurationError(path === '' ? unknown : `${path}.${unknown}`, 'is an unknown field');
-}
-
-function listOf(value: unknown, path: string): readonly unknown[] {
-  if (value === undefined || value === null) throw new ConfigurationError(path, 'is required');
-  if (!Array.isArray(value)) throw new ConfigurationError(path, 'must be a list');
-  if (value.length === 0) throw new ConfigurationError(path, 'must not be empty');
-  return value;
-}
-
-function requireText(members: Members, name: string, text: string): void {
-  if (members[name] === text) return;
-  throw new ConfigurationError(
-    name,
-    `must be ${text}${members[name] === undefined ? '' : `, not ${quoted(members[name])}`}`,
-  );
-}
-
-function quoted(value: unknown): string {
-  return JSON.stringify(value)?.slice(0, 100) ?? typeof value;
 }

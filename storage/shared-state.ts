@@ -7,7 +7,7 @@
 
 const COMMITTED_REVISION = 0;
 const FIRST_READER = 8;
-/** Readers at once: hubs, policies, scheduler and controllers of 64 threads, and room for those who begin again. */
+/** Readers at once: hubs, policies and admission of 64 threads, scheduler, controllers, and room for those who begin again. */
 export const READER_SLOTS = 248;
 
 /** The epoch of a slot no reader uses: it holds nothing back. */

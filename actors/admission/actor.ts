@@ -22,6 +22,8 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
       collectionWorkers: options.deleteCollectionWorkers,
     },
     plugins: runningPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins),
+    pluginConfigurations: settings.admissionPlugins ?? {},
+    pluginOptions: { gate: (name) => gates.enabled(name) },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };

@@ -1,5 +1,6 @@
-// The write path: turns requests into transactions of the store. Between its steps it asks the hub of its
-// thread for the present and the store for the commit. Owns nothing that a restart would lose.
+// The write path: turns requests into transactions of the store. Between its steps it asks the hub of its thread
+// for the present and the store for the commit. Owns the subscription by which plugins know the cluster, and nothing
+// that a restart would lose.
 
 import { type AccessAttributes, SUPERUSERS, type User } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
@@ -21,6 +22,7 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { apply, isApply } from './apply.ts';
 import { bind, createBinding } from './bind.ts';
+import { ClusterView } from './cluster.ts';
 import { Completion } from './completion.ts';
 import { admitConnection } from './connect.ts';
 import { create } from './create.ts';
@@ -30,7 +32,7 @@ import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
-import type { AdmissionPluginKind, Authorization } from './plugins/plugin.ts';
+import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
@@ -48,14 +50,20 @@ export interface AdmissionOptions {
   readonly network: ServiceNetwork;
   /** The admission plugins that run, in their order. */
   readonly plugins: readonly AdmissionPluginKind[];
+  readonly pluginConfigurations: PluginConfigurations;
+  readonly pluginOptions: PluginOptions;
 }
 
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
+  readonly #cluster: ClusterView;
 
   constructor(context: ActorContext, options: AdmissionOptions) {
     const { registry, requestTimeoutMs, serverSideApply, validation, deletion, network, plugins } = options;
-    const schema = schemaOf(registry.dialect);
+    const { dialect } = registry;
+    const schema = schemaOf(dialect);
+    const forms = new StoredForm(registry, schema);
+    this.#cluster = new ClusterView(context, { registry, forms });
     const hub = context.ref('hub');
     const auth = () => context.ref('auth');
     const reader = {
@@ -69,23 +77,42 @@ class Admission implements Actor<AdmissionProtocol> {
     this.#write = {
       ...reader,
       registry,
-      dialect: registry.dialect,
+      dialect,
       schema,
-      forms: new StoredForm(registry, schema),
+      forms,
       store: context.ref('store'),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
-      plugins: new PluginChain(plugins, {
-        reader,
-        registry,
-        dialect: registry.dialect,
-        authorize: (user, access) => mayAccess(auth, user, access, requestTimeoutMs),
-      }),
+      plugins: new PluginChain(
+        plugins,
+        {
+          reader,
+          cluster: this.#cluster,
+          registry,
+          dialect,
+          options: options.pluginOptions,
+          authorize: (user, access) => mayAccess(auth, user, access, requestTimeoutMs),
+        },
+        options.pluginConfigurations,
+      ),
       completion: new Completion(validation.gate),
       serverSideApply,
       validation: objectValidation(schema, validation),
       deletion,
     };
+  }
+
+  async start(): Promise<void> {
+    this.#cluster.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#cluster.stop();
+  }
+
+  /** A restarted store knows none of its subscribers. */
+  peerRestarted(name: string): void {
+    if (name === 'store') this.#cluster.onLost();
   }
 
   onMessage(message: MessageOf<AdmissionProtocol>, reply: Reply): void {
@@ -95,7 +122,7 @@ class Admission implements Actor<AdmissionProtocol> {
         return;
       case 'status':
         this.#write.hub.ask({ type: 'status' }, { deadlineMs: this.#write.requestTimeoutMs }).then(
-          ({ ready }) => reply.send({ ready } satisfies AdmissionStatus),
+          ({ ready }) => reply.send({ ready: ready && this.#cluster.isWhole } satisfies AdmissionStatus),
           (error: unknown) => reply.fail(error),
         );
         return;
@@ -110,6 +137,12 @@ class Admission implements Actor<AdmissionProtocol> {
           (outcomes) => reply.send({ outcomes }),
           (error: unknown) => reply.fail(error),
         );
+        return;
+      case 'storeBatch':
+        this.#cluster.onBatch(message);
+        return;
+      case 'storeLost':
+        this.#cluster.onLost();
         return;
       default:
         unreachable(message);

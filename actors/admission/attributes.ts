@@ -16,7 +16,7 @@ import type { WriteParameters } from './protocol.ts';
 export type Operation = 'create' | 'update' | 'delete' | 'connect';
 
 /** A plugin's part in a phase. It throws a StatusError to refuse the write. */
-export type PluginCall = (attributes: Attributes) => void | Promise<void>;
+export type PluginCall = (attributes: Attributes) => void | undefined | Promise<void>;
 
 /** The plugins that want to hear of a write, in the order they run. */
 export interface PluginPhases {

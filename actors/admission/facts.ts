@@ -8,5 +8,6 @@ export const ADMISSION_FACTS = {
   placement: {
     beside: { actor: 'hub', because: 'whose memory it reads' },
     absence: { isRefused: true, means: 'nothing can be written' },
+    takes: ['reader'],
   },
 } as const satisfies ActorFacts;

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
 import type { Protocol } from '../../runtime/actor.ts';
-import type { PublishedPlace } from '../store/protocol.ts';
+import type { PublishedPlace, StoreFeedTells } from '../store/protocol.ts';
 
 /** What is written to: the parts of a resource path. */
 export interface WriteTarget {
@@ -75,7 +75,7 @@ export type BindingOutcome =
   | { readonly bound: false; readonly reason: 'gone' | 'taken' | 'failed'; readonly message: string };
 
 export interface AdmissionStatus {
-  /** The hub that it reads from has read the store. */
+  /** It, and the hub that it reads from, have read the store. */
   readonly ready: boolean;
 }
 
@@ -95,7 +95,7 @@ export interface AdmissionProtocol extends Protocol {
       readonly reply: { readonly outcomes: readonly BindingOutcome[] };
     };
   };
-  readonly tells: Record<never, never>;
+  readonly tells: StoreFeedTells;
 }
 
 declare module '../../runtime/actor.ts' {

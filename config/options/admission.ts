@@ -23,7 +23,7 @@ export const admissionOptions = optionGroup('Admission', SERVER, [
   {
     name: 'admission-control-config-file',
     type: 'path',
-    description: 'Settings of the admission plugins.',
-    effect: ['refused', 'no plugin takes settings'],
+    description: 'Settings of the admission plugins: an AdmissionConfiguration, YAML or JSON.',
+    effect: ['in force', 'read and checked whole at the start, as are the files it names'],
   },
 ]);

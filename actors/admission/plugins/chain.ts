@@ -3,7 +3,8 @@
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { kindKey } from '../../../api/strategy/strategies.ts';
 import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
-import type { AdmissionPlugin, AdmissionPluginKind, PluginContext, Wanted } from './plugin.ts';
+import type { ClusterView } from '../cluster.ts';
+import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, PluginContext, Wanted } from './plugin.ts';
 
 /** Nobody wants it. */
 export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [] };
@@ -11,15 +12,28 @@ export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [] };
 interface Running {
   readonly wants: readonly Wanted[];
   readonly plugin: AdmissionPlugin;
+  readonly readsCluster: boolean;
 }
 
 export class PluginChain {
   readonly #running: readonly Running[];
   readonly #known = new Map<KnownType, Map<string, PluginPhases>>();
 
+  readonly #cluster: ClusterView;
+
   /** @param kinds in the order they run. */
-  constructor(kinds: readonly AdmissionPluginKind[], context: PluginContext) {
-    this.#running = kinds.map(({ wants, create }) => ({ wants, plugin: create(context) }));
+  constructor(
+    kinds: readonly AdmissionPluginKind[],
+    context: Omit<PluginContext, 'cluster'> & { readonly cluster: ClusterView },
+    configurations: PluginConfigurations,
+  ) {
+    const { cluster } = context;
+    this.#cluster = cluster;
+    this.#running = kinds.map(({ name, wants, create }) => {
+      const before = cluster.views;
+      const plugin = create(context, configurations[name]);
+      return { wants, plugin, readsCluster: cluster.views > before };
+    });
   }
 
   /** The plugins that want to hear of a write. */
@@ -39,14 +53,18 @@ export class PluginChain {
   }
 
   #find(type: KnownType, subresource: string, operation: Operation): PluginPhases {
-    const plugins = this.#running
-      .filter(({ wants }) => wants.some((wanted) => isWanted(wanted, type, subresource, operation)))
-      .map(({ plugin }) => plugin);
-    if (plugins.length === 0) return NO_PLUGINS;
-    return {
-      mutating: plugins.flatMap(({ mutate }) => (mutate === undefined ? [] : [mutate])),
-      validating: plugins.flatMap(({ validate }) => (validate === undefined ? [] : [validate])),
-    };
+    const wanting = this.#running.filter(({ wants }) =>
+      wants.some((wanted) => isWanted(wanted, type, subresource, operation)),
+    );
+    if (wanting.length === 0) return NO_PLUGINS;
+    const mutating = wanting.flatMap(({ plugin: { mutate } }) => (mutate === undefined ? [] : [mutate]));
+    const validating = wanting.flatMap(({ plugin: { validate } }) => (validate === undefined ? [] : [validate]));
+    if (!wanting.some(({ readsCluster }) => readsCluster)) return { mutating, validating };
+    // Whoever comes first waits for all of them.
+    const current = (): Promise<void> | undefined => this.#cluster.current();
+    return mutating.length > 0
+      ? { mutating: [current, ...mutating], validating }
+      : { mutating, validating: [current, ...validating] };
   }
 }
 

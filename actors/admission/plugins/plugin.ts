@@ -1,16 +1,23 @@
-// What an admission plugin is: a row that says when it is asked, and the two calls by which it is.
+// What an admission plugin is: a row that says when it is asked, what its settings are, and the two calls by which it is.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
+import type { FeatureGateName } from '../../../config/feature-gates.ts';
 import type { Operation, PluginCall } from '../attributes.ts';
+import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
 
-/** What plugins work with. They read the cluster from the hub of their thread. */
+/** What plugins work with. They read the cluster on their thread. */
 export interface PluginContext {
+  /** Kinds with many objects, one object at a time; time, randomness and timers are in its `context`. */
   readonly reader: StoreReader;
+  /** Small kinds, followed: a plugin that follows one is only asked when all committed by then is known. */
+  readonly cluster: Pick<ClusterView, 'follow'>;
   readonly registry: Registry;
   readonly dialect: Dialect;
+  /** The server's options, as far as plugins have some of their own. */
+  readonly options: PluginOptions;
   /** Whether a user may, and why not. Rejects when the auth actor does not answer. */
   readonly authorize: (user: User, access: AccessAttributes) => Promise<Authorization>;
 }
@@ -18,6 +25,11 @@ export interface PluginContext {
 export interface Authorization {
   readonly allowed: boolean;
   readonly reason: string;
+}
+
+/** Options that are a plugin's, and feature gates. */
+export interface PluginOptions {
+  readonly gate: (name: FeatureGateName) => boolean;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */
@@ -38,9 +50,34 @@ export interface Wanted {
   readonly resources: readonly string[];
 }
 
+/** Where a plugin's settings are read from, at the start. */
+export interface ConfigurationFile {
+  /** What YAML or JSON says. */
+  readonly content: unknown;
+  readonly dialect: Dialect;
+  /** The text of a file that the settings name; its path may be relative to theirs. */
+  readonly readFile: (path: string) => string;
+}
+
 /** One row of the table of plugins. Whether it runs by default is config/admission-plugins.ts. */
 export interface AdmissionPluginKind {
   readonly name: AdmissionPluginName;
   readonly wants: readonly Wanted[];
-  readonly create: (context: PluginContext) => AdmissionPlugin;
+  /** Its settings as plain data, which crosses threads. Throws ConfigurationError. Absent: it takes none. */
+  readonly readConfiguration?: (file: ConfigurationFile) => unknown;
+  /** @param configuration what `readConfiguration` answered; undefined where no file has any for it. */
+  readonly create: (context: PluginContext, configuration?: unknown) => AdmissionPlugin;
 }
+
+/** A plugin with settings: they are of the type that it reads itself. */
+export function configurable<C>(
+  kind: Pick<AdmissionPluginKind, 'name' | 'wants'> & {
+    readonly readConfiguration: (file: ConfigurationFile) => C;
+    readonly create: (context: PluginContext, configuration: C | undefined) => AdmissionPlugin;
+  },
+): AdmissionPluginKind {
+  return { ...kind, create: (context, configuration) => kind.create(context, configuration as C | undefined) };
+}
+
+/** What the settings file says, by the plugin's name. */
+export type PluginConfigurations = Readonly<Partial<Record<AdmissionPluginName, unknown>>>;

@@ -7,12 +7,14 @@ import { certificateSigning } from './certificate-signing/certificate-signing.ts
 import { certificateSubjectRestriction } from './certificate-subject-restriction/certificate-subject-restriction.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
 import type { AdmissionPluginKind } from './plugin.ts';
+import { podNodeSelector } from './pod-node-selector/pod-node-selector.ts';
 import { serviceAccount } from './service-account/service-account.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
   namespaceLifecycle,
   serviceAccount,
+  podNodeSelector,
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,

@@ -2,7 +2,7 @@
 // Writes are put as HTTP requests would be; a test can put something of its own between a write's read and its commit.
 
 import { admissionActor } from '../../../actors/admission/admission.ts';
-import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import type { AdmissionPluginKind, PluginConfigurations } from '../../../actors/admission/plugins/plugin.ts';
 import type { AdmissionProtocol, WriteReply } from '../../../actors/admission/protocol.ts';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import { roster } from '../../../actors/roster.ts';
@@ -77,7 +77,10 @@ function settings(args: readonly string[]): ServerSettings {
 }
 
 /** Admission as the roster makes it, but for its plugins. */
-function admissionWith(plugins: readonly AdmissionPluginKind[]): ActorDefinition<ServerSettings> {
+function admissionWith(
+  plugins: readonly AdmissionPluginKind[],
+  configurations: PluginConfigurations,
+): ActorDefinition<ServerSettings> {
   return {
     ...admissionActor,
     create: (context, given) =>
@@ -92,6 +95,8 @@ function admissionWith(plugins: readonly AdmissionPluginKind[]): ActorDefinition
         },
         validation: { allowPrivileged: false, gate: () => false },
         plugins,
+        pluginConfigurations: configurations,
+        pluginOptions: { gate: () => false },
       }),
   };
 }
@@ -124,6 +129,36 @@ class Gate {
   }
 }
 
+/** Keeps what the store publishes from admission for as long as a test wants. */
+class HeldBatches {
+  #held: (() => void)[] | undefined;
+
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  letGo(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const deliver of held) deliver();
+  }
+
+  wrap(admission: Actor<Protocol>): Actor<Protocol> {
+    const original = admission as unknown as Actor<AdmissionProtocol>;
+    const onMessage = (message: MessageOf<AdmissionProtocol>, reply: Reply): void => {
+      const deliver = (): void => original.onMessage(message, reply);
+      if (message.type === 'storeBatch' && this.#held !== undefined) this.#held.push(deliver);
+      else deliver();
+    };
+    return {
+      onMessage,
+      start: () => original.start!(),
+      stop: () => original.stop!(),
+      peerRestarted: (name: string) => original.peerRestarted?.(name),
+    } as unknown as Actor<Protocol>;
+  }
+}
+
 export class AdmissionWorld {
   readonly simulation: Simulation;
   readonly delivery: HeldDelivery;
@@ -134,6 +169,7 @@ export class AdmissionWorld {
   readonly registry: Registry;
   readonly slabs: ThreadSlabs;
   readonly gate: Gate;
+  readonly batches: HeldBatches;
 
   private constructor(parts: {
     simulation: Simulation;
@@ -141,6 +177,7 @@ export class AdmissionWorld {
     run: InProcess;
     slabs: ThreadSlabs;
     gate: Gate;
+    batches: HeldBatches;
     registry: Registry;
   }) {
     this.simulation = parts.simulation;
@@ -148,6 +185,7 @@ export class AdmissionWorld {
     this.run = parts.run;
     this.slabs = parts.slabs;
     this.gate = parts.gate;
+    this.batches = parts.batches;
     this.registry = parts.registry;
     this.admission = parts.run.ref<AdmissionProtocol>('admission');
     this.hub = parts.run.ref<HubProtocol>('hub');
@@ -163,6 +201,8 @@ export class AdmissionWorld {
       authorizationModes?: string;
       /** Instead of those that run by default. */
       plugins?: readonly AdmissionPluginKind[];
+      /** Of those plugins, by name. */
+      configurations?: PluginConfigurations;
     } = {},
   ): Promise<AdmissionWorld> {
     const {
@@ -171,15 +211,23 @@ export class AdmissionWorld {
       featureGates = '',
       authorizationModes = 'AlwaysAllow',
       plugins,
+      configurations = {},
     } = options;
     const simulation = createSimulation(seed);
     const delivery = new HeldDelivery();
     const gate = new Gate();
+    const batches = new HeldBatches();
     let slabs: ThreadSlabs | undefined;
     const actors = roster
       .filter(({ actor }) => ['store', 'hub', 'auth', 'admission'].includes(actor))
       .map((definition): ActorDefinition<ServerSettings> => {
-        if (definition.actor === 'admission' && plugins !== undefined) return admissionWith(plugins);
+        if (definition.actor === 'admission') {
+          const admission = plugins === undefined ? definition : admissionWith(plugins, configurations);
+          return {
+            ...admission,
+            create: async (context, given) => batches.wrap(await admission.create(context, given)),
+          };
+        }
         if (definition.actor !== 'store') return definition;
         return {
           ...definition,
@@ -211,6 +259,7 @@ export class AdmissionWorld {
       run,
       slabs: slabs!,
       gate,
+      batches,
       registry: registryFor(given),
     });
     for (const name of namespaces) await world.created('/api/v1/namespaces', { metadata: { name } });

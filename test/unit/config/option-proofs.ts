@@ -53,6 +53,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     'unit/admission/plugins.test.ts',
     'the default plugins run unless they are switched off',
   ],
+  'admission-control-config-file': [
+    'unit/bin/admission-file.test.ts',
+    'the settings of plugins are read from the file itself and from files beside it',
+  ],
   'store-engine': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
   'store-history-bytes': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
   'storage-versions': ['integration/storage-versions.test.ts', 'after the version they are stored in has changed'],

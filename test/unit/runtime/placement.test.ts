@@ -79,7 +79,7 @@ const refusals: readonly [what: string, text: string, line: number, reason: RegE
       ...['w', 'x', 'y', 'z'].map((name) => `{ "name": "${name}", "count": 64, "actors": ["hub"] }`),
     ),
     2,
-    /the store has room for 248 as a reader, and here are 1 of auth, 257 of hub, 0 of scheduler, 0 of controllers/,
+    /the store has room for 248 as a reader, and here are 1 of auth, 1 of admission, 257 of hub, 0 of scheduler, 0 of controllers/,
   ],
   [
     'an ingress without a hub',

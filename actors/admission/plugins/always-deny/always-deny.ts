@@ -1,11 +1,10 @@
 // AlwaysDeny: refuses every write, for trying out what refusals look like.
-import { forbidden } from '../../../../api/status/failures.ts';
-import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
+import { forbid } from '../forbid.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 
-function refuse({ type, asked }: Attributes): void {
-  throw new StatusError(forbidden(type, asked.name, 'admission control is denying all modifications'));
+function refuse(attributes: Attributes): void {
+  throw forbid(attributes, 'admission control is denying all modifications');
 }
 
 export const alwaysDeny: AdmissionPluginKind = {

@@ -1,0 +1,17 @@
+// Refusals of admission plugins: 403 that names the object as the original does, also where it has no name yet.
+import { metadataOf } from '../../../api/object-meta.ts';
+import { forbidden } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import type { Attributes } from '../attributes.ts';
+
+/** The error that refuses a write, to be thrown. `detail` follows on `pods "x" is forbidden: `. */
+export function forbid(attributes: Attributes, detail: string): StatusError {
+  return new StatusError(forbidden(attributes.type, nameIn(attributes), detail));
+}
+
+/** Of an object without a name: what one is to be generated from. */
+function nameIn({ asked, object }: Attributes): string {
+  if (asked.name !== '') return asked.name;
+  const { name, generateName } = metadataOf(object);
+  return name || generateName || 'Unknown';
+}

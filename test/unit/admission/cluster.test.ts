@@ -1,0 +1,71 @@
+// What plugins know of the cluster: everything that was acknowledged before, also when the stream of changes is behind or lost.
+import test from 'ava';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { AdmissionWorld } from './admission-world.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const CLASSES = '/apis/scheduling.orch.io/v1/priorityclasses';
+
+/** Writes down the values of the priority classes it knows of when a config map is created. */
+function seer(seen: unknown[]): AdmissionPluginKind {
+  return {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['create'], resources: ['core/configmaps'] }],
+    create: ({ cluster }) => {
+      const classes = cluster.follow('scheduling.@group/v1/priorityclasses', ({ value }) =>
+        value === 0 ? undefined : value,
+      );
+      return {
+        validate: () => {
+          seen.push(Object.fromEntries(classes.within('')));
+        },
+      };
+    },
+  };
+}
+
+test('a plugin knows of what was acknowledged before, of changes, and of removals', async (t) => {
+  const seen: unknown[] = [];
+  const world = await AdmissionWorld.start({ plugins: [seer(seen)] });
+  const look = (name: string) => world.created(CONFIG_MAPS, { metadata: { name } });
+  await look('none');
+  await world.created(CLASSES, { metadata: { name: 'high' }, value: 5 });
+  await look('one');
+  await world.created(CLASSES, { metadata: { name: 'low' }, value: 1 });
+  await world.created(CLASSES, { metadata: { name: 'nothing' }, value: 0 });
+  await look('two');
+  await world.write('delete', `${CLASSES}/high`);
+  await look('less');
+  t.deepEqual(seen, [{}, { high: 5 }, { high: 5, low: 1 }, { low: 1 }]);
+  await world.stop();
+});
+
+test('a write waits until what was committed before it is known', async (t) => {
+  const seen: unknown[] = [];
+  const world = await AdmissionWorld.start({ plugins: [seer(seen)] });
+  world.batches.hold();
+  await world.created(CLASSES, { metadata: { name: 'high' }, value: 5 });
+  const made = world.soon('create', CONFIG_MAPS, { body: { metadata: { name: 'it' } } });
+  await world.during(new Promise<void>((resolve) => world.simulation.environment.timers.after(100, resolve)));
+  t.deepEqual(seen, []);
+  world.batches.letGo();
+  t.is((await world.during(made)).code, 201);
+  t.deepEqual(seen, [{ high: 5 }]);
+  await world.stop();
+});
+
+test('a write that would have to wait too long is to be tried again', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [seer([])] });
+  world.batches.hold();
+  await world.created(CLASSES, { metadata: { name: 'high' }, value: 5 });
+  const { code, body } = await world.write('create', CONFIG_MAPS, { body: { metadata: { name: 'it' } } });
+  t.is(code, 503);
+  t.is(body.reason, 'ServiceUnavailable');
+  // What no plugin wants does not wait.
+  t.is(
+    (await world.write('create', '/api/v1/namespaces/default/secrets', { body: { metadata: { name: 's' } } })).code,
+    201,
+  );
+  world.batches.letGo();
+  await world.stop();
+});
