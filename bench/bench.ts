@@ -102,19 +102,28 @@ export class Bench {
   }
 
   /** Starts a server on a data directory, a new one by default. */
-  startServer(dataDir = this.makeDirectory(), placement = this.options.placement ?? 'default'): Promise<ServerProcess> {
+  startServer(
+    dataDir = this.makeDirectory(),
+    placement = this.options.placement ?? 'default',
+    more: readonly string[] = [],
+  ): Promise<ServerProcess> {
     const options = [
+      ...more,
       ...(this.options.http2 === true ? ['ingress=node'] : []),
       ...(this.options['server-option'] ?? []),
     ];
     return startServer(this.children, { dataDir, placement, options });
   }
 
-  /** Runs `use` against a server with the bench's namespace in it, then stops the server or clears up in it. */
-  async withTarget<T>(use: (target: Target) => Promise<T>): Promise<T> {
+  /**
+   * Runs `use` against a server with the bench's namespace in it, then stops the server or clears up in it.
+   *
+   * @param more options of a server of the bench's own, `name=value`.
+   */
+  async withTarget<T>(use: (target: Target) => Promise<T>, more: readonly string[] = []): Promise<T> {
     if (!this.isOwnServer) return await this.#withForeignTarget(use);
     const dataDir = this.makeDirectory();
-    const { endpoint, pid, checkAlive, stop } = await this.startServer(dataDir);
+    const { endpoint, pid, checkAlive, stop } = await this.startServer(dataDir, this.options.placement, more);
     try {
       return await withClient(endpoint, async (client) => {
         await prepareNamespace(client);

@@ -3,6 +3,7 @@
 import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { type Figures, lines } from './report.ts';
+import { auth } from './workloads/auth.ts';
 import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
 import { remove } from './workloads/delete.ts';
@@ -15,7 +16,20 @@ import { start } from './workloads/start.ts';
 import { update } from './workloads/update.ts';
 import { watch } from './workloads/watch.ts';
 
-const WORKLOADS: readonly Workload[] = [create, get, list, update, remove, watch, schedule, start, codec, hub, floor];
+const WORKLOADS: readonly Workload[] = [
+  create,
+  get,
+  auth,
+  list,
+  update,
+  remove,
+  watch,
+  schedule,
+  start,
+  codec,
+  hub,
+  floor,
+];
 const ALL = WORKLOADS.filter((workload) => workload !== floor);
 
 const EXIT_USAGE = 2;

@@ -8,7 +8,7 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } 
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
-import { identityReader } from './authenticators/identities.ts';
+import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
 import { type TokenEntry, tokenDigest } from './authenticators/token-file.ts';
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
@@ -16,6 +16,7 @@ import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts'
 import { RbacAuthorizer } from './authorizers/rbac.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
 import { AUTH_FACTS } from './facts.ts';
+import { then } from './kept.ts';
 import { type AuthMethods, accessWebhookOf, requestMethods, tokenMethods } from './methods.ts';
 import type { Admitted, AuthProtocol } from './protocol.ts';
 
@@ -45,9 +46,10 @@ export class Auth implements Actor<AuthProtocol> {
     const { anonymous, dialect, methods, serviceAccounts, tokens } = options;
     this.#authenticationGroup = dialect.spell('authentication.@group');
     this.#rbacGroup = dialect.spell('rbac.authorization.@group');
-    this.#serviceAccounts =
-      serviceAccounts && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identityReader(context));
-    const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, methods);
+    this.#feed = new ClusterFeed(context, feedFactory);
+    const identities = serviceAccounts && new Identities(identityReader(context), this.#feed);
+    this.#serviceAccounts = identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities);
+    const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, this.#feed, methods);
     this.#authenticators = new AuthenticatorChain({
       requests: requestMethods(context, methods),
       tokens: tokenReaders,
@@ -59,10 +61,8 @@ export class Auth implements Actor<AuthProtocol> {
       abacPolicy: methods.abacPolicy ?? '',
       webhook: accessWebhookOf(context, dialect, methods),
     });
-    const readers = [...tokenReaders, ...this.#authorizers.members].flatMap((one) =>
-      isClusterReader(one) ? [one] : [],
-    );
-    this.#feed = new ClusterFeed(context, readers, feedFactory);
+    for (const one of [identities, ...tokenReaders, ...this.#authorizers.members])
+      if (one !== undefined && isClusterReader(one)) this.#feed.add(one);
   }
 
   async start(): Promise<void> {
@@ -173,11 +173,6 @@ function roleAccess(
   changes: Pick<AccessAttributes, 'verb' | 'group' | 'resource' | 'namespace' | 'name'>,
 ): AccessAttributes {
   return { isResource: true, version: 'v1', subresource: '', path: '', ...changes };
-}
-
-/** What comes of a value that may have to be waited for. Most need not be: a promise costs more than the answer. */
-function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
 
 /** Sends what `work` comes to, now or later. What it throws fails the question, and nothing else. */

@@ -11,9 +11,17 @@ import type { StoreBatch } from '../store/protocol.ts';
 export interface ClusterReader {
   /** ResourceType.storageKey of each. */
   readonly storageKeys: readonly string[];
+  /** Nothing is followed for its sake until it calls `follow`. */
+  readonly isLazy?: boolean;
   /** Everything known is void: all that is there follows. */
   reset(): void;
   onEvent(event: FeedEvent): void;
+}
+
+/** What is asked by those who judge by the cluster. */
+export interface ClusterKnowledge {
+  /** Throws where what is known of the cluster is not whole. */
+  requireWhole(): void;
 }
 
 export function isClusterReader(value: object): value is ClusterReader {
@@ -22,30 +30,26 @@ export function isClusterReader(value: object): value is ClusterReader {
 
 export class ClusterFeed {
   readonly #context: ActorContext;
-  readonly #readers: readonly ClusterReader[];
+  readonly #feedFactory: FeedFactory;
+  readonly #readers: ClusterReader[] = [];
   readonly #byType = new Map<string, ClusterReader[]>();
-  readonly #follower: FeedFollower | undefined;
+  #follower: FeedFollower | undefined;
   #isWhole = false;
 
-  /** Without readers nothing is subscribed to. */
-  constructor(context: ActorContext, readers: readonly ClusterReader[], feedFactory: FeedFactory = feedOfThread) {
+  constructor(context: ActorContext, feedFactory: FeedFactory = feedOfThread) {
     this.#context = context;
-    this.#readers = readers;
-    for (const reader of readers)
-      for (const key of reader.storageKeys) this.#byType.set(key, [...(this.#byType.get(key) ?? []), reader]);
-    if (readers.length === 0) return;
-    this.#follower = new FeedFollower(context, [...this.#byType.keys()], feedFactory, {
-      onReset: () => this.#reset(),
-      onEvent: (event) => this.#onEvent(event),
-      onSynced: () => {
-        this.#isWhole = true;
-      },
-    });
+    this.#feedFactory = feedFactory;
   }
 
-  /** Whether everything has been read. What was known before the stream broke off no longer counts. */
+  /** One more who reads; to be called before `start`. */
+  add(reader: ClusterReader): void {
+    this.#readers.push(reader);
+    for (const key of reader.storageKeys) this.#byType.set(key, [...(this.#byType.get(key) ?? []), reader]);
+  }
+
+  /** Whether everything has been read and is followed. What was known before the stream broke off no longer counts. */
   get isWhole(): boolean {
-    return this.#follower === undefined || this.#isWhole;
+    return this.#isWhole;
   }
 
   /** Throws ActorDown (503, to be tried again) while the cluster is not known: nobody is let in by what is not there yet. */
@@ -53,8 +57,22 @@ export class ClusterFeed {
     if (!this.isWhole) throw new OrchError('ActorDown', 'the policies of the cluster have not been read yet');
   }
 
+  /** Follows what somebody must know from the start. */
   start(): void {
-    this.#follower?.start();
+    if (this.#readers.some(({ isLazy }) => isLazy !== true)) this.follow();
+  }
+
+  /** Begins to follow, unless that was done. */
+  follow(): void {
+    if (this.#follower !== undefined) return;
+    this.#follower = new FeedFollower(this.#context, [...this.#byType.keys()], this.#feedFactory, {
+      onReset: () => this.#reset(),
+      onEvent: (event) => this.#onEvent(event),
+      onSynced: () => {
+        this.#isWhole = true;
+      },
+    });
+    this.#follower.start();
   }
 
   stop(): void {

@@ -12,6 +12,7 @@ import type { ServiceAccountTokens } from './authenticators/service-account-toke
 import { StaticTokens, type TokenEntry } from './authenticators/token-file.ts';
 import { TokenWebhook } from './authenticators/token-webhook.ts';
 import type { WebhookAuthorizerSettings } from './authorizers/webhook.ts';
+import type { ClusterKnowledge } from './cluster-feed.ts';
 
 /** What the methods need besides the cluster; an absent part switches its method off. Plain data: it crosses threads. */
 export interface AuthMethods {
@@ -51,6 +52,7 @@ export function tokenMethods(
   dialect: Dialect,
   tokens: readonly TokenEntry[],
   serviceAccounts: ServiceAccountTokens | undefined,
+  cluster: ClusterKnowledge,
   methods: AuthMethods,
 ): readonly TokenAuthenticator[] {
   const { bootstrapTokens, connect, tokenWebhook } = methods;
@@ -58,7 +60,7 @@ export function tokenMethods(
   return [
     new StaticTokens(tokens),
     ...(serviceAccounts === undefined ? [] : [serviceAccounts]),
-    ...(bootstrapTokens === undefined ? [] : [new BootstrapTokens(dialect, context.clock)]),
+    ...(bootstrapTokens === undefined ? [] : [new BootstrapTokens(dialect, context.clock, cluster)]),
     ...(connect === undefined
       ? []
       : [

@@ -2,11 +2,14 @@
 // remembered for a while. What is asked, and what an answer means, is the caller's.
 import type { Clock, Timers } from '../../runtime/environment.ts';
 import { ServiceCallFailed, type ServiceClient } from '../../transport/outgoing/service-client.ts';
+import { Kept } from './kept.ts';
 
 const TRIES_MAX = 5;
 const RETRY_FIRST_MS = 500;
 const RETRY_FACTOR = 1.5;
 const REMEMBERED_MAX = 10_000;
+/** What is asked about with more than this, by a client's choice, is asked about each time. */
+const KEY_LENGTH_MAX = 10_000;
 const CALL_DEADLINE_MS = 30_000;
 
 export interface WebhookEnvironment {
@@ -33,7 +36,7 @@ export async function askWebhook(
 /** Answers by key, each for its own time; the oldest go first when there are too many. */
 export class Remembered<T> {
   readonly #clock: Clock;
-  readonly #answers = new Map<string, { readonly answer: T; readonly untilMs: number }>();
+  readonly #answers = new Kept<string, { readonly answer: T; readonly untilMs: number }>(REMEMBERED_MAX);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -48,9 +51,7 @@ export class Remembered<T> {
   }
 
   set(key: string, answer: T, forMs: number): void {
-    if (forMs <= 0) return;
-    this.#answers.delete(key);
-    if (this.#answers.size >= REMEMBERED_MAX) this.#answers.delete(this.#answers.keys().next().value!);
-    this.#answers.set(key, { answer, untilMs: this.#clock.monotonicMs() + forMs });
+    if (forMs > 0 && key.length <= KEY_LENGTH_MAX)
+      this.#answers.set(key, { answer, untilMs: this.#clock.monotonicMs() + forMs });
   }
 }

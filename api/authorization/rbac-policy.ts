@@ -38,23 +38,26 @@ export interface UserRules {
   readonly errors: readonly string[];
 }
 
-/** One rule of one binding that applies to a user, or a role that is not there. */
-type Grant =
-  | { readonly rule: PolicyRule; readonly binding: Binding; readonly subject: Subject }
-  | { readonly missing: string };
+/** Rules of one binding that apply to a user, and the answer where they allow; or a role that is not there. */
+type Grant = { readonly rules: readonly PolicyRule[]; readonly allowed: Decision } | { readonly missing: string };
+
+/** The bindings of a subject, each with the entry of its list that names it first. */
+type SubjectBindings = Map<Binding, Subject>;
 
 const CLUSTER = '';
 const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';
 
 /** Users and namespaces whose bindings are kept resolved; one more, and all are resolved again when they ask. */
 const RESOLVED_MAX = 2000;
+/** Who has more groups than this, by what a review or a proxy says, is resolved each time. */
+const IDENTITY_LENGTH_MAX = 10_000;
 
 export class RbacPolicy {
   /** By namespace and name; cluster roles under an empty namespace. */
   readonly #roles = new Map<string, readonly PolicyRule[]>();
   readonly #bindings = new Map<string, Binding>();
   /** Bindings by namespace (empty: cluster role bindings), then by subject. */
-  readonly #bySubject = new Map<string, Map<string, Set<Binding>>>();
+  readonly #bySubject = new Map<string, Map<string, SubjectBindings>>();
   /** Grants by namespace, then by user; emptied by every change. */
   readonly #resolved = new Map<string, Map<string, readonly Grant[]>>();
   #resolvedCount = 0;
@@ -89,8 +92,8 @@ export class RbacPolicy {
     for (const subject of binding.subjects) {
       const key = subjectKey(subject, namespace);
       const bindings = subjects.get(key);
-      if (bindings === undefined) subjects.set(key, new Set([binding]));
-      else bindings.add(binding);
+      if (bindings === undefined) subjects.set(key, new Map([[binding, subject]]));
+      else if (!bindings.has(binding)) bindings.set(binding, subject);
     }
   }
 
@@ -125,7 +128,7 @@ export class RbacPolicy {
       (access.isResource && access.namespace !== ''
         ? this.#allowing(this.#grants(user, access.namespace), access, errors)
         : undefined);
-    if (allowed !== undefined) return { allowed: true, reason: `RBAC: allowed by ${allowed}` };
+    if (allowed !== undefined) return allowed;
     return { allowed: false, reason: errors.length === 0 ? '' : `RBAC: ${aggregate(errors)}` };
   }
 
@@ -133,7 +136,7 @@ export class RbacPolicy {
   rulesFor(user: User, namespace: string): UserRules {
     const grants = [...this.#grants(user, CLUSTER), ...(namespace === '' ? [] : this.#grants(user, namespace))];
     return {
-      rules: grants.flatMap((grant) => ('rule' in grant ? [grant.rule] : [])),
+      rules: grants.flatMap((grant) => ('rules' in grant ? grant.rules : [])),
       errors: [...new Set(grants.flatMap((grant) => ('missing' in grant ? [grant.missing] : [])))],
     };
   }
@@ -143,10 +146,10 @@ export class RbacPolicy {
     return this.#roles.get(kind === 'ClusterRole' ? `/${name}` : `${namespace}/${name}`);
   }
 
-  #allowing(grants: readonly Grant[], access: AccessAttributes, errors: string[]): string | undefined {
+  #allowing(grants: readonly Grant[], access: AccessAttributes, errors: string[]): Decision | undefined {
     for (const grant of grants) {
       if ('missing' in grant) errors.push(grant.missing);
-      else if (ruleAllows(grant.rule, access)) return described(grant.binding, grant.subject);
+      else for (const rule of grant.rules) if (ruleAllows(rule, access)) return grant.allowed;
     }
     return undefined;
   }
@@ -159,6 +162,7 @@ export class RbacPolicy {
     const known = byUser?.get(identity);
     if (known !== undefined) return known;
     const grants = this.#resolve(subjects, user, namespace);
+    if (identity.length > IDENTITY_LENGTH_MAX) return grants;
     if (this.#resolvedCount >= RESOLVED_MAX) this.#forget();
     if (byUser === undefined || !this.#resolved.has(namespace)) {
       byUser = new Map();
@@ -169,11 +173,11 @@ export class RbacPolicy {
     return grants;
   }
 
-  #resolve(subjects: ReadonlyMap<string, ReadonlySet<Binding>>, user: User, namespace: string): readonly Grant[] {
+  #resolve(subjects: ReadonlyMap<string, SubjectBindings>, user: User, namespace: string): readonly Grant[] {
     const grants: Grant[] = [];
     const seen = new Set<Binding>();
     for (const key of subjectKeys(user)) {
-      for (const binding of subjects.get(key) ?? []) {
+      for (const [binding, subject] of subjects.get(key) ?? []) {
         if (seen.has(binding)) continue;
         seen.add(binding);
         const rules = this.rulesOfRef(binding.roleRef, namespace);
@@ -181,8 +185,8 @@ export class RbacPolicy {
           grants.push({ missing: this.#missing(binding.roleRef) });
           continue;
         }
-        const subject = binding.subjects.find((one) => subjectKey(one, namespace) === key)!;
-        for (const rule of rules) grants.push({ rule, binding, subject });
+        const reason = `RBAC: allowed by ${described(binding, subject)}`;
+        grants.push({ rules, allowed: { allowed: true, reason } });
       }
     }
     return grants;

@@ -29,9 +29,7 @@ export interface TokenAuthenticator {
 export interface RequestAuthenticator {
   readonly name: string;
   /** Undefined where there is nothing of its kind in the request. */
-  user(
-    credentials: Credentials,
-  ): User | RefusedCredentials | undefined | Promise<User | RefusedCredentials | undefined>;
+  user(credentials: Credentials): User | RefusedCredentials | undefined;
 }
 
 /** Credentials that were looked at and are no good. */
@@ -52,11 +50,13 @@ export function withAuthenticatedGroup(user: User): User {
   return user.groups.includes(AUTHENTICATED) ? user : { ...user, groups: [...user.groups, AUTHENTICATED] };
 }
 
-const BEARER = /^bearer +(\S.*)$/i;
+const BEARER = 'bearer ';
 
 /** The bearer token of an Authorization header (RFC 6750 2.1); undefined where there is none. */
 function bearerTokenOf(authorization: string): string | undefined {
-  return authorization === '' ? undefined : BEARER.exec(authorization)?.[1];
+  if (authorization.slice(0, BEARER.length).toLowerCase() !== BEARER) return undefined;
+  const token = authorization.slice(BEARER.length).trimStart();
+  return token === '' ? undefined : token;
 }
 
 export interface AuthenticatorChainParts {
@@ -77,24 +77,19 @@ export class AuthenticatorChain {
 
   /** Null: credentials that nobody accepts, or none where some are needed. */
   user(credentials: Credentials): User | null | Promise<User | null> {
-    const { requests } = this.#parts;
-    return requests.length === 0 ? this.#byToken(credentials, false) : this.#byRequest(credentials);
-  }
-
-  /** Whose a token is; `error` is for the one who asks about it. */
-  token(token: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
-    return this.#tokenFrom(0, token, this.#parts.digestOf(token), audiences, UNKNOWN);
-  }
-
-  async #byRequest(credentials: Credentials): Promise<User | null> {
     let isRefused = false;
     for (const method of this.#parts.requests) {
-      const found = await method.user(credentials);
+      const found = method.user(credentials);
       if (found === undefined) continue;
       if ('name' in found) return found;
       isRefused = true;
     }
     return this.#byToken(credentials, isRefused);
+  }
+
+  /** Whose a token is; `error` is for the one who asks about it. */
+  token(token: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
+    return this.#tokenFrom(0, token, this.#parts.digestOf(token), audiences, UNKNOWN);
   }
 
   #byToken({ authorization }: Credentials, isRefused: boolean): User | null | Promise<User | null> {

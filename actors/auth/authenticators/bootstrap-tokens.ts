@@ -6,7 +6,7 @@ import { metadataOf } from '../../../api/object-meta.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
-import type { ClusterReader } from '../cluster-feed.ts';
+import type { ClusterKnowledge, ClusterReader } from '../cluster-feed.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
 const NAME_PREFIX = 'bootstrap-token-';
@@ -26,13 +26,15 @@ export class BootstrapTokens implements TokenAuthenticator, ClusterReader {
   readonly #namespace: string;
   readonly #type: string;
   readonly #clock: Clock;
+  readonly #cluster: ClusterKnowledge;
   /** By token id. */
   readonly #tokens = new Map<string, KnownToken>();
 
-  constructor(dialect: Dialect, clock: Clock) {
+  constructor(dialect: Dialect, clock: Clock, cluster: ClusterKnowledge) {
     this.#namespace = dialect.systemNamespace;
     this.#type = dialect.spell('bootstrap.@label/token');
     this.#clock = clock;
+    this.#cluster = cluster;
   }
 
   reset(): void {
@@ -47,9 +49,11 @@ export class BootstrapTokens implements TokenAuthenticator, ClusterReader {
     else this.#tokens.set(id, known);
   }
 
+  /** Throws ActorDown while the secrets are not known. */
   owner(token: string): TokenOwner | undefined {
     const [, id, secret] = TOKEN.exec(token) ?? [];
     if (id === undefined || secret === undefined) return undefined;
+    this.#cluster.requireWhole();
     const known = this.#tokens.get(id);
     if (known === undefined || !timingSafeEqual(known.secretDigest, digestOf(secret))) return undefined;
     if (known.expiresMs <= this.#clock.nowMs()) return undefined;

@@ -4,10 +4,11 @@ import { X509Certificate } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { PeerCertificate } from '../../../transport/http.ts';
+import { Kept } from '../kept.ts';
 import type { Credentials } from '../protocol.ts';
 import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
 
-/** Certificates whose subject is remembered; beyond that all are read again. */
+/** Certificates whose subject is remembered. */
 const REMEMBERED_MAX = 10_000;
 
 /** What is read of a certificate once. */
@@ -22,7 +23,7 @@ interface KnownCertificate {
 class Authorities {
   readonly #fingerprints: ReadonlySet<string>;
   readonly #clock: Clock;
-  readonly #known = new Map<string, KnownCertificate>();
+  readonly #known = new Kept<string, KnownCertificate>(REMEMBERED_MAX);
 
   constructor(bundlePem: string, clock: Clock) {
     this.#fingerprints = new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
@@ -37,7 +38,6 @@ class Authorities {
     let known = this.#known.get(fingerprint);
     if (known === undefined) {
       known = readCertificate(der);
-      if (this.#known.size >= REMEMBERED_MAX) this.#known.clear();
       this.#known.set(fingerprint, known);
     }
     // A connection may outlive its certificate.

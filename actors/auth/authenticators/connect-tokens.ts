@@ -5,6 +5,7 @@ import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
 import { asObject, asText, asTexts } from '../../../api/object-fields.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
+import { Kept } from '../kept.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
 /** `--oidc-*`. Plain data. */
@@ -52,7 +53,7 @@ export class ConnectTokens implements TokenAuthenticator {
   #fetching: Promise<Keys> | undefined;
   #triedMs = Number.NEGATIVE_INFINITY;
   /** Good tokens by digest, until they expire. */
-  readonly #verified = new Map<string, Remembered>();
+  readonly #verified = new Kept<string, Remembered>(REMEMBERED_MAX);
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
@@ -75,10 +76,7 @@ export class ConnectTokens implements TokenAuthenticator {
       return refused('the token is not valid');
     }
     const owner = ownerOf(claims, this.#parts);
-    if (owner.user !== null) {
-      if (this.#verified.size >= REMEMBERED_MAX) this.#verified.clear();
-      this.#verified.set(digest, { owner, expiresMs: (claims.exp ?? 0) * 1000 });
-    }
+    if (owner.user !== null) this.#verified.set(digest, { owner, expiresMs: (claims.exp ?? 0) * 1000 });
     return owner;
   }
 

@@ -1,10 +1,13 @@
-// Whether the objects that tokens speak for are still there: uid and deletion of a service account, a pod, a secret, as the
-// hub of this thread knows them. What was read is remembered by the record's revision.
+// Whether the objects that tokens speak for are still there: uid and deletion of a service account, a pod, a secret. The hub
+// of this thread is asked once, and its answer holds until the store's stream tells of a change to the object.
 import { metadataOf } from '../../../api/object-meta.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
-import type { Freshness, HubProtocol } from '../../hub/protocol.ts';
+import type { HubProtocol } from '../../hub/protocol.ts';
+import type { ClusterReader } from '../cluster-feed.ts';
+import { Kept } from '../kept.ts';
 
 export interface Identity {
   readonly uid: string;
@@ -12,37 +15,117 @@ export interface Identity {
   readonly deletedMs: number;
 }
 
-/** Undefined when there is no such object. Rejects with ActorDown while the store has not been read. */
-export type FindIdentity = (
-  storageKey: string,
-  namespace: string,
-  name: string,
-  freshness: Freshness,
-) => Promise<Identity | undefined>;
+/** What tokens are for and bound to, by ResourceType.storageKey. */
+const STORAGE_KEYS = { account: 'core/serviceaccounts', pod: 'core/pods', secret: 'core/secrets' } as const;
 
-const REMEMBERED_MAX = 10_000;
+/** An object that a token speaks for, whether or not it is there. Made once a token: `key` is looked up at each request. */
+export interface Spoken {
+  readonly key: string;
+  readonly storageKey: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function spokenFor(kind: keyof typeof STORAGE_KEYS, namespace: string, name: string): Spoken {
+  const storageKey = STORAGE_KEYS[kind];
+  return { key: keyOf(storageKey, namespace, name), storageKey, namespace, name };
+}
+
+function keyOf(storageKey: string, namespace: string, name: string): string {
+  return `${storageKey}/${namespace}/${name}`;
+}
+
+/** Undefined when there is no such object now. Rejects with ActorDown while the store has not been read. */
+export type ReadIdentity = (object: Spoken) => Promise<Identity | undefined>;
+
+const KEPT_MAX = 10_000;
 const HUB_DEADLINE_MS = 10_000;
+const PRESENT = { kind: 'mostRecent' } as const;
+
+interface Question {
+  readonly answer: Promise<Identity | undefined>;
+  /** The object may have changed since the hub looked: the answer is for those who asked before. */
+  isOutdated: boolean;
+}
+
+/** What the identities need of the stream of the store. */
+export interface Following {
+  /** Begins with it, if that has not been done. */
+  follow(): void;
+  /** Every change from now on is told. */
+  readonly isWhole: boolean;
+}
+
+/** Reads identities once, and again when they change. */
+export class Identities implements ClusterReader {
+  readonly storageKeys = Object.values(STORAGE_KEYS);
+  /** Who uses no such tokens pays nothing for them. */
+  readonly isLazy = true;
+  readonly #read: ReadIdentity;
+  readonly #following: Following;
+  readonly #kept = new Kept<string, Identity>(KEPT_MAX);
+  readonly #asking = new Map<string, Question>();
+
+  constructor(read: ReadIdentity, following: Following) {
+    this.#read = read;
+    this.#following = following;
+  }
+
+  /** At once where it is known. Undefined and rejections as `ReadIdentity`. */
+  find(object: Spoken): Identity | undefined | Promise<Identity | undefined> {
+    const { key } = object;
+    const known = this.#kept.get(key);
+    if (known !== undefined) return known;
+    const asking = this.#asking.get(key);
+    if (asking !== undefined && !asking.isOutdated) return asking.answer;
+    this.#following.follow();
+    const question: Question = {
+      isOutdated: !this.#following.isWhole,
+      answer: this.#read(object).then(
+        (identity) => {
+          if (identity !== undefined && !question.isOutdated) this.#kept.set(key, identity);
+          this.#close(key, question);
+          return identity;
+        },
+        (error: unknown) => {
+          this.#close(key, question);
+          throw error;
+        },
+      ),
+    };
+    this.#asking.set(key, question);
+    return question.answer;
+  }
+
+  reset(): void {
+    this.#kept.clear();
+    for (const question of this.#asking.values()) question.isOutdated = true;
+  }
+
+  onEvent({ type, storageKey, namespace, name }: FeedEvent): void {
+    if (type === 'present' || (this.#kept.size === 0 && this.#asking.size === 0)) return;
+    const key = keyOf(storageKey, namespace, name);
+    this.#kept.delete(key);
+    const question = this.#asking.get(key);
+    if (question !== undefined) question.isOutdated = true;
+  }
+
+  #close(key: string, question: Question): void {
+    if (this.#asking.get(key) === question) this.#asking.delete(key);
+  }
+}
 
 /** Reads through the hub of the actor's thread. */
-export function identityReader(context: ActorContext): FindIdentity {
+export function identityReader(context: ActorContext): ReadIdentity {
   const slabs = ThreadSlabs.of(context);
-  const remembered = new Map<string, Identity & { readonly revision: number }>();
   let hub: Ref<HubProtocol> | undefined;
-  return async (storageKey, namespace, name, freshness) => {
+  return async ({ storageKey, namespace, name }) => {
     hub ??= context.ref('hub');
-    const question = { type: 'get', storageKey, namespace, name, freshness } as const;
+    const question = { type: 'get', storageKey, namespace, name, freshness: PRESENT } as const;
     const answer = await hub.ask(question, { deadlineMs: HUB_DEADLINE_MS });
     if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
     if (answer.place === null) return undefined;
-    const key = `${storageKey}/${namespace}/${name}`;
-    const { revision } = answer.place;
-    const known = remembered.get(key);
-    if (known?.revision === revision) return known;
     const { uid = '', deletionTimestamp } = metadataOf(slabs.decode(answer.place));
-    const deletedMs = deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY;
-    const identity = { revision, uid, deletedMs };
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-    remembered.set(key, identity);
-    return identity;
+    return { uid, deletedMs: deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY };
   };
 }

@@ -1,11 +1,13 @@
 // Tokens of service accounts: issues them and tells whose they are. Owns the keys, which are read from their PEM text when
-// first needed. A token dies with its account, and with the pod or secret it is bound to: they are looked up each time.
+// first needed, and the claims of tokens whose signature was good. A token dies with its account, and with the pod or secret
+// it is bound to, which are looked at each time.
 import { createPrivateKey, createPublicKey } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { isSignedBy, keySet, readJwt, signJwt, type TokenKey, tokenKey } from '../../../api/tokens/jwt.ts';
 import {
   claimsOf,
+  type NamedUid,
   type ReadClaims,
   readClaims,
   timeProblem,
@@ -13,10 +15,10 @@ import {
 } from '../../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
-import type { Freshness } from '../../hub/protocol.ts';
+import { Kept, then } from '../kept.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
-import type { FindIdentity } from './identities.ts';
+import { type Identities, type Spoken, spokenFor } from './identities.ts';
 
 /** The issuer, as the operator set it. Plain data. */
 export interface ServiceAccountIssuer {
@@ -41,12 +43,21 @@ const EXTENDED_SECONDS = 365 * 24 * 3600;
 const DELETION_LEEWAY_MS = 60_000;
 /** Good signatures that are remembered. */
 const REMEMBERED_MAX = 10_000;
-const FRESHNESS: readonly Freshness[] = [{ kind: 'any' }, { kind: 'mostRecent' }];
-const STORAGE_KEYS = { pod: 'core/pods', secret: 'core/secrets' } as const;
 
 interface Keys {
   readonly signing: TokenKey | undefined;
   readonly verification: readonly TokenKey[];
+}
+
+/** A token whose signature is good. Its owner is one object: authorization keeps what it found out about a user. */
+interface VerifiedToken {
+  readonly claims: ReadClaims;
+  readonly user: User;
+  /** What it dies with, and the uids that it knows them by. */
+  readonly account: Spoken;
+  readonly bound: Spoken | undefined;
+  /** For the server's own audiences; undefined where it is for none of them. */
+  readonly owner: TokenOwner | undefined;
 }
 
 export class ServiceAccountTokens implements TokenAuthenticator {
@@ -54,17 +65,16 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #clock: Clock;
   readonly #dialect: Dialect;
   readonly #issuer: ServiceAccountIssuer;
-  readonly #find: FindIdentity;
+  readonly #identities: Pick<Identities, 'find'>;
   #keys: Keys | undefined;
-  /** Claims by the token's digest. */
-  readonly #verified = new Map<string, ReadClaims>();
-  readonly #users = new WeakMap<ReadClaims, User>();
+  /** By the token's digest. */
+  readonly #verified = new Kept<string, VerifiedToken>(REMEMBERED_MAX);
 
-  constructor(clock: Clock, dialect: Dialect, issuer: ServiceAccountIssuer, find: FindIdentity) {
+  constructor(clock: Clock, dialect: Dialect, issuer: ServiceAccountIssuer, identities: Pick<Identities, 'find'>) {
     this.#clock = clock;
     this.#dialect = dialect;
     this.#issuer = issuer;
-    this.#find = find;
+    this.#identities = identities;
   }
 
   /** Of which a token must name one to be good for this server. */
@@ -99,17 +109,13 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   /** Undefined for what is no token of this issuer: others may know it. `digest` is that of the token. */
-  async owner(token: string, digest: string, audiences: readonly string[]): Promise<TokenOwner | undefined> {
-    const claims = this.#verified.get(digest) ?? (await this.#verify(token, digest));
-    if (claims === undefined || typeof claims === 'string') {
-      return claims === undefined ? undefined : { user: null, error: claims };
-    }
-    const problem = timeProblem(claims, this.#clock.nowMs()) ?? (await this.#goneProblem(claims));
-    if (problem !== undefined) return { user: null, error: problem };
-    const asked = audiences.length === 0 ? this.#issuer.audiences : audiences;
-    const good = claims.audiences.filter((audience) => asked.includes(audience));
-    if (good.length === 0) return { user: null, error: 'the token is for other audiences' };
-    return { user: this.#userOf(claims), audiences: good };
+  owner(
+    token: string,
+    digest: string,
+    audiences: readonly string[],
+  ): TokenOwner | undefined | Promise<TokenOwner | undefined> {
+    const known = this.#verified.get(digest);
+    return known === undefined ? this.#ownerOfUnknown(token, digest, audiences) : this.#ownerOf(known, audiences);
   }
 
   /** OpenID Connect Discovery, for issuers that are an https address. */
@@ -127,46 +133,57 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return { configuration, keySet: await keySet(verification) };
   }
 
-  /** One object a token for as long as it is remembered: authorization keeps what it found out about a user. */
-  #userOf(claims: ReadClaims): User {
-    let user = this.#users.get(claims);
-    if (user === undefined) {
-      user = withAuthenticatedGroup(userOfSubject(claims.subject, this.#dialect));
-      this.#users.set(claims, user);
-    }
-    return user;
+  async #ownerOfUnknown(token: string, digest: string, audiences: readonly string[]): Promise<TokenOwner | undefined> {
+    const found = await this.#verify(token);
+    if (found === undefined) return undefined;
+    if (typeof found === 'string') return { user: null, error: found };
+    const user = withAuthenticatedGroup(userOfSubject(found.subject, this.#dialect));
+    const own = ownedFor(user, found, this.#issuer.audiences);
+    const { namespace, serviceAccount, bound } = found.subject;
+    const verified = {
+      claims: found,
+      user,
+      account: spokenFor('account', namespace, serviceAccount.name),
+      bound: bound && spokenFor(bound.kind, namespace, bound.name),
+      owner: own.user === null ? undefined : own,
+    };
+    this.#verified.set(digest, verified);
+    return this.#ownerOf(verified, audiences);
   }
 
-  async #verify(token: string, digest: string): Promise<ReadClaims | string | undefined> {
+  #ownerOf(token: VerifiedToken, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
+    const { claims, user, owner } = token;
+    const problem = timeProblem(claims, this.#clock.nowMs());
+    if (problem !== undefined) return { user: null, error: problem };
+    return then(this.#goneProblem(token), (gone) => {
+      if (gone !== undefined) return { user: null, error: gone };
+      if (audiences.length === 0 && owner !== undefined) return owner;
+      return ownedFor(user, claims, audiences.length === 0 ? this.#issuer.audiences : audiences);
+    });
+  }
+
+  async #verify(token: string): Promise<ReadClaims | string | undefined> {
     const jwt = await readJwt(token);
     if (jwt === undefined || jwt.claims.iss !== this.#issuer.issuer) return undefined;
     if (!(await isSignedBy(jwt, this.#loaded().verification))) return 'the signature of the token is not valid';
-    const claims = readClaims(jwt.claims, this.#dialect);
-    if (typeof claims === 'string') return claims;
-    if (this.#verified.size >= REMEMBERED_MAX) this.#verified.clear();
-    this.#verified.set(digest, claims);
-    return claims;
+    return readClaims(jwt.claims, this.#dialect);
   }
 
-  async #goneProblem({ subject }: ReadClaims): Promise<string | undefined> {
-    const { namespace, serviceAccount, bound } = subject;
-    if (!(await this.#lives('core/serviceaccounts', namespace, serviceAccount)))
-      return 'the service account of the token is gone';
-    if (bound === undefined || (await this.#lives(STORAGE_KEYS[bound.kind], namespace, bound))) return undefined;
-    return `the ${bound.kind} that the token is bound to is gone`;
+  #goneProblem({ claims, account, bound }: VerifiedToken): string | undefined | Promise<string | undefined> {
+    const { serviceAccount, bound: named } = claims.subject;
+    return then(this.#lives(account, serviceAccount), (accountLives) => {
+      if (!accountLives) return 'the service account of the token is gone';
+      if (bound === undefined || named === undefined) return undefined;
+      const gone = `the ${named.kind} that the token is bound to is gone`;
+      return then(this.#lives(bound, named), (lives) => (lives ? undefined : gone));
+    });
   }
 
-  async #lives(
-    storageKey: string,
-    namespace: string,
-    { name, uid }: { readonly name: string; readonly uid: string },
-  ): Promise<boolean> {
-    for (const freshness of FRESHNESS) {
-      const identity = await this.#find(storageKey, namespace, name, freshness);
-      if (identity?.uid !== uid) continue;
-      return identity.deletedMs + DELETION_LEEWAY_MS > this.#clock.nowMs();
-    }
-    return false;
+  #lives(object: Spoken, { uid }: NamedUid): boolean | Promise<boolean> {
+    return then(
+      this.#identities.find(object),
+      (identity) => identity?.uid === uid && identity.deletedMs + DELETION_LEEWAY_MS > this.#clock.nowMs(),
+    );
   }
 
   #loaded(): Keys {
@@ -177,4 +194,10 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     this.#keys = { signing, verification: signing === undefined ? others : [signing, ...others] };
     return this.#keys;
   }
+}
+
+/** The owner of a token with good claims, if it is for one of the audiences. */
+function ownedFor(user: User, claims: ReadClaims, audiences: readonly string[]): TokenOwner {
+  const good = claims.audiences.filter((audience) => audiences.includes(audience));
+  return good.length === 0 ? { user: null, error: 'the token is for other audiences' } : { user, audiences: good };
 }

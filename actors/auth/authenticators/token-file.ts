@@ -1,6 +1,6 @@
 // Static tokens (SPEC.md "Static token file"): the lines of a CSV file, read at the start. Tokens are compared by their
 // SHA-256 digests, so that the time a look-up takes tells nothing about them; a token itself is kept nowhere.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
@@ -14,7 +14,7 @@ export interface TokenEntry {
 
 /** The digest under which a token is looked up. */
 export function tokenDigest(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
+  return hash('sha256', token, 'hex');
 }
 
 /** The digest under which a name and password are looked up. */

@@ -1,6 +1,7 @@
 // What an authorizer is, and how a chain of them decides. It knows no authorizer by name; modes.ts lists them.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import type { PolicyRule } from '../../../api/authorization/policy-rule.ts';
+import { type ClusterKnowledge, isClusterReader } from '../cluster-feed.ts';
 import type { NonResourceRule, ResourceRule } from '../protocol.ts';
 
 /** An authorizer's answer. Without an opinion the next one is asked. */
@@ -49,18 +50,14 @@ export function rulesFrom(rules: readonly PolicyRule[], errors: readonly string[
   return { resourceRules, nonResourceRules, errors };
 }
 
-/** What of the cluster an authorizer may need, and whether it is known yet. */
-export interface ClusterKnowledge {
-  /** Throws where what is known of the cluster is not whole. */
-  requireWhole(): void;
-}
-
 /** Asks its authorizers in order; the first that allows or denies decides. SPEC.md, "Authorization". */
 export class AuthorizerChain {
   readonly members: readonly Authorizer[];
+  readonly #readsCluster: readonly boolean[];
 
   constructor(authorizers: readonly Authorizer[]) {
     this.members = authorizers;
+    this.#readsCluster = authorizers.map(isClusterReader);
   }
 
   /** Where nobody has an opinion the request is refused, with the reasons of all, one a line. */
@@ -89,7 +86,7 @@ export class AuthorizerChain {
     let reasons = before;
     for (let i = index; i < this.members.length; i++) {
       const authorizer = this.members[i]!;
-      if ('storageKeys' in authorizer) cluster.requireWhole();
+      if (this.#readsCluster[i] === true) cluster.requireWhole();
       const verdict = authorizer.decide(user, access);
       if (verdict instanceof Promise) {
         const known = reasons;

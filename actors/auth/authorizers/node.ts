@@ -8,7 +8,7 @@ import { rbacObjects } from '../../../api/bootstrap/rbac.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
-import { type Authorizer, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
+import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
 type Change = (graph: NodeGraph, event: FeedEvent) => void;
 
@@ -76,6 +76,7 @@ export class NodeAuthorizer implements Authorizer, ClusterReader {
   }
 
   decide(user: User, access: AccessAttributes): Verdict {
+    if (nodeOf(user) === undefined) return NO_OPINION;
     const { allowed, reason } = this.#rules.decide(user, access);
     return { decision: allowed ? 'allow' : 'noOpinion', reason };
   }

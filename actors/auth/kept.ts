@@ -1,0 +1,38 @@
+// Maps that what clients send cannot make grow for ever, and values that most often need not be waited for.
+
+/** A map of at most so many entries: the oldest makes room. */
+export class Kept<K, V> {
+  readonly #max: number;
+  readonly #entries = new Map<K, V>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#entries.get(key);
+  }
+
+  set(key: K, value: V): void {
+    this.#entries.delete(key);
+    if (this.#entries.size >= this.#max) this.#entries.delete(this.#entries.keys().next().value!);
+    this.#entries.set(key, value);
+  }
+
+  delete(key: K): void {
+    this.#entries.delete(key);
+  }
+
+  clear(): void {
+    this.#entries.clear();
+  }
+}
+
+/** What comes of a value that may have to be waited for. Most need not be: a promise costs more than the answer. */
+export function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,130 @@
+// What it costs to find out who asks and whether they may: the same read under Node,RBAC by a service account's token, and
+// under AlwaysAllow by a static token. Slices of both take turns, so that whatever else the machine does falls on both.
+import { DIALECTS } from '../../config/dialect.ts';
+import type { Bench, Target, Workload } from '../bench.ts';
+import type { LoadResult } from '../load-protocol.ts';
+import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
+import { UsageError } from '../options.ts';
+import { figuresOf, floorFigures } from '../report.ts';
+import { repeat } from './populate.ts';
+
+const ROLES = 1000;
+const BINDINGS = 2000;
+/** Of the bindings, those of the account that reads. */
+const OWN_BINDINGS = 10;
+const OBJECTS = 100;
+const BYTES = 800;
+const SECONDS = 2;
+const ROUNDS = 4;
+/** CPU a read, over that of the static token, that is meant not to be passed. */
+const CPU_RATIO_BUDGET = 1.25;
+
+const ACCOUNTS = `/api/v1/namespaces/${BENCH_NAMESPACE}/serviceaccounts`;
+const RBAC_GROUP = DIALECTS.orch.spell('rbac.authorization.@group');
+const RBAC = `/apis/${RBAC_GROUP}/v1/namespaces/${BENCH_NAMESPACE}`;
+
+export const auth: Workload = {
+  name: 'auth',
+  summary: 'Reads by a service account under 2,000 role bindings, beside reads by a static token',
+  async run(bench, report) {
+    if (!bench.isOwnServer) throw new UsageError('auth starts its own two servers');
+    const { plain, judged } = await bench.withTarget(
+      (open) =>
+        bench.withTarget(
+          async (closed) => {
+            await Promise.all([open, closed].map((target) => addObjects(bench, target)));
+            return await slices(bench, open, closed, await addPolicy(bench, closed));
+          },
+          ['authorization-mode=Node,RBAC'],
+        ),
+      ['authorization-mode=AlwaysAllow'],
+    );
+    const parameters = { connections: bench.connections, roles: ROLES, bindings: BINDINGS, rounds: ROUNDS };
+    const floor = floorFigures('AlwaysAllow, static token', sum(plain));
+    const ratios = judged.map((slice, i) => cpuEach(slice) / cpuEach(plain[i]!));
+    const details = { medianCpuRatio: median(ratios), budget: CPU_RATIO_BUDGET };
+    report(figuresOf({ workload: 'auth', parameters, unit: 'requests', result: sum(judged), floor, details }));
+  },
+};
+
+async function addObjects(bench: Bench, target: Target): Promise<void> {
+  await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${target.prefix}-{seq}`, BYTES)), OBJECTS);
+}
+
+/** Roles and bindings, and a service account that some of them are for. Resolves with its token. */
+async function addPolicy(bench: Bench, target: Target): Promise<string> {
+  const rules = [{ apiGroups: [''], resources: ['configmaps', 'pods'], verbs: ['get', 'list', 'watch'] }];
+  await repeat(
+    bench,
+    target,
+    createRequest(`${RBAC}/roles`, JSON.stringify({ metadata: { name: 'r-{seq}' }, rules })),
+    ROLES,
+  );
+  const bind = (name: string, account: string, count: number): Promise<LoadResult> =>
+    repeat(bench, target, createRequest(`${RBAC}/rolebindings`, bindingOf(name, account)), count);
+  await bind('others-{seq}', 'account-{seq}', BINDINGS - OWN_BINDINGS);
+  await target.client.expect('POST', ACCOUNTS, JSON.stringify({ metadata: { name: 'reader' } }));
+  await bind('own-{seq}', 'reader', OWN_BINDINGS);
+  const issued = await target.client.expect('POST', `${ACCOUNTS}/reader/token`, '{"spec":{}}');
+  return (JSON.parse(issued) as { status: { token: string } }).status.token;
+}
+
+function bindingOf(name: string, account: string): string {
+  return JSON.stringify({
+    metadata: { name },
+    roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: 'r-{object}' },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: BENCH_NAMESPACE }],
+  });
+}
+
+async function slices(
+  bench: Bench,
+  open: Target,
+  closed: Target,
+  token: string,
+): Promise<{ plain: LoadResult[]; judged: LoadResult[] }> {
+  const plain: LoadResult[] = [];
+  const judged: LoadResult[] = [];
+  const reader = { ...closed, endpoint: { ...closed.endpoint, authorization: `Bearer ${token}` } };
+  for (let round = 0; round < ROUNDS; round++) {
+    plain.push(await slice(bench, open));
+    judged.push(await slice(bench, reader));
+  }
+  return { plain, judged };
+}
+
+function slice(bench: Bench, { endpoint, pid, prefix }: Target): Promise<LoadResult> {
+  return bench.load({
+    type: 'requests',
+    endpoint,
+    connections: bench.connections,
+    request: { method: 'GET', path: `${PATHS.configMaps}/${prefix}-{object}` },
+    objects: OBJECTS,
+    objectChoice: 'shared',
+    capturesVersion: false,
+    bounds: bench.bounds(SECONDS),
+    ...(pid === undefined ? {} : { serverPid: pid }),
+  });
+}
+
+function cpuEach({ serverCpuSeconds, operations }: LoadResult): number {
+  return (serverCpuSeconds ?? Number.NaN) / operations;
+}
+
+/** Several slices as one load; its delays are those of the last. */
+function sum(of: readonly LoadResult[]): LoadResult {
+  const total = (value: (result: LoadResult) => number | undefined): number =>
+    of.reduce((all, result) => all + (value(result) ?? 0), 0);
+  return {
+    ...of.at(-1)!,
+    operations: total(({ operations }) => operations),
+    seconds: total(({ seconds }) => seconds),
+    errors: total(({ errors }) => errors),
+    serverCpuSeconds: total(({ serverCpuSeconds }) => serverCpuSeconds),
+    generatorCpuSeconds: total(({ generatorCpuSeconds }) => generatorCpuSeconds),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((left, right) => left - right)[values.length >>> 1] ?? 0;
+}
