@@ -10,6 +10,7 @@ import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
+import type { SigningAuthority } from './controllers/options.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -29,6 +30,8 @@ export interface ServerSettings {
   readonly authMethods?: AuthMethods;
   /** Absent: no token of a service account is known or issued. */
   readonly serviceAccounts?: ServiceAccountIssuer;
+  /** Signs the certificates that are requested. Absent: nobody does. */
+  readonly signingAuthority?: SigningAuthority;
   /** Absent: node agents are neither authenticated nor shown a certificate. */
   readonly nodeAgentTls?: AgentTls;
   /** The address members of the cluster reach this server at. */

@@ -38,6 +38,13 @@ export function authMethods(options: ServerOptions): AuthMethods {
   };
 }
 
+/** Where client certificates let in at all, those that the cluster signs do. */
+export function withAuthority(methods: AuthMethods, { certPem }: { readonly certPem: string }): AuthMethods {
+  const { clientCaPem } = methods;
+  if (clientCaPem === undefined || clientCaPem.includes(certPem.trim())) return methods;
+  return { ...methods, clientCaPem: clientCaPem + certPem };
+}
+
 /** The authorities that the listener asks client certificates of; empty where it asks for none. */
 export function clientAuthorities({ clientCaPem = '', proxy }: AuthMethods): string {
   return clientCaPem + (proxy?.caPem ?? '');

@@ -12,10 +12,11 @@ import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
-import { authMethods, clientAuthorities } from './auth-methods.ts';
+import { authMethods, clientAuthorities, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
+import { signingAuthority } from './signing-authority.ts';
 import { buildInfo } from './version.ts';
 
 const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
@@ -40,7 +41,9 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const publicHost = options.externalHostname || advertiseAddress;
   const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
   const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
-  const methods = authMethods(options);
+  // Before the files of the options are read: it may be one of them.
+  const authority = await signingAuthority(directory);
+  const methods = withAuthority(authMethods(options), authority);
   const clientCaPem = clientAuthorities(methods);
   const settings: ServerSettings = {
     dialect: options.apiDialect,
@@ -58,6 +61,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     caPem: pair.certPem,
     tokens,
     authMethods: methods,
+    signingAuthority: authority,
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     advertiseAddress,

@@ -27,6 +27,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     securePort: options.securePort,
     endpointReconcilerType: options.endpointReconcilerType,
     apiserverCount: options.apiserverCount,
+    ...(settings.signingAuthority === undefined ? {} : { signingAuthority: settings.signingAuthority }),
     authentication: {
       clientCaPem: settings.authMethods?.clientCaPem ?? '',
       requestHeaderCaPem: settings.authMethods?.proxy?.caPem ?? '',

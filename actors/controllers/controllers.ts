@@ -9,6 +9,9 @@ import type { FeedEvent } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { Bootstrap } from './bootstrap.ts';
+import { CertificateApproving } from './certificate-approving.ts';
+import { CertificateCleanup } from './certificate-cleanup.ts';
+import { CertificateSigning } from './certificate-signing.ts';
 import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
@@ -105,7 +108,12 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new RoleAggregation(due, dialect)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
+      queueOf((due) => new CertificateApproving(due, dialect)),
+      queueOf((due) => new CertificateCleanup(clock, due, dialect)),
     ];
+    const { signingAuthority } = options;
+    if (signingAuthority !== undefined)
+      queues.push(queueOf((due) => new CertificateSigning(context, due, dialect, signingAuthority)));
     if (options.collectsGarbage)
       queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes)));
     this.#queues = queues;

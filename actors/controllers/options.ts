@@ -39,6 +39,12 @@ export interface AuthenticationInfo {
   readonly requestHeaderExtraHeaderPrefixes: readonly string[];
 }
 
+/** Who signs the certificates that are requested, as PEM. */
+export interface SigningAuthority {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
+
 export interface ControllersOptions {
   readonly dialect: DialectName;
   /** Whether a resource is served in a version. */
@@ -65,4 +71,6 @@ export interface ControllersOptions {
   /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
   readonly apiserverCount: number;
   readonly authentication: AuthenticationInfo;
+  /** Absent: nobody signs certificate requests here. */
+  readonly signingAuthority?: SigningAuthority;
 }

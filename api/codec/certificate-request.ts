@@ -20,6 +20,14 @@ export interface SignedRequest {
   readonly signature: Buffer;
 }
 
+/** What of a request a certificate for it takes over, all DER. */
+export interface RequestedParts {
+  readonly subject: Buffer;
+  readonly publicKey: Buffer;
+  /** GeneralNames of the kinds that certificates here name: mail, DNS, URI and address. */
+  readonly alternativeNames: readonly Buffer[];
+}
+
 const OID_COMMON_NAME = '2.5.4.3';
 const OID_ORGANIZATION = '2.5.4.10';
 const OID_EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
@@ -30,6 +38,7 @@ const TAG_EMAIL = 0x81;
 const TAG_DNS = 0x82;
 const TAG_URI = 0x86;
 const TAG_ADDRESS = 0x87;
+const NAME_TAGS: readonly number[] = [TAG_EMAIL, TAG_DNS, TAG_URI, TAG_ADDRESS];
 
 const PEM = /^\s*-----BEGIN CERTIFICATE REQUEST-----([A-Za-z0-9+/=\s]*)-----END CERTIFICATE REQUEST-----/;
 
@@ -48,6 +57,20 @@ export function signedRequest(pem: string): SignedRequest | undefined {
       algorithm: objectIdOf(derPart(derPart(outer, 1), 0)),
       // A bit string begins with the number of bits that do not count, which is none.
       signature: derPart(outer, 2).content.subarray(1),
+    };
+  });
+}
+
+/** The parts of a PEM block `CERTIFICATE REQUEST` for its certificate; undefined when it is none or broken. */
+export function requestedParts(pem: string): RequestedParts | undefined {
+  return read(pem, (outer) => {
+    const info = derPart(outer, 0);
+    return {
+      subject: derPart(info, 1).whole,
+      publicKey: derPart(info, 2).whole,
+      alternativeNames: alternativeNames(derParts(info))
+        .filter(({ tag }) => NAME_TAGS.includes(tag))
+        .map(({ whole }) => whole),
     };
   });
 }
@@ -75,8 +98,8 @@ function requestOf(outer: DerNode): CertificateRequest {
     if (name === OID_COMMON_NAME) commonName = text;
     if (name === OID_ORGANIZATION) organizations.push(text);
   }
-  const tags = alternativeNameTags(info);
-  const count = (tag: number) => tags.filter((one) => one === tag).length;
+  const names = alternativeNames(info);
+  const count = (kind: number) => names.filter(({ tag }) => tag === kind).length;
   return {
     commonName,
     organizations,
@@ -87,7 +110,7 @@ function requestOf(outer: DerNode): CertificateRequest {
   };
 }
 
-function alternativeNameTags(info: readonly DerNode[]): readonly number[] {
+function alternativeNames(info: readonly DerNode[]): readonly DerNode[] {
   return info
     .filter((node) => node.tag === TAG_ATTRIBUTES)
     .flatMap(derParts)
@@ -95,6 +118,5 @@ function alternativeNameTags(info: readonly DerNode[]): readonly number[] {
     .flatMap((attribute) => derParts(derPart(derPart(attribute, 1), 0)))
     .map(derParts)
     .filter((extension) => objectIdOf(extension[0]) === OID_ALTERNATIVE_NAMES)
-    .flatMap((extension) => derParts(readDer(extension.at(-1)!.content)))
-    .map((name) => name.tag);
+    .flatMap((extension) => derParts(readDer(extension.at(-1)!.content)));
 }

@@ -1,6 +1,8 @@
 // The defaults that a value in the schema can't say, because they depend on other members: one function a type, run
 // before the type's plain defaults, parents before children. Objects are in canonical form (decode.ts): an unset
 // member is absent, or empty where it is always written.
+import { nodeClientProblem, nodeServingProblem, SIGNER } from '../certificates/signers.ts';
+import { asTexts } from '../object-fields.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import { parseCertificateRequest } from './certificate-request.ts';
 import type { JsonObject } from './decode.ts';
@@ -178,18 +180,10 @@ const NODE_USAGES = ['digital signature', 'key encipherment'];
 function signerOf(request: unknown, usages: readonly unknown[]): string {
   const pem = typeof request === 'string' ? Buffer.from(request, 'base64').toString('latin1') : '';
   const parsed = parseCertificateRequest(pem);
-  const hasUsages = (extra: string) =>
-    usages.length === 3 && [...NODE_USAGES, extra].every((usage) => usages.includes(usage));
-  const isNode =
-    parsed?.organizations.length === 1 &&
-    parsed.organizations[0] === 'system:nodes' &&
-    parsed.commonName.startsWith('system:node:') &&
-    parsed.emails + parsed.uris === 0;
-  if (!isNode) return '@label/legacy-unknown';
-  const names = parsed.dnsNames + parsed.addresses;
-  if (names === 0 && hasUsages('client auth')) return '@label/@short-apiserver-client-@agent';
-  if (names > 0 && hasUsages('server auth')) return '@label/@agent-serving';
-  return '@label/legacy-unknown';
+  if (parsed === undefined) return SIGNER.legacyUnknown;
+  const texts = asTexts(usages);
+  if (nodeClientProblem(parsed, texts) === '') return SIGNER.nodeClient;
+  return nodeServingProblem(parsed, texts) === '' ? SIGNER.nodeServing : SIGNER.legacyUnknown;
 }
 
 const certificateRequestSpec: DefaultRule = (spec, type) => {

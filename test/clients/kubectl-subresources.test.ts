@@ -1,11 +1,13 @@
 // kubectl where it leaves objects alone and asks for something: drain, logs, exec, tokens, access, certificates, in both
 // dialects, with a node agent of this test.
-import { createHash } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import ava, { type ExecutionContext } from 'ava';
 import { DIALECT_NAMES, DIALECTS, type DialectName } from '../../config/dialect.ts';
+import { eventually } from '../integration/objects.ts';
+import { certificateRequest } from '../server/certificate-request.ts';
 import { type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
@@ -177,6 +179,34 @@ spec: {request: ${request}, signerName: example.test/signer, usages: [client aut
   await kubectl.ok(['certificate', 'approve', 'mine']);
   t.regex(await kubectl.ok(['get', 'csr', 'mine']), /orch-admin .*Approved/);
 });
+
+inKubernetes(
+  'kubectl certificate approve makes the cluster sign, and kubectl certificate deny does not',
+  async (t, { kubectl }) => {
+    const manifest = (name: string): string => {
+      const request = Buffer.from(certificateRequest('/O=dev/CN=jane').requestPem).toString('base64');
+      return `
+apiVersion: certificates.k8s.io/v1
+kind: CertificateSigningRequest
+metadata: {name: ${name}}
+spec: {request: ${request}, signerName: kubernetes.io/kube-apiserver-client, usages: [client auth]}
+`;
+    };
+    for (const name of ['wanted', 'unwanted']) await kubectl.ok(['create', '-f', '-'], manifest(name));
+    await kubectl.ok(['certificate', 'deny', 'unwanted']);
+    await kubectl.ok(['certificate', 'approve', 'wanted']);
+    const certificateIn = (name: string): Promise<string> =>
+      kubectl.ok(['get', 'csr', name, '-o', 'jsonpath={.status.certificate}']);
+    const encoded = await eventually(
+      () => certificateIn('wanted'),
+      (text) => text !== '',
+    );
+    t.is(new X509Certificate(Buffer.from(encoded, 'base64')).subject, 'O=dev\nCN=jane');
+    t.regex(await kubectl.ok(['get', 'csr', 'wanted']), /orch-admin .*Approved,Issued/);
+    t.regex(await kubectl.ok(['get', 'csr', 'unwanted']), /orch-admin .*Denied/);
+    t.is(await certificateIn('unwanted'), '');
+  },
+);
 
 inBothDialects('kubectl get componentstatuses prints their health', async (t, { kubectl }) => {
   const text = await kubectl.ok(['get', 'componentstatuses']);

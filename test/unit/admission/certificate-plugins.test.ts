@@ -1,7 +1,7 @@
 // Who may decide about certificate requests, who may sign them, and which subject nobody may ask for: a table of each plugin.
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import test from 'ava';
+import { certificateRequest } from '../../server/certificate-request.ts';
 import { AdmissionWorld } from './admission-world.ts';
 
 const REQUESTS = '/apis/certificates.orch.io/v1/certificatesigningrequests';
@@ -112,22 +112,7 @@ test('superusers approve and sign whatever the modes of authorization say', asyn
   await world.stop();
 });
 
-function requestFor(subject: string): string {
-  const args = [
-    'req',
-    '-new',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-keyout',
-    '/dev/null',
-  ];
-  return execFileSync('openssl', [...args, '-subj', subject], { stdio: ['ignore', 'pipe', 'ignore'] }).toString(
-    'base64',
-  );
-}
+const requestFor = (subject: string): string => Buffer.from(certificateRequest(subject).requestPem).toString('base64');
 
 test("no client certificate is asked for the superusers' group, but other signers may be", async (t) => {
   const world = await AdmissionWorld.start();

@@ -1,0 +1,128 @@
+// What X.509 certificates are made of (RFC 5280), on top of DER: their fields, their extensions, the signature over them.
+// Knows no policy: what a certificate may say is for those who ask for one.
+import { createHash, type KeyObject, sign } from 'node:crypto';
+import {
+  derBits,
+  derInteger,
+  derObjectId,
+  derOctets,
+  derPart,
+  derSequence,
+  derTagged,
+  derTime,
+  derTrue,
+  readDer,
+} from './der.ts';
+
+const OID = {
+  ecdsaWithSha256: '1.2.840.10045.4.3.2',
+  subjectKeyIdentifier: '2.5.29.14',
+  keyUsage: '2.5.29.15',
+  subjectAltName: '2.5.29.17',
+  basicConstraints: '2.5.29.19',
+  authorityKeyIdentifier: '2.5.29.35',
+  extKeyUsage: '2.5.29.37',
+} as const;
+
+/** What a key may be used for, each with its bit (RFC 5280 4.2.1.3). */
+export const KEY_USAGE = {
+  digitalSignature: 0,
+  contentCommitment: 1,
+  keyEncipherment: 2,
+  dataEncipherment: 3,
+  keyAgreement: 4,
+  certSign: 5,
+  crlSign: 6,
+  encipherOnly: 7,
+  decipherOnly: 8,
+} as const;
+
+/** Purposes, by their object identifiers. */
+export const PURPOSE = { serverAuth: '1.3.6.1.5.5.7.3.1', clientAuth: '1.3.6.1.5.5.7.3.2' } as const;
+
+const KEY_ID_BYTES = 20;
+
+/** All of a certificate but its signature. Names, keys and extensions are DER. */
+export interface CertificateFields {
+  readonly serial: Uint8Array;
+  readonly issuer: Buffer;
+  readonly notBefore: Date;
+  readonly notAfter: Date;
+  readonly subject: Buffer;
+  readonly publicKey: Buffer;
+  readonly extensions: readonly Buffer[];
+}
+
+/** The certificate, signed with a private key on P-256, as DER. */
+export function signCertificate(fields: CertificateFields, privateKey: KeyObject): Buffer {
+  const algorithm = derSequence(derObjectId(OID.ecdsaWithSha256));
+  const signed = derSequence(
+    derTagged(0, true, derInteger(Buffer.from([2]))),
+    derInteger(fields.serial),
+    algorithm,
+    fields.issuer,
+    derSequence(derTime(fields.notBefore), derTime(fields.notAfter)),
+    fields.subject,
+    fields.publicKey,
+    derTagged(3, true, derSequence(...fields.extensions)),
+  );
+  return derSequence(signed, algorithm, derBits(sign('sha256', signed, privateKey)));
+}
+
+/** A serial number of random bytes: positive and never zero (RFC 5280 4.1.2.2). */
+export function serialNumber(random: Uint8Array): Uint8Array {
+  const bytes = Uint8Array.from(random);
+  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
+  return bytes;
+}
+
+/** Subject of a certificate, as DER. */
+export function subjectOf(certificate: Buffer): Buffer {
+  return derPart(derPart(readDer(certificate), 0), 5).whole;
+}
+
+function extension(id: string, isCritical: boolean, value: Buffer): Buffer {
+  return derSequence(derObjectId(id), ...(isCritical ? [derTrue()] : []), derOctets(value));
+}
+
+/** Whether the certificate may sign others. */
+export function basicConstraints(isAuthority: boolean): Buffer {
+  return extension(OID.basicConstraints, true, isAuthority ? derSequence(derTrue()) : derSequence());
+}
+
+/** @param bits of `KEY_USAGE`; at least one. */
+export function keyUsage(bits: readonly number[]): Buffer {
+  const last = Math.max(...bits);
+  const bytes = Buffer.alloc(Math.floor(last / 8) + 1);
+  for (const bit of bits) bytes[bit >> 3]! |= 0x80 >> (bit & 7);
+  return extension(OID.keyUsage, true, derBits(bytes, 7 - (last & 7)));
+}
+
+/** @param purposes object identifiers; at least one. */
+export function extKeyUsage(purposes: readonly string[]): Buffer {
+  return extension(OID.extKeyUsage, false, derSequence(...purposes.map(derObjectId)));
+}
+
+/** @param names GeneralNames (RFC 5280 4.2.1.6); a critical extension where there is no subject beside them. */
+export function subjectAltNames(names: readonly Buffer[], isCritical = false): Buffer {
+  return extension(OID.subjectAltName, isCritical, derSequence(...names));
+}
+
+export function subjectKeyId(publicKey: Buffer): Buffer {
+  return extension(OID.subjectKeyIdentifier, false, derOctets(keyId(publicKey)));
+}
+
+/** @param publicKey of the authority. */
+export function authorityKeyId(publicKey: Buffer): Buffer {
+  return extension(OID.authorityKeyIdentifier, false, derSequence(derTagged(0, false, keyId(publicKey))));
+}
+
+function keyId(publicKey: Buffer): Buffer {
+  return createHash('sha256').update(publicKey).digest().subarray(0, KEY_ID_BYTES);
+}
+
+/** A PEM block. */
+export function pem(label: string, der: Buffer): string {
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`;
+}
