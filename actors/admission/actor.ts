@@ -23,7 +23,11 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
     },
     plugins: runningPlugins(options.enableAdmissionPlugins, options.disableAdmissionPlugins),
     pluginConfigurations: settings.admissionPlugins ?? {},
-    pluginOptions: { gate: (name) => gates.enabled(name) },
+    pluginOptions: {
+      gate: (name) => gates.enabled(name),
+      notReadySeconds: options.defaultNotReadyTolerationSeconds,
+      unreachableSeconds: options.defaultUnreachableTolerationSeconds,
+    },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
   };

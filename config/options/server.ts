@@ -110,7 +110,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '300',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: 'Time a pod stays on a node that is not ready, for pods that do not say.',
-    effect: ['not in force', 'the plugin DefaultTolerationSeconds is not there yet'],
+    effect: ['in force', 'what the plugin DefaultTolerationSeconds adds'],
   },
   {
     name: 'default-unreachable-toleration-seconds',
@@ -119,7 +119,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '300',
     bounds: [0, Number.MAX_SAFE_INTEGER],
     description: 'Time a pod stays on a node that cannot be reached, for pods that do not say.',
-    effect: ['not in force', 'the plugin DefaultTolerationSeconds is not there yet'],
+    effect: ['in force', 'what the plugin DefaultTolerationSeconds adds'],
   },
   {
     name: 'identity-lease-duration-seconds',

@@ -30,6 +30,10 @@ export interface Authorization {
 /** Options that are a plugin's, and feature gates. */
 export interface PluginOptions {
   readonly gate: (name: FeatureGateName) => boolean;
+  /** `--default-not-ready-toleration-seconds`. */
+  readonly notReadySeconds: number;
+  /** `--default-unreachable-toleration-seconds`. */
+  readonly unreachableSeconds: number;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */

@@ -15,6 +15,8 @@ import { parseRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Status } from '../../../api/status/status.ts';
 import type { WriteVerb } from '../../../api/verbs.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { parseFeatureGates } from '../../../config/feature-gates.ts';
 import { parseArguments } from '../../../config/parse.ts';
 import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
@@ -83,8 +85,10 @@ function admissionWith(
 ): ActorDefinition<ServerSettings> {
   return {
     ...admissionActor,
-    create: (context, given) =>
-      admissionActor.create(context, {
+    create: (context, given) => {
+      const gates = parseFeatureGates(given.options.featureGates, DIALECTS[given.dialect]);
+      const gate = gates.enabled.bind(gates);
+      return admissionActor.create(context, {
         registry: registryFor(given),
         requestTimeoutMs: given.options.requestTimeoutMs,
         serverSideApply: true,
@@ -93,11 +97,12 @@ function admissionWith(
           clusterIpRanges: given.options.serviceClusterIpRange,
           nodePorts: given.options.serviceNodePortRange,
         },
-        validation: { allowPrivileged: false, gate: () => false },
+        validation: { allowPrivileged: false, gate },
         plugins,
         pluginConfigurations: configurations,
-        pluginOptions: { gate: () => false },
-      }),
+        pluginOptions: { gate, notReadySeconds: 300, unreachableSeconds: 200 },
+      });
+    },
   };
 }
 
@@ -198,6 +203,8 @@ export class AdmissionWorld {
       seed?: number;
       namespaces?: readonly string[];
       featureGates?: string;
+      /** Other options of the server, as its command line has them. */
+      args?: readonly string[];
       authorizationModes?: string;
       /** Instead of those that run by default. */
       plugins?: readonly AdmissionPluginKind[];
@@ -209,6 +216,7 @@ export class AdmissionWorld {
       seed = 1,
       namespaces = ['default'],
       featureGates = '',
+      args = [],
       authorizationModes = 'AlwaysAllow',
       plugins,
       configurations = {},
@@ -241,6 +249,7 @@ export class AdmissionWorld {
       '--authorization-mode',
       authorizationModes,
       ...(featureGates === '' ? [] : ['--feature-gates', featureGates]),
+      ...args,
     ]);
     const { environment, time } = simulation;
     const plan = planOfOneThread(actors);

@@ -9,6 +9,10 @@ const PROXY: Proof = [AUTHENTICATION, 'a proxy with the right certificate speaks
 const PROVIDER: Proof = [AUTHENTICATION, 'a token of the provider stands for its subject'];
 const WEBHOOK: Proof = [AUTHENTICATION, 'a token that a service outside knows is asked about once'];
 const AGENT: Proof = ['integration/node-agents.test.ts', 'the agent is shown our certificate, and believed by its'];
+const TOLERATIONS: Proof = [
+  'unit/admission/plugins/default-toleration-seconds.test.ts',
+  'the seconds are those of the options',
+];
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
@@ -53,6 +57,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
     'unit/admission/plugins.test.ts',
     'the default plugins run unless they are switched off',
   ],
+  'default-not-ready-toleration-seconds': TOLERATIONS,
+  'default-unreachable-toleration-seconds': TOLERATIONS,
   'admission-control-config-file': [
     'unit/bin/admission-file.test.ts',
     'the settings of plugins are read from the file itself and from files beside it',
