@@ -5,7 +5,7 @@ export const PERMISSIVE_ARGS: readonly string[] = [
   '--runtime-config',
   'api/all=true',
   '--disable-admission-plugins',
-  'ServiceAccount,Priority,RuntimeClass',
+  'ServiceAccount,Priority,RuntimeClass,LimitRanger',
   '--service-cluster-ip-range',
   '10.0.0.0/24,fd00::/108',
 ];

@@ -95,8 +95,8 @@ export interface ServerRow {
   readonly bad?: readonly RowRequest[];
   /** Why nothing is refused. */
   readonly never?: string;
-  /** The part of a server that refuses, where none has it yet. */
-  readonly awaits?: string;
+  /** An admission plugin refuses: the server is one that runs all of the default ones. */
+  readonly admits?: boolean;
 }
 
 /** The rows of servers by id. */
