@@ -12,7 +12,8 @@ export interface InitialState {
   readonly pin: number;
 }
 
-type WatcherState =
+/** What moves a watcher from one to the next: docs/WATCHES.md. */
+export type WatcherState =
   /** Gets the cohort's chunks. */
   | 'live'
   /** Waits for `watchReady`: its socket is full, or its last catch-up chunk is on the way. */

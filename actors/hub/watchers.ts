@@ -19,7 +19,7 @@ import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
-import { type InitialState, Watcher, type WatcherOwner } from './watcher.ts';
+import { type InitialState, Watcher, type WatcherOwner, type WatcherState } from './watcher.ts';
 
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
 const BOOKMARK_IDLE_MS = 10_000;
@@ -77,6 +77,11 @@ export class Watchers implements WatcherOwner {
 
   get count(): number {
     return this.#watchers.size;
+  }
+
+  /** Where a watcher stands, as docs/WATCHES.md has it. */
+  stateOf(id: number): WatcherState | 'gone' {
+    return this.#watchers.get(id)?.state ?? 'gone';
   }
 
   /** How many move with their cohort; the others begin, catch up, or wait for their socket. */

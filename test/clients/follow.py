@@ -34,15 +34,20 @@ class Follower(threading.Thread):
 
     def run(self):
         try:
-            while not any(key.endswith("/finished") for key in self.cache):
+            while not self.is_finished():
                 self.go_on()
         except Exception as error:
             self.problems.append(f"{self.name}: {error!r}")
+
+    def is_finished(self):
+        return any(key.endswith("/finished") for key in self.cache)
 
     def go_on(self):
         try:
             if self.version is None:
                 self.list()
+                if self.is_finished():
+                    return  # No event will tell of it.
             else:
                 self.resumed += 1
             self.watch()

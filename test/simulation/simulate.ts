@@ -12,7 +12,7 @@ import { drawFaults, type FaultPlan } from './faults.ts';
 import { NAMESPACES, NODES, PLAIN_NAMES } from './hand.ts';
 import type { History } from './history.ts';
 import { drawMix, letEverythingGo, type Mix, readEverything, Workload } from './workload.ts';
-import { SERVER, type Server, World } from './world.ts';
+import { SERVER, type Server, World, type WorldOptions } from './world.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -73,7 +73,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   const faults = options.faults ?? drawn.faults;
   const mix = options.mix ?? drawn.mix;
   const hasControllers = mix.needsControllers || seed % CONTROLLERS === 0;
-  const world = new World({ seed, faults, server, hasControllers, ...(trace === undefined ? {} : { trace }) });
+  const world = new World({ seed, faults, server, hasControllers, ...traced(trace) });
   const clients = Array.from(
     { length: clientCount },
     (_, number) => new Client(world, number, new SeededRandom((seed ^ 0xc11e47) + number * 7919)),
@@ -117,6 +117,11 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     selfChecks: world.selfChecks,
     history,
   };
+}
+
+/** Who wants to see every step wants to see what the server logs. */
+function traced(trace: RunOptions['trace']): Pick<WorldOptions, 'trace' | 'log'> {
+  return trace === undefined ? {} : { trace, log: { level: 'warn', format: 'text' } };
 }
 
 async function play(

@@ -11,6 +11,7 @@ import type { ResourceEncryption } from '../../config/encryption-configuration.t
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorDefinition } from '../../runtime/actor.ts';
 import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
+import type { LogOptions } from '../../runtime/log.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
@@ -49,7 +50,11 @@ export interface WorldOptions {
   readonly server: Server;
   /** They write as much at their start as clients do in a run. */
   readonly hasControllers: boolean;
+  /** By the seed when absent. */
+  readonly layout?: Layout;
   readonly trace?: (line: string) => void;
+  /** Silent when absent. */
+  readonly log?: LogOptions;
 }
 
 export class World {
@@ -84,7 +89,7 @@ export class World {
     const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
     const encryption = encryptionFor(this.#settings.encryption ?? [], REGISTRY, environment);
     this.committed = new Committed((key, bytes) => encryption.open(key, bytes) as Uint8Array);
-    this.#layout = drawLayout(this.#random, options.hasControllers);
+    this.#layout = options.layout ?? drawLayout(this.#random, options.hasControllers);
     this.faults = new Faults(
       options.faults,
       new SeededRandom(seed ^ 0xfa017),
@@ -172,7 +177,7 @@ export class World {
   }
 
   #newThreads(): SimulatedThreads<ServerSettings> {
-    const { server, trace } = this.#options;
+    const { server, log } = this.#options;
     const { time } = this;
     this.#lives++;
     const roster = server.actors({
@@ -192,7 +197,7 @@ export class World {
       random: new SeededRandom(this.#options.seed ^ 0x5eed),
       faults: this.faults,
       onEnd: (thread, error) => this.#onEnd(thread, error),
-      ...(trace === undefined ? {} : { log: { level: 'warn', format: 'text' } as const }),
+      ...(log === undefined ? {} : { log }),
     });
   }
 

@@ -37,6 +37,9 @@ interface OpenWatch extends OngoingAnswer {
   isEnded: boolean;
 }
 
+/** What is done with a chunk that comes: written, or dropped because it will be replayed. */
+export type SocketState = 'taking' | 'full' | 'deaf' | 'gone';
+
 export interface WatchParts {
   readonly context: ActorContext;
   readonly hub: Ref<HubProtocol>;
@@ -63,6 +66,14 @@ export class Watches {
 
   get count(): number {
     return this.#open.size;
+  }
+
+  /** Where an open watch stands, as docs/WATCHES.md has it. */
+  stateOf(id: number): SocketState {
+    const watch = this.#open.get(id);
+    if (watch === undefined) return 'gone';
+    if (watch.full) return 'full';
+    return watch.parksHeard === watch.parks ? 'taking' : 'deaf';
   }
 
   /** Opens a watch, which then goes on by itself. Throws what it is refused with. */
