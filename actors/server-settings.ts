@@ -6,6 +6,7 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import type { TlsFiles } from '../transport/tls/material-files.ts';
 import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
@@ -23,6 +24,8 @@ export interface ServerSettings {
   /** What `--admission-control-config-file` says; absent when it names no file. */
   readonly admissionPlugins?: PluginConfigurations;
   readonly tls: TlsMaterial | undefined;
+  /** Where `tls` is from, to be read again when it changes. */
+  readonly tlsFiles?: TlsFiles;
   /** The authority that signed the serving certificate. */
   readonly caPem: string;
   readonly tokens: readonly TokenEntry[];

@@ -1,8 +1,7 @@
 // The floors: what the bare listener and the bare engine do under the same load, in the same run. A ratio to them says
 // how much of a request is the server's own work, whatever machine it runs on and whatever else that is doing.
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { selfSignedKeyPair } from '../transport/tls/material.ts';
+import { readFileSync } from 'node:fs';
+import { selfSignedPair } from '../transport/tls/self-signed-pair.ts';
 import { type Bench, resultOf } from './bench.ts';
 import type { Endpoint, EngineJob, LoadBounds, LoadReply, LoadResult } from './load-protocol.ts';
 import { configMap } from './objects.ts';
@@ -32,11 +31,8 @@ export interface BareListener {
 export async function withBareListener<T>(bench: Bench, use: (listener: BareListener) => Promise<T>): Promise<T> {
   const directory = bench.makeDirectory();
   // As the server does: the same kind of key, so that handshakes cost the same.
-  const { certPem, keyPem } = await selfSignedKeyPair(directory);
-  const keyFile = join(directory, 'key.pem');
-  const certFile = join(directory, 'cert.pem');
-  writeFileSync(keyFile, keyPem, { mode: 0o600 });
-  writeFileSync(certFile, certPem);
+  const { certFile, keyFile } = await selfSignedPair(directory);
+  const certPem = readFileSync(certFile, 'utf8');
   const startedMs = performance.now();
   const child = bench.children.fork('floor-listener');
   try {

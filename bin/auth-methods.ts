@@ -1,8 +1,6 @@
 // The files that the methods of authentication and authorization are made of, read and checked before anything starts: a
 // start with one that cannot be used ends with a line that names it.
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { certificatesOf } from '../actors/auth/authenticators/certificates.ts';
 import { parsePasswordFile } from '../actors/auth/authenticators/token-file.ts';
 import type { AuthMethods } from '../actors/auth/methods.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -13,6 +11,8 @@ import {
   parseConnectionFile,
   type ServiceConnection,
 } from '../transport/outgoing/connection-file.ts';
+import { bundleProblem } from '../transport/tls/certificates.ts';
+import { operatorText } from './operator-file.ts';
 import { policyText } from './policy-file.ts';
 
 /** What the options ask for. Throws OrchError BadConfiguration. */
@@ -31,7 +31,7 @@ export function authMethods(options: ServerOptions): AuthMethods {
         }),
     ...(options.basicAuthFile === ''
       ? {}
-      : { passwords: parsePasswordFile(textOf(options.basicAuthFile), options.basicAuthFile) }),
+      : { passwords: parsePasswordFile(operatorText(options.basicAuthFile), options.basicAuthFile) }),
     ...(options.enableBootstrapTokenAuth ? { bootstrapTokens: true as const } : {}),
     ...connectMethod(options),
     ...webhookMethods(options),
@@ -43,11 +43,6 @@ export function withAuthority(methods: AuthMethods, { certPem }: { readonly cert
   const { clientCaPem } = methods;
   if (clientCaPem === undefined || clientCaPem.includes(certPem.trim())) return methods;
   return { ...methods, clientCaPem: clientCaPem + certPem };
-}
-
-/** The authorities that the listener asks client certificates of; empty where it asks for none. */
-export function clientAuthorities({ clientCaPem = '', proxy }: AuthMethods): string {
-  return clientCaPem + (proxy?.caPem ?? '');
 }
 
 function connectMethod(options: ServerOptions): Pick<AuthMethods, 'connect'> {
@@ -94,28 +89,17 @@ function webhookMethods(options: ServerOptions): Pick<AuthMethods, 'tokenWebhook
   };
 }
 
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new OrchError('BadConfiguration', `${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
 function authorities(file: string): string {
-  const pem = textOf(file);
-  try {
-    if (certificatesOf(pem).length > 0) return `${pem.trimEnd()}\n`;
-  } catch {
-    throw new OrchError('BadConfiguration', `${file} holds a certificate that cannot be read`);
-  }
-  throw new OrchError('BadConfiguration', `${file} holds no certificates`);
+  const pem = operatorText(file);
+  const problem = bundleProblem(pem);
+  if (problem !== undefined) throw new OrchError('BadConfiguration', `${file} ${problem}`);
+  return `${pem.trimEnd()}\n`;
 }
 
 function connectionOf(file: string): ServiceConnection {
   try {
     const beside = (path: string): string => resolve(dirname(file), path);
-    const connection = parseConnectionFile(textOf(file), (path) => textOf(beside(path)));
+    const connection = parseConnectionFile(operatorText(file), (path) => operatorText(beside(path)));
     const { credentials } = connection;
     if (credentials.kind !== 'tokenFile') return connection;
     return { ...connection, credentials: { kind: 'tokenFile', path: beside(credentials.path) } };

@@ -3,19 +3,18 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { registryFor } from '../actors/thread-registry.ts';
-import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { loadKeyPair } from '../transport/tls/material.ts';
+import { authMethods } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
-import { policyText } from './policy-file.ts';
 import { serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
 import { checkServiceAccountKeys } from './service-accounts.ts';
+import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
 
 type ServerProgram = 'up' | 'apiserver';
 const PROGRAMS: readonly string[] = ['up', 'apiserver'] satisfies readonly ServerProgram[];
@@ -27,10 +26,11 @@ const CHECKS: readonly Check[] = [
   (options) => registryFor({ dialect: options.apiDialect, options }),
   (options, program) => serverPlan(program, options),
   (options) => fileTokens(options),
-  (options) => policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]),
+  (options) => authMethods(options),
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
-  ({ tlsCertFile, tlsPrivateKeyFile }) => tlsCertFile !== '' && loadKeyPair(tlsCertFile, tlsPrivateKeyFile),
+  (options) => checkServingTls(options),
+  (options) => checkOrigins(options),
   (options) => checkServiceAccountKeys(options),
   (options) => agentTls(options),
   ({ dataDir }) => requireFolder(dataDir, '--data-dir'),
@@ -62,6 +62,8 @@ async function findings(
     const parsed = parseArguments(program, argv);
     if (parsed.action !== 'run') throw new UsageError(USAGE);
     warnings.push(...parsed.warnings, ...(parsed.standing === undefined ? [] : [parsed.standing]));
+    const suites = missingSuites(parsed.options);
+    if (suites !== undefined) warnings.push(suites);
     for (const check of CHECKS) {
       try {
         await check(parsed.options, program);

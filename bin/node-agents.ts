@@ -1,10 +1,10 @@
 // What node agents are shown, and believed, by the options: reads the operator's files, so that a missing one stops the start.
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import { operatorText } from './operator-file.ts';
 
 /** Throws BadConfiguration for files that cannot be read, or not be used together. */
 export function agentTls({
@@ -13,9 +13,9 @@ export function agentTls({
   orchletClientKey,
 }: ServerOptions): AgentTls {
   const tls = {
-    ...(orchletCertificateAuthority === '' ? undefined : { caPem: textOf(orchletCertificateAuthority) }),
-    ...(orchletClientCertificate === '' ? undefined : { certPem: textOf(orchletClientCertificate) }),
-    ...(orchletClientKey === '' ? undefined : { keyPem: textOf(orchletClientKey) }),
+    ...(orchletCertificateAuthority === '' ? undefined : { caPem: operatorText(orchletCertificateAuthority) }),
+    ...(orchletClientCertificate === '' ? undefined : { certPem: operatorText(orchletClientCertificate) }),
+    ...(orchletClientKey === '' ? undefined : { keyPem: operatorText(orchletClientKey) }),
   };
   const paths = [orchletCertificateAuthority, orchletClientCertificate, orchletClientKey].filter((path) => path !== '');
   if (paths.length > 0) requireUsable(tls, paths);
@@ -31,13 +31,5 @@ function requireUsable({ caPem, certPem, keyPem }: AgentTls, paths: readonly str
   } catch (error) {
     const [reason] = (error as Error).message.split('\n');
     throw new OrchError('BadConfiguration', `${paths.join(' and ')} cannot be used for node agents: ${reason}`);
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new OrchError('BadConfiguration', `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }

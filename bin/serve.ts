@@ -19,6 +19,7 @@ import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
+import { missingSuites } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
 import { versionText } from './version.ts';
 
@@ -52,6 +53,8 @@ export async function serve(
   }
   const { options, warnings, standing } = parsed;
   for (const warning of warnings) warn(warning);
+  const suites = missingSuites(options);
+  if (suites !== undefined) warn(suites);
   registryFor({ dialect: options.apiDialect, options });
   const { plan, schedulerName } = serverPlan(program, options);
   for (const warning of plan.warnings) warn(warning);

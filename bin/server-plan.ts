@@ -1,9 +1,9 @@
 // Which actors a server runs on which threads: its placement, without a scheduler where it is not to schedule.
 import { NO_SCHEDULER } from '../config/options/scheduler.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
-import { OrchError } from '../runtime/errors.ts';
 import { type Plan, planWithout } from '../runtime/plan.ts';
 import { planFor } from './placement.ts';
+import { requireListener } from './serving-tls.ts';
 
 export interface ServerPlan {
   readonly plan: Plan;
@@ -17,7 +17,7 @@ export function serverPlan(program: 'up' | 'apiserver', options: ServerOptions):
   const placed = planFor(options.placement);
   // A placement that names the scheduler serves without one too.
   const plan = schedulerName === '' ? planWithout(placed, 'scheduler') : placed;
-  refuseSharedNodePort(options, plan);
+  requireListener(options, plan);
   return { plan, schedulerName };
 }
 
@@ -26,14 +26,4 @@ function schedulerNameOf(program: 'up' | 'apiserver', options: ServerOptions): s
   if (program === 'apiserver') return '';
   const { schedulerName } = options as UpOptions;
   return schedulerName === NO_SCHEDULER ? '' : schedulerName;
-}
-
-/** Node's own listener cannot listen on one port from several threads. */
-function refuseSharedNodePort({ ingress }: ServerOptions, plan: Plan): void {
-  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
-  if (ingress !== 'node' || ingresses < 2) return;
-  throw new OrchError(
-    'BadConfiguration',
-    `the placement ${plan.name} has ${ingresses} ingresses, and --ingress node can serve a port from one thread only`,
-  );
 }

@@ -1,21 +1,19 @@
 // What a server is started with: reads the operator's files, and makes in the data directory what they leave open, so that a
 // file of no use stops the start. Starts nothing.
-import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { join, resolve } from 'node:path';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
-import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
-import { type KeyPair, loadKeyPair, selfSignedKeyPair } from '../transport/tls/material.ts';
-import { authMethods, clientAuthorities, withAuthority } from './auth-methods.ts';
+import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
+import { operatorText } from './operator-file.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
+import { checkOrigins, servingTls } from './serving-tls.ts';
 import { signingAuthority } from './signing-authority.ts';
 import { buildInfo } from './version.ts';
 
@@ -30,8 +28,14 @@ interface Prepared {
 
 /** `schedulerName`: blank for none. Throws OrchError BadConfiguration, naming the file that cannot be used. */
 export async function prepare(options: ServerOptions, directory: string, schedulerName: string): Promise<Prepared> {
+  await checkOrigins(options);
   const advertiseAddress = options.advertiseAddress || advertised(options.bindAddress);
-  const pair = await servingPair(options, directory, advertiseAddress);
+  const names = [options.externalHostname, options.bindAddress, advertiseAddress].filter(
+    (name) => !isUnspecified(name),
+  );
+  // Before the files of the options are read: it may be one of them.
+  const authority = await signingAuthority(directory);
+  const { tls, files: tlsFiles } = await servingTls(options, directory, names);
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
   const admissionPlugins = await admissionPluginsOf(options);
@@ -39,12 +43,9 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
   const publicHost = options.externalHostname || advertiseAddress;
-  const names = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
-  const kubeconfig = kubeconfigText({ server: url, caPem: pair.certPem, token, ...names });
-  // Before the files of the options are read: it may be one of them.
-  const authority = await signingAuthority(directory);
+  const user = { user: ADMIN.name, cluster: 'orch', context: 'orch' };
+  const kubeconfig = kubeconfigText({ server: url, caPem: tls.certPem, token, ...user });
   const methods = withAuthority(authMethods(options), authority);
-  const clientCaPem = clientAuthorities(methods);
   const settings: ServerSettings = {
     dialect: options.apiDialect,
     options,
@@ -52,13 +53,10 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     storeEngine: options.storeEngine,
     ...(encryption === undefined ? {} : { encryption }),
     ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
-    tls: {
-      certPem: pair.certPem,
-      keyPem: pair.keyPem,
-      ...(clientCaPem === '' ? {} : { clientCaPem }),
-      ...minTlsVersion(options),
-    },
-    caPem: pair.certPem,
+    tls,
+    tlsFiles,
+    // Clients trust the certificate itself.
+    caPem: tls.certPem,
     tokens,
     authMethods: methods,
     signingAuthority: authority,
@@ -92,31 +90,10 @@ export async function admissionPluginsOf({
   return readAdmissionFile(admissionControlConfigFile, DIALECTS[apiDialect]);
 }
 
-/** The operator's pair, or one of our own. Clients trust the certificate itself. */
-function servingPair(options: ServerOptions, directory: string, advertiseAddress: string): Promise<KeyPair> {
-  const { tlsCertFile, tlsPrivateKeyFile, certDir, externalHostname, bindAddress } = options;
-  if (tlsCertFile !== '') return loadKeyPair(tlsCertFile, tlsPrivateKeyFile);
-  const names = [externalHostname, bindAddress, advertiseAddress].filter((name) => !isUnspecified(name));
-  return selfSignedKeyPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names);
-}
-
 /** The entries of `--token-auth-file`. Throws OrchError BadConfiguration. */
 export function fileTokens({ tokenAuthFile }: ServerOptions): TokenEntry[] {
   if (tokenAuthFile === '') return [];
-  try {
-    return parseTokenFile(readFileSync(tokenAuthFile, 'utf8'), tokenAuthFile);
-  } catch (error) {
-    if (error instanceof OrchError) throw error;
-    throw new OrchError(
-      'BadConfiguration',
-      `the token file ${tokenAuthFile} cannot be read (${(error as NodeJS.ErrnoException).code})`,
-    );
-  }
-}
-
-function minTlsVersion({ tlsMinVersion }: ServerOptions): { minVersion: 'TLSv1.2' | 'TLSv1.3' } {
-  if (tlsMinVersion === 'VersionTLS13') return { minVersion: 'TLSv1.3' };
-  return { minVersion: 'TLSv1.2' };
+  return parseTokenFile(operatorText(tokenAuthFile, 'the token file'), tokenAuthFile);
 }
 
 /** A server bound to every address advertises the first of its own that others can reach. */

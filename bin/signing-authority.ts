@@ -16,13 +16,18 @@ const VALID_YEARS = 10;
 const BACKDATED_MS = 3600 * 1000;
 const COMMON_NAME = 'orch-cluster-ca';
 
+/** Where its certificate is. */
+export function authorityFile(directory: string): string {
+  return join(directory, FOLDER, CERT_FILE);
+}
+
 /**
  * The pair in the data directory, which is made when there is none and when it has expired. Throws BadConfiguration where what
  * is there cannot be used: others may trust it, so nothing takes its place unasked.
  */
 export async function signingAuthority(directory: string): Promise<SigningAuthority> {
   const folder = join(directory, FOLDER);
-  const [certFile, keyFile] = [join(folder, CERT_FILE), join(folder, KEY_FILE)];
+  const [certFile, keyFile] = [authorityFile(directory), join(folder, KEY_FILE)];
   if (existsSync(certFile) || existsSync(keyFile)) {
     const kept = keptPair(certFile, keyFile);
     if (kept !== undefined) return kept;

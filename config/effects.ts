@@ -37,11 +37,13 @@ export function refuseWhatIsNotInForce(option: Option, value: unknown, standard:
 
 /** What a start says of an option that was set, one line each. */
 export function optionWarnings(option: Option, value: unknown): readonly string[] {
-  const { name, deprecated, deprecatedValues = [], effect } = option;
+  const { name, deprecated, deprecatedValues = [], insecureValues = [], effect } = option;
   const deprecatedGiven = elementsOf(value).filter((text) => deprecatedValues.includes(text));
+  const insecureGiven = elementsOf(value).filter((text) => insecureValues.includes(text));
   return [
     ...(deprecated === undefined ? [] : [`--${name} is deprecated: ${deprecated}`]),
     ...deprecatedGiven.map((text) => `--${name} ${text} is deprecated`),
+    ...insecureGiven.map((text) => `--${name} ${text} is insecure`),
     ...(promisesTooMuch(option, partsOf(value)) ? [`--${name} is not in force: ${effect![1]}`] : []),
   ];
 }

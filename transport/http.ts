@@ -1,6 +1,7 @@
 // HTTP as the ingress sees it, whichever listener carried it. The listeners (uws, node) implement it; a
 // response stays on the thread of its socket.
 import type { Duplex } from 'node:stream';
+import type { CipherChoice } from './tls/cipher-suites.ts';
 import type { MessageFraming } from './websocket/handshake.ts';
 
 /** What arrived. Header names are lower case. The values are copied: they outlive the listener's callback. */
@@ -130,13 +131,30 @@ export interface HttpResponse {
 
 export type RequestHandler = (request: HttpRequest, response: HttpResponse) => void;
 
-/** TLS material as PEM text. */
-export interface TlsMaterial {
+/** A certificate, with its intermediates if it has any, and its key, as PEM text. */
+export interface KeyPair {
   readonly certPem: string;
   readonly keyPem: string;
+}
+
+/** A further pair, for clients that ask for one of its names. */
+export interface NamedPair extends KeyPair {
+  /** Host names, host names whose first labels are `*`, and addresses of ours; none: the names of the certificate. */
+  readonly patterns: readonly string[];
+}
+
+export type TlsVersion = 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
+
+/** What a listener shows of itself, and what it speaks: PEM texts. */
+export interface TlsMaterial extends KeyPair {
   /** Authorities that client certificates are verified against; asks clients for one (`node` listener only). */
   readonly clientCaPem?: string;
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3';
+  /** TLS 1.2 when absent; any other on the `node` listener only. */
+  readonly minVersion?: TlsVersion;
+  /** The listener's own when absent. */
+  readonly ciphers?: CipherChoice;
+  /** On the `node` listener only. */
+  readonly namedPairs?: readonly NamedPair[];
 }
 
 /** What a client showed of itself in TLS. One object a connection. */
@@ -182,6 +200,11 @@ export interface Listener {
   /** The port in use, which differs from the one asked for when that was 0. */
   readonly port: number;
   readonly openConnections: number;
+  /**
+   * Connections from now on get other material, which asks for the same kinds of things (a listener that asked for no client
+   * certificates does not begin to). Open ones go on. Rejects with BadConfiguration when it cannot be used, and keeps what it had.
+   */
+  replaceTls(tls: TlsMaterial): Promise<void>;
   /** Stops accepting; open requests go on. */
   stopAccepting(): void;
   /** Closes everything that is left. */

@@ -1,15 +1,10 @@
 // Chooses the listener: uws where it can do what is asked and its binary can be loaded, node otherwise. Each is loaded
 // only when chosen.
 import type { Listener, ListenerOptions } from './http.ts';
+import { reasonForNode } from './tls/listener-limits.ts';
 import { loadUws, prepareUws, uwsHeaderBytesMax } from './uws/binary.ts';
 
 export type ListenerKind = 'auto' | 'uws' | 'node';
-
-/** What the listener must be able to do. */
-export interface ListenerNeeds {
-  readonly clientCertificates: boolean;
-  readonly http2: boolean;
-}
 
 export interface OpenedListener {
   readonly listener: Listener;
@@ -20,18 +15,14 @@ export interface OpenedListener {
 export type OpenListener = typeof openListener;
 
 /**
- * Opens a listener. `auto` takes `node` where client certificates, HTTP/2 or TLS 1.3 alone are needed, or where the uws
- * binary cannot be loaded, and says so in `note`. Rejects with an OrchError BadConfiguration when the address or the TLS
- * material cannot be used, and with the loader's error when `uws` was named and cannot be loaded.
+ * Opens a listener. `auto` takes `node` for what uws cannot do (tls/listener-limits.ts), or where the uws binary cannot be
+ * loaded, and says so in `note`. Rejects with an OrchError BadConfiguration when the address or the TLS material cannot be
+ * used, and with the loader's error when `uws` was named and cannot be loaded.
  */
-export async function openListener(
-  kind: ListenerKind,
-  options: ListenerOptions,
-  needs: ListenerNeeds,
-): Promise<OpenedListener> {
+export async function openListener(kind: ListenerKind, options: ListenerOptions): Promise<OpenedListener> {
   if (kind === 'node') return { listener: await openNode(options) };
   if (kind === 'auto') {
-    const reason = nodeReason(options, needs) ?? (await loadFailure(options));
+    const reason = reasonForNode(options) ?? (await loadFailure(options));
     if (reason !== undefined) {
       return { listener: await openNode(options), note: `serving with the slower node listener: ${reason}` };
     }
@@ -44,14 +35,6 @@ export async function openListener(
     listener,
     note: `headers are limited to ${headerBytesMax} bytes: the limit was not set at the process's start`,
   };
-}
-
-/** Why the needs can only be met by node, if so. */
-function nodeReason(options: ListenerOptions, needs: ListenerNeeds): string | undefined {
-  if (needs.clientCertificates || options.tls?.clientCaPem !== undefined) return 'client certificates are asked for';
-  if (needs.http2) return 'HTTP/2 is asked for';
-  if (options.tls?.minVersion === 'TLSv1.3') return 'TLS 1.2 is ruled out';
-  return undefined;
 }
 
 async function loadFailure(options: ListenerOptions): Promise<string | undefined> {

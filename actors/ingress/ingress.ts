@@ -18,12 +18,11 @@ import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
-import { HEADER_BYTES_MAX, type Listener, type RequestHandler, type TlsMaterial } from '../../transport/http.ts';
-import type { OpenListener } from '../../transport/open-listener.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
+import { IngressListener, type IngressListenerOptions } from './ingress-listener.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
@@ -44,25 +43,14 @@ import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { Writes } from './writes.ts';
 
-export interface IngressOptions {
+export interface IngressOptions extends IngressListenerOptions {
   readonly registry: Registry;
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
   readonly openapi: ServedApi;
   /** The thread's pool for long work. */
   readonly jobs: JobPool;
-  readonly listener: 'auto' | 'uws' | 'node';
-  readonly openListener: OpenListener;
-  readonly host: string;
-  readonly port: number;
   readonly identityHeaders?: IdentityHeaders | undefined;
-  readonly tls: TlsMaterial | undefined;
-  /** Several ingresses, or other processes, listen on the same port. */
-  readonly sharedPort: boolean;
-  /** HTTP/2 streams that one connection may have open; 0: the listener's default. */
-  readonly streamsPerConnectionMax: number;
-  /** Share of HTTP/2 requests whose connection is sent away; 0: none. */
-  readonly goawayChance: number;
   /** Of one client connection, for long-running answers; 0: no limit. */
   readonly connectionBytesPerSecondMax: number;
   /** Long answers are compressed for clients that take gzip. */
@@ -89,7 +77,6 @@ export interface IngressOptions {
   readonly startedWallMs: number;
 }
 
-const IDLE_TIMEOUT_SECONDS = 120;
 /** What verbs answer with, where it is not one object. */
 const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
   list: 'list',
@@ -105,6 +92,7 @@ const DRAIN_CHECK_MS = 10;
 class Ingress implements Actor<IngressProtocol> {
   readonly #context: ActorContext;
   readonly #options: IngressOptions;
+  readonly #listener: IngressListener;
   readonly #pipeline: Pipeline;
   readonly #reads: Reads;
   readonly #writes: Writes;
@@ -115,13 +103,13 @@ class Ingress implements Actor<IngressProtocol> {
   readonly #deprecations: Deprecations;
   readonly #components: ComponentStatuses;
   readonly #out: WayOut;
-  #listener: Listener | undefined;
   #draining = false;
   #stopped = false;
 
   constructor(context: ActorContext, options: IngressOptions) {
     this.#context = context;
     this.#options = options;
+    this.#listener = new IngressListener(context, options);
     const { registry, requestTimeoutMs } = options;
     const { dialect } = registry;
     const hub = context.ref('hub');
@@ -164,34 +152,11 @@ class Ingress implements Actor<IngressProtocol> {
   }
 
   async start(): Promise<void> {
-    const { host, port, tls, sharedPort, streamsPerConnectionMax, goawayChance, listener, openListener } =
-      this.#options;
-    const { random } = this.#context;
-    const opened = await openListener(
-      listener,
-      {
-        host,
-        port,
-        ...(tls === undefined ? {} : { tls }),
-        headerBytesMax: HEADER_BYTES_MAX,
-        idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
-        sharedPort,
-        ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
-        ...(goawayChance === 0 ? {} : { sendsAway: () => random.next() < goawayChance }),
-        handler: (request, response) => {
-          void this.#pipeline.serve(request, response);
-        },
-      },
-      {
-        clientCertificates: tls?.clientCaPem !== undefined,
-        // What these are about is spoken there alone.
-        http2: goawayChance > 0 || streamsPerConnectionMax > 0,
-      },
-    );
-    this.#listener = opened.listener;
+    await this.#listener.open((request, response) => {
+      void this.#pipeline.serve(request, response);
+    });
     // Stopped while it was opening: nobody else would close it, and the thread cannot end with it open.
-    if (this.#stopped) await this.#closeListener();
-    if (opened.note !== undefined) this.#context.log.warn(opened.note);
+    if (this.#stopped) await this.#listener.close();
   }
 
   onMessage(message: MessageOf<IngressProtocol>, reply: Reply): void {
@@ -219,7 +184,7 @@ class Ingress implements Actor<IngressProtocol> {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#draining = true;
-    this.#listener?.stopAccepting();
+    this.#listener.stopAccepting();
     this.#watches.endAll();
     const { clock, timers } = this.#context;
     const giveUpMs = clock.monotonicMs() + DRAIN_MS;
@@ -229,7 +194,7 @@ class Ingress implements Actor<IngressProtocol> {
       });
     }
     await this.#out.close();
-    await this.#closeListener();
+    await this.#listener.close();
     await this.#options.jobs.close();
   }
 
@@ -237,12 +202,7 @@ class Ingress implements Actor<IngressProtocol> {
   onCrash(): Promise<void> {
     this.#stopped = true;
     this.#watches.endAll();
-    return Promise.all([this.#closeListener(), this.#out.closeDoor()]).then(() => {});
-  }
-
-  async #closeListener(): Promise<void> {
-    this.#listener?.stopAccepting();
-    await this.#listener?.close();
+    return Promise.all([this.#listener.close(), this.#out.closeDoor()]).then(() => {});
   }
 
   /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */
@@ -280,28 +240,10 @@ class Ingress implements Actor<IngressProtocol> {
       requestTimeoutMs,
       settings: connect,
       isTls: tls !== undefined,
-      handsOver: () => this.#listener?.kind === 'node',
-      openDoor: (handler) => this.#openDoor(handler),
+      handsOver: () => this.#listener.kind === 'node',
+      openDoor: (handler) => this.#listener.openDoor(handler),
       serveAdmitted: (request, response, earlier) => void this.#pipeline.serveAdmitted(request, response, earlier),
     });
-  }
-
-  async #openDoor(handler: RequestHandler): Promise<Listener> {
-    const { host, tls, openListener } = this.#options;
-    const { listener } = await openListener(
-      'node',
-      {
-        host,
-        port: 0,
-        ...(tls === undefined ? {} : { tls }),
-        headerBytesMax: HEADER_BYTES_MAX,
-        idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
-        sharedPort: false,
-        handler,
-      },
-      { clientCertificates: false, http2: false },
-    );
-    return listener;
   }
 
   #pathsWith(health: Health): Paths {
@@ -371,9 +313,9 @@ class Ingress implements Actor<IngressProtocol> {
 
   #status(): IngressStatus {
     return {
-      listener: this.#listener?.kind ?? 'none',
-      port: this.#listener?.port ?? 0,
-      connections: this.#listener?.openConnections ?? 0,
+      listener: this.#listener.kind,
+      port: this.#listener.port,
+      connections: this.#listener.openConnections,
       requestsInFlight: this.#inFlight.count,
     };
   }
@@ -387,7 +329,7 @@ class Ingress implements Actor<IngressProtocol> {
       metrics
         .gauge('apiserver_current_inflight_requests', 'Requests being worked on.', { request_kind: kind })
         .set(count);
-    metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener?.openConnections ?? 0);
+    metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
 }
 

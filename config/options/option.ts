@@ -50,6 +50,8 @@ export interface OptionRow {
   readonly deprecated?: string;
   /** Values or keys that still work and will not for long. */
   readonly deprecatedValues?: readonly string[];
+  /** Values that do what they say, and ought not to be used: a start with one says so. */
+  readonly insecureValues?: readonly string[];
   /** The letter after a single dash. */
   readonly shorthand?: string;
   /** Other names, without dashes. */

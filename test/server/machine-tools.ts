@@ -23,6 +23,8 @@ const TOOLS = {
   },
   strace: { probes: [['strace', '-V']], name: 'strace', debian: 'strace' },
   cc: { probes: [['cc', '--version']], name: 'a C compiler (cc)', debian: 'gcc libc6-dev' },
+  openssl: { probes: [['openssl', 'version']], name: 'openssl', debian: 'openssl' },
+  curl: { probes: [['curl', '--version']], name: 'curl', debian: 'curl' },
   prlimit: { probes: [['prlimit', '--version']], name: 'prlimit', debian: 'util-linux' },
 } as const satisfies Readonly<Record<string, Tool>>;
 

@@ -141,6 +141,7 @@ export class SimulatedSockets {
         get openConnections(): number {
           return connections.size;
         },
+        replaceTls: () => Promise.resolve(),
         stopAccepting: () => {
           listening.accepting = false;
         },

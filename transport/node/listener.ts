@@ -1,12 +1,10 @@
 // The listener for what uws cannot do: HTTP/2, client certificates, TLS 1.3 alone. Plain it speaks HTTP/1.1, with TLS
 // HTTP/1.1 and HTTP/2 as the client chooses. Owns the server, its connections and their limits.
-import { constants } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server as PlainServer, type ServerResponse } from 'node:http';
-import { createSecureServer, type Http2SecureServer, type ServerHttp2Session } from 'node:http2';
+import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { OrchError } from '../../runtime/errors.ts';
-import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
+import type { Listener, ListenerOptions } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
 import { type Http2Response, handleStreams } from '../http2/stream.ts';
 import { runHandler } from '../run-handler.ts';
@@ -15,6 +13,7 @@ import { webSocketKey } from '../websocket/handshake.ts';
 import { OpenAnswers } from './open-answers.ts';
 import { http1Source, NodeRequest, type RequestSource } from './request.ts';
 import { NodeResponse, type NodeResponseScope, type WebSocketOffer } from './response.ts';
+import { createSecureServers } from './secure-server.ts';
 import { handleUpgrades, type OpenUpgrade } from './upgrade.ts';
 
 /** Time for a request's headers, and for a whole request with its body (HTTP/1.1). */
@@ -25,6 +24,8 @@ const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 /** Probes of the operating system that find out about peers which vanished without a word. */
 const TCP_PROBE_DELAY_MS = 60_000;
+
+const TCP = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_DELAY_MS };
 
 /** Streams of one connection where the operator does not say: a client's watches all share one. */
 const STREAMS_PER_CONNECTION_DEFAULT = 1000;
@@ -52,28 +53,13 @@ const MALFORMED: readonly [code: number, reason: string, message: string] = [
 /** Opens the listener. Rejects with BadConfiguration when the address is taken or the TLS material cannot be used. */
 export async function openNodeListener(options: ListenerOptions): Promise<Listener> {
   const scope: NodeResponseScope = { isStopping: false, onError: options.onError ?? (() => {}) };
-  const server = options.tls === undefined ? createPlain(options) : createSecure(options, options.tls);
+  const secure = options.tls === undefined ? undefined : createSecureServers(secureOptions(options), options.tls);
+  const server = secure?.main ?? createPlain(options);
   const connections = new Connections();
   const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('request', (native: IncomingMessage, nativeResponse: ServerResponse) => {
-    serve(native, nativeResponse, options, scope, answers);
-  });
-  handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
-    serve(native, nativeResponse, options, scope, answers, upgrade),
-  );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
-  if ('setSecureContext' in server && options.tls !== undefined) {
-    const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
-    (server as Http2SecureServer).on('session', (session) => connections.addSession(session, idleTimeoutMs));
-    handleStreams(
-      server as Http2SecureServer,
-      (source, response) => serveStream(source, response, options, scope),
-      options.sendsAway,
-    );
-    server.on('sessionError', () => {});
-    server.on('tlsClientError', () => {});
-  }
+  for (const one of secure?.all ?? [server]) attach(limited(one, options), options, scope, answers);
+  for (const one of secure?.all ?? []) attachStreams(one, options, scope, connections);
   const port = await listen(server, options);
   let stopped: Promise<void> | undefined;
   const stopAccepting = (): void => {
@@ -87,6 +73,9 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
     get openConnections() {
       return connections.count;
     },
+    async replaceTls(tls) {
+      secure?.replace(tls);
+    },
     stopAccepting,
     async close() {
       stopAccepting();
@@ -94,6 +83,31 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
       await stopped;
     },
   };
+}
+
+/** What both kinds of server need to serve HTTP/1.1. */
+function attach(server: NodeServer, options: ListenerOptions, scope: NodeResponseScope, answers: OpenAnswers): void {
+  server.on('request', (native: IncomingMessage, nativeResponse: ServerResponse) => {
+    serve(native, nativeResponse, options, scope, answers);
+  });
+  handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
+    serve(native, nativeResponse, options, scope, answers, upgrade),
+  );
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
+}
+
+/** After `attach`. */
+function attachStreams(
+  server: Http2SecureServer,
+  options: ListenerOptions,
+  scope: NodeResponseScope,
+  connections: Connections,
+): void {
+  const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
+  server.on('session', (session) => connections.addSession(session, idleTimeoutMs));
+  handleStreams(server, (source, response) => serveStream(source, response, options, scope), options.sendsAway);
+  server.on('sessionError', () => {});
+  server.on('tlsClientError', () => {});
 }
 
 function serve(
@@ -163,47 +177,28 @@ function answerRaw(socket: Duplex, code: number, reason: string, message: string
 }
 
 function createPlain(options: ListenerOptions): PlainServer {
-  return limited(
-    createServer({
-      maxHeaderSize: options.headerBytesMax,
-      // Taken from the options here, from the property of the same name by the secure server.
-      connectionsCheckingInterval: CHECK_INTERVAL_MS,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: TCP_PROBE_DELAY_MS,
-    }),
-    options,
-  );
+  return createServer({
+    maxHeaderSize: options.headerBytesMax,
+    // Taken from the options here, from the property of the same name by the secure server.
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+    ...TCP,
+  });
 }
 
-function createSecure(options: ListenerOptions, tls: TlsMaterial): Http2SecureServer {
-  const settings = {
-    maxConcurrentStreams: options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_DEFAULT,
-    maxHeaderListSize: options.headerBytesMax,
+/** What a secure server is made with, besides TLS. */
+function secureOptions(options: ListenerOptions): SecureServerOptions {
+  return {
+    // Not in the declared options, but passed on to the TCP server.
+    ...TCP,
+    allowHTTP1: true,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
+    settings: {
+      maxConcurrentStreams: options.streamsPerConnectionMax ?? STREAMS_PER_CONNECTION_DEFAULT,
+      maxHeaderListSize: options.headerBytesMax,
+    },
+    maxHeaderListPairs: HEADERS_MAX,
+    maxSessionMemory: SESSION_MEMORY_MAX_MB,
   };
-  const clientCa = tls.clientCaPem;
-  // Not in the declared options, but passed on to the TCP server.
-  const tcp = { noDelay: true, keepAlive: true, keepAliveInitialDelay: TCP_PROBE_DELAY_MS };
-  try {
-    const server = createSecureServer({
-      ...tcp,
-      allowHTTP1: true,
-      key: tls.keyPem,
-      cert: tls.certPem,
-      minVersion: tls.minVersion ?? 'TLSv1.2',
-      // A resumed session brings the certificate without its chain: nobody could tell who vouches for it.
-      ...(clientCa === undefined
-        ? {}
-        : { ca: clientCa, requestCert: true, rejectUnauthorized: false, secureOptions: constants.SSL_OP_NO_TICKET }),
-      handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
-      settings,
-      maxHeaderListPairs: HEADERS_MAX,
-      maxSessionMemory: SESSION_MEMORY_MAX_MB,
-    });
-    return limited(server, options);
-  } catch (error) {
-    throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
-  }
 }
 
 /** The limits of HTTP/1.1, which both kinds of server take as properties. */

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import type { Listener, ListenerOptions, RequestHandler, TlsMaterial } from '../http.ts';
 import { runHandler } from '../run-handler.ts';
+import { reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
@@ -44,7 +45,6 @@ const EXCLUSIVE_PORT = 1;
 export async function openUwsListener(options: ListenerOptions): Promise<Listener> {
   prepareUws(options.headerBytesMax);
   const uws = await loadUws();
-  const app = await createApp(uws, options.tls);
   const parked = new ParkedSet();
   const scope: UwsResponseScope = {
     isStopping: false,
@@ -52,34 +52,25 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
   };
-  let openConnections = 0;
-  const countConnection = (_response: unknown, change: unknown): void => {
-    openConnections += Number(change);
-  };
-  app.filter(countConnection);
-  app.ws<WebSocketData>('/*', {
-    maxPayloadLength: CLIENT_MESSAGE_BYTES_MAX,
-    // Nothing is dropped: who writes is told when the socket is full.
-    maxBackpressure: 0,
-    idleTimeout: WEB_SOCKET_IDLE_SECONDS,
-    sendPingsAutomatically: true,
-    upgrade: (response, request, context) => serve(options.handler, scope, response, request, context),
-    open: (socket) => socket.getUserData().response.onOpen(socket),
-    drain: (socket) => socket.getUserData().response.onDrain(),
-    message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
-    close: (socket, code, reason) => {
-      // The filter is not told of connections that have become WebSockets.
-      openConnections--;
-      socket.getUserData().response.onClosed(code, reason);
-    },
-  });
-  app.any('/*', (response, request) => serve(options.handler, scope, response, request));
-  const { port, closeSocket } = await listen(uws, app, options);
+  const front = servingApp(await createApp(uws, options.tls), options.handler, scope);
+  /** Those that connections are on: the front, and the one that took its place last. */
+  let apps = [front];
+  const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
+  const { port, closeSocket } = await listen(uws, front.app, options);
   return {
     kind: 'uws',
     port,
     get openConnections() {
-      return openConnections;
+      return openConnections();
+    },
+    async replaceTls(tls) {
+      const next = servingApp(await createApp(uws, tls), options.handler, scope);
+      const replaced = apps.at(-1)!;
+      // The front goes on accepting, and hands what it accepts to the app that is its child.
+      distributing(front.app).addChildAppDescriptor(distributing(next.app).getDescriptor());
+      if (replaced !== front)
+        distributing(front.app).removeChildAppDescriptor(distributing(replaced.app).getDescriptor());
+      apps = [...apps.filter((one) => one === front || one.connections > 0 || one === replaced), next];
     },
     stopAccepting() {
       scope.isStopping = true;
@@ -90,13 +81,56 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       closeSocket();
       // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
       // in each turn of the loop. A thread that ended with one of them open would abort the process.
-      for (let turn = 0; turn === 0 || (openConnections > 0 && turn < CLOSING_TURNS_MAX); turn++) {
-        app.close();
+      for (let turn = 0; turn === 0 || (openConnections() > 0 && turn < CLOSING_TURNS_MAX); turn++) {
+        for (const { app } of apps) app.close();
         await new Promise((resolve) => setImmediate(resolve));
       }
       parked.stop();
     },
   };
+}
+
+/** An app with its routes, and how many connections are on it. */
+interface ServingApp {
+  readonly app: TemplatedApp;
+  connections: number;
+}
+
+function servingApp(app: TemplatedApp, handler: RequestHandler, scope: UwsResponseScope): ServingApp {
+  const serving: ServingApp = { app, connections: 0 };
+  const countConnection = (_response: unknown, change: unknown): void => {
+    serving.connections += Number(change);
+  };
+  app.filter(countConnection);
+  app.ws<WebSocketData>('/*', {
+    maxPayloadLength: CLIENT_MESSAGE_BYTES_MAX,
+    // Nothing is dropped: who writes is told when the socket is full.
+    maxBackpressure: 0,
+    idleTimeout: WEB_SOCKET_IDLE_SECONDS,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, context) => serve(handler, scope, response, request, context),
+    open: (socket) => socket.getUserData().response.onOpen(socket),
+    drain: (socket) => socket.getUserData().response.onDrain(),
+    message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
+    close: (socket, code, reason) => {
+      // The filter is not told of connections that have become WebSockets.
+      serving.connections--;
+      socket.getUserData().response.onClosed(code, reason);
+    },
+  });
+  app.any('/*', (response, request) => serve(handler, scope, response, request));
+  return serving;
+}
+
+/** How one app hands connections to another: there, and left out of the declared type. */
+interface DistributingApp {
+  getDescriptor(): object;
+  addChildAppDescriptor(child: object): void;
+  removeChildAppDescriptor(child: object): void;
+}
+
+function distributing(app: TemplatedApp): DistributingApp {
+  return app as unknown as DistributingApp;
 }
 
 function serve(
@@ -151,19 +185,19 @@ class ParkedSet implements ParkedResponses {
 /** The binary reads TLS material from files only, while the app is made: they exist no longer than that. */
 async function createApp(uws: UwsModule, tls: TlsMaterial | undefined): Promise<TemplatedApp> {
   if (tls === undefined) return uws.App();
-  if (tls.clientCaPem !== undefined || tls.minVersion === 'TLSv1.3') {
-    throw new OrchError(
-      'BadConfiguration',
-      'the uws listener can neither ask for client certificates nor refuse TLS 1.2',
-    );
-  }
+  const reason = reasonAgainstUws(tls);
+  if (reason !== undefined) throw new OrchError('BadConfiguration', `the uws listener cannot do it: ${reason}`);
   const directory = await mkdtemp(join(tmpdir(), 'tls-'));
   try {
     const keyFile = join(directory, 'key.pem');
     const certFile = join(directory, 'cert.pem');
     await writeFile(keyFile, tls.keyPem, { mode: 0o600 });
     await writeFile(certFile, tls.certPem, { mode: 0o600 });
-    return uws.SSLApp({ key_file_name: keyFile, cert_file_name: certFile });
+    return uws.SSLApp({
+      key_file_name: keyFile,
+      cert_file_name: certFile,
+      ...(tls.ciphers === undefined ? {} : { ssl_ciphers: tls.ciphers.older.join(':') }),
+    });
   } catch (error) {
     throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
   } finally {

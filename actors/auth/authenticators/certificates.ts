@@ -4,6 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { PeerCertificate } from '../../../transport/http.ts';
+import { certificatesOf } from '../../../transport/tls/certificates.ts';
 import { Kept } from '../kept.ts';
 import type { Credentials } from '../protocol.ts';
 import { type RefusedCredentials, type RequestAuthenticator, withAuthenticatedGroup } from './authenticator.ts';
@@ -85,13 +86,6 @@ export class AuthenticatingProxy implements RequestAuthenticator {
     if (proxied === undefined || proxied.name === '') return undefined;
     return withAuthenticatedGroup({ ...proxied, uid: '' });
   }
-}
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
-
-/** The certificates of a PEM bundle. Throws where one cannot be read. */
-export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
-  return (bundlePem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
 }
 
 function readCertificate(der: Uint8Array): KnownCertificate {

@@ -6,7 +6,7 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
 import { warningHeader } from '../reads/answers.ts';
 import type { Exchange } from './exchange.ts';
-import { ResponseWithHeader } from './response-with-header.ts';
+import { ResponseWithHeaders } from './response-with-headers.ts';
 
 /** What is said of one type and one of its subresources. */
 interface Signals {
@@ -43,7 +43,7 @@ export class Deprecations {
     }
     if (signals === null) return;
     exchange.auditAnnotations = { ...exchange.auditAnnotations, ...signals.annotations };
-    if (this.#sendsWarnings) exchange.response = new ResponseWithHeader(exchange.response, signals.header);
+    if (this.#sendsWarnings) exchange.response = new ResponseWithHeaders(exchange.response, [signals.header]);
   }
 
   /** Made once: the metric says that there was a request, not how many. */

@@ -32,7 +32,7 @@ test('the text is a setting a line, aligned, with what it does when that is aske
   t.is(withEffects.length, OPTIONS.length + FEATURE_GATE_TABLE.length + ADMISSION_PLUGINS.length + 3 + 2);
   const line = (name: string): string => withEffects.find((text) => text.trim().startsWith(name)) ?? '';
   t.regex(line('--secure-port '), /^ {2}--secure-port +6443 +in force +the port that is listened on$/);
-  t.regex(line('--tls-sni-cert-key '), / refused +one certificate is served to all$/);
+  t.regex(line('--cloud-config '), / refused +no cloud is known here$/);
   t.regex(line('--lease-reuse-duration-seconds '), / 60 +not in force +/);
   t.regex(line('--leader-elect '), / refused +there is no orch scheduler yet$/);
   t.regex(line('DryRun '), / true +refused +it is locked to true$/);

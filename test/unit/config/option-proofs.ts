@@ -13,6 +13,7 @@ const TOLERATIONS: Proof = [
   'unit/admission/plugins/default-toleration-seconds.test.ts',
   'the seconds are those of the options',
 ];
+const TRANSPORT = 'integration/transport-options.test.ts';
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
@@ -88,6 +89,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'emulated-release': ['integration/storage-versions.test.ts', 'a later release serves and warns of what is left'],
   'bind-address': ['integration/cli.test.ts', 'apiserver listens on every address by default'],
   'cert-dir': ['integration/cli.test.ts', 'apiserver lets every known user in by default'],
+  'tls-sni-cert-key': [TRANSPORT, 'is the certificate of its names, and is read again'],
+  'tls-cipher-suites': [TRANSPORT, 'are those that can be agreed on'],
+  'strict-transport-security-directives': [TRANSPORT, 'are in every answer'],
+  'cors-allowed-origins': [TRANSPORT, 'may call from scripts, and no others'],
+  'permit-address-sharing': [TRANSPORT, 'an address is taken over from connections that are closing'],
   'api-dialect': ['integration/cli.test.ts', 'a directory of the other dialect, or under another prefix, is refused'],
   'feature-gates': ['integration/http-transfer.test.ts', 'nothing is compressed where the gate is off'],
   v: ['integration/option-effects.test.ts', 'and -v says how many there are'],

@@ -178,12 +178,8 @@ const refusedUntilBuilt: readonly string[] = [
   '--audit-log-path=-',
   '--audit-webhook-config-file=w',
   '--enable-admission-plugins=PodSecurityPolicy',
-  '--tls-min-version=VersionTLS10',
   '--cloud-provider=aws',
   '--store-cafile=ca.pem',
-  '--tls-sni-cert-key=a,b:*.example.org',
-  '--tls-cipher-suites=TLS_AES_128_GCM_SHA256',
-  '--strict-transport-security-directives=max-age=1',
   '--store-servers=https://10.0.0.1:2379',
 ];
 
@@ -210,9 +206,14 @@ test('a value that says what happens anyway is no reason for a line', (t) => {
   t.deepEqual(run('up', argv).warnings, []);
 });
 
-test('a protective option at its default value starts with a warning', (t) => {
-  t.deepEqual(run('up', ['--strict-transport-security-directives=']).warnings, [
-    '--strict-transport-security-directives is not in force: the header is not sent',
+test('an insecure value is accepted with a line that says so', (t) => {
+  const argv = [
+    '--tls-min-version=VersionTLS10',
+    '--tls-cipher-suites=TLS_RSA_WITH_RC4_128_SHA,TLS_AES_128_GCM_SHA256',
+  ];
+  t.deepEqual(run('up', argv).warnings, [
+    '--tls-min-version VersionTLS10 is insecure',
+    '--tls-cipher-suites TLS_RSA_WITH_RC4_128_SHA is insecure',
   ]);
 });
 

@@ -51,6 +51,7 @@ test('a listener that opens after its ingress was stopped is closed again', asyn
       kind: 'uws',
       port: 1,
       openConnections: 0,
+      replaceTls: () => Promise.resolve(),
       stopAccepting() {
         accepting = false;
       },

@@ -1,12 +1,20 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, createServer, type TLSSocket } from 'node:tls';
 import test from 'ava';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import { loadKeyPair, selfSignedKeyPair } from '../../../../transport/tls/material.ts';
+import type { KeyPair } from '../../../../transport/http.ts';
 import { makeSelfSigned } from '../../../../transport/tls/self-signed.ts';
+import { selfSignedPair } from '../../../../transport/tls/self-signed-pair.ts';
+import { testAuthority } from '../../../server/test-authority.ts';
+
+/** The pair as it is in its files. */
+async function selfSignedKeyPair(directory: string, names: readonly string[] = []): Promise<KeyPair> {
+  const { certFile, keyFile } = await selfSignedPair(directory, names);
+  return { certPem: await readFile(certFile, 'utf8'), keyPem: await readFile(keyFile, 'utf8') };
+}
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -92,7 +100,6 @@ for (const [title, spoil] of STALE) {
       const before = await readFile(join(directory, 'apiserver.crt'), 'utf8');
       const made = await selfSignedKeyPair(directory);
       t.not(made.certPem, before);
-      t.deepEqual(await loadKeyPair(join(directory, 'apiserver.crt'), join(directory, 'apiserver.key')), made);
       t.deepEqual(await selfSignedKeyPair(directory), made);
     }));
 }
@@ -123,18 +130,20 @@ test('a client that trusts the certificate connects under each name, and under n
     server.close();
   }));
 
-test("an operator's pair is loaded, and what is wrong with it is said", (t) =>
+test('a pair of another authority is left as it is', (t) =>
   inDirectory(async (directory) => {
-    const [one, other] = [join(directory, 'one'), join(directory, 'other')];
-    const pair = await selfSignedKeyPair(one);
-    await selfSignedKeyPair(other);
-    const certFile = join(one, 'apiserver.crt');
-    t.deepEqual(await loadKeyPair(certFile, join(one, 'apiserver.key')), pair);
-    for (const keyFile of [join(other, 'apiserver.key'), certFile, join(directory, 'missing')]) {
-      const error = await t.throwsAsync(loadKeyPair(certFile, keyFile));
-      t.true(isOrchError(error, 'BadConfiguration'));
-      t.true(error?.message.includes(keyFile));
-    }
+    const pair = testAuthority(directory).issue('operator', ['elsewhere']);
+    await writeFile(join(directory, 'apiserver.crt'), pair.certPem);
+    await writeFile(join(directory, 'apiserver.key'), pair.keyPem);
+    t.is((await selfSignedKeyPair(directory)).certPem, pair.certPem);
+  }));
+
+test('a kept key that others could read is closed to them', (t) =>
+  inDirectory(async (directory) => {
+    const { keyFile } = await selfSignedPair(directory);
+    await chmod(keyFile, 0o644);
+    await selfSignedPair(directory);
+    t.is((await stat(keyFile)).mode & 0o777, 0o600);
   }));
 
 test('a directory that cannot be written is the operator’s error', (t) =>

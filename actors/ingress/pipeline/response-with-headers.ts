@@ -1,14 +1,14 @@
-// A response that gets one more header than whoever answers gives it. Everything else goes through as it is.
+// A response that gets more headers than whoever answers gives it. Everything else goes through as it is.
 import type { HeaderList, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
 
-export class ResponseWithHeader implements HttpResponse {
+export class ResponseWithHeaders implements HttpResponse {
   readonly #response: HttpResponse;
-  readonly #header: HeaderList[number];
+  readonly #headers: HeaderList;
 
-  constructor(response: HttpResponse, header: HeaderList[number]) {
+  constructor(response: HttpResponse, headers: HeaderList) {
     this.#response = response;
-    this.#header = header;
+    this.#headers = headers;
   }
 
   get aborted(): boolean {
@@ -20,14 +20,14 @@ export class ResponseWithHeader implements HttpResponse {
   }
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
-    this.#response.respond(status, [...headers, this.#header], body);
+    this.#response.respond(status, [...headers, ...this.#headers], body);
   }
 
   start(status: number, headers: HeaderList, isVerbatim?: boolean): void {
-    this.#response.start(status, [...headers, this.#header], isVerbatim);
+    this.#response.start(status, [...headers, ...this.#headers], isVerbatim);
   }
 
-  /** The answer to a handshake has no room for it. */
+  /** The answer to a handshake has no room for them. */
   startWebSocket(protocol: string, framing: MessageFraming): void {
     this.#response.startWebSocket(protocol, framing);
   }

@@ -1,0 +1,133 @@
+// What the listener shows and speaks, by the options: finds and reads the operator's certificate files, and refuses at the
+// start what no listener could serve.
+import { join, resolve } from 'node:path';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import type { Plan } from '../runtime/plan.ts';
+import type { TlsMaterial, TlsVersion } from '../transport/http.ts';
+import { sharesPorts } from '../transport/node/port-sharing.ts';
+import { pairProblem } from '../transport/tls/certificates.ts';
+import { chooseCiphers } from '../transport/tls/cipher-suites.ts';
+import { reasonForNode } from '../transport/tls/listener-limits.ts';
+import { materialOf, type PairFiles, pathsOf, type TlsFiles } from '../transport/tls/material-files.ts';
+import { selfSignedPair } from '../transport/tls/self-signed-pair.ts';
+import { patternProblem } from '../transport/tls/server-names.ts';
+import { operatorText } from './operator-file.ts';
+import { authorityFile } from './signing-authority.ts';
+
+const VERSIONS: Readonly<Record<ServerOptions['tlsMinVersion'], TlsVersion>> = {
+  VersionTLS10: 'TLSv1',
+  VersionTLS11: 'TLSv1.1',
+  VersionTLS12: 'TLSv1.2',
+  VersionTLS13: 'TLSv1.3',
+};
+
+type SpokenTls = Pick<TlsMaterial, 'minVersion' | 'ciphers'>;
+
+/**
+ * The listener's TLS and the files it is from. `names`: of the certificate that is made in `directory` or --cert-dir where the
+ * operator gives none. Throws OrchError BadConfiguration.
+ */
+export async function servingTls(
+  options: ServerOptions,
+  directory: string,
+  names: readonly string[],
+): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
+  const { certDir } = options;
+  const pair =
+    givenPair(options) ?? (await selfSignedPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names));
+  // Where client certificates let in at all, those that the cluster signs do.
+  const own = options.clientCaFile === '' ? [] : [authorityFile(directory)];
+  const clientCa = [...new Set([...clientCaFiles(options), ...own])];
+  const files = { ...pair, named: namedPairs(options), clientCa };
+  return {
+    tls: materialOf(
+      files,
+      pathsOf(files).map((path) => operatorText(path)),
+      spokenTls(options),
+    ),
+    files,
+  };
+}
+
+/** Throws what a start would because of the operator's pairs and suites. Makes nothing. */
+export function checkServingTls(options: ServerOptions): void {
+  spokenTls(options);
+  const pair = givenPair(options);
+  for (const { certFile, keyFile } of [...(pair === undefined ? [] : [pair]), ...namedPairs(options)]) {
+    const problem = pairProblem({ certPem: operatorText(certFile), keyPem: operatorText(keyFile) });
+    if (problem !== undefined)
+      throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
+  }
+}
+
+/** Throws OrchError BadConfiguration for an origin that is no regular expression. */
+export async function checkOrigins({ corsAllowedOrigins }: ServerOptions): Promise<void> {
+  if (corsAllowedOrigins.length === 0) return;
+  const { OriginPatterns } = await import('../transport/origin-patterns.ts');
+  new OriginPatterns(corsAllowedOrigins);
+}
+
+/** Throws OrchError BadConfiguration where the options ask for a listener that cannot listen as they, and the plan, say. */
+export function requireListener(options: ServerOptions, plan: Plan): void {
+  const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
+  if (sharesPorts() || (ingresses < 2 && !options.permitPortSharing)) return;
+  const { ingress, goawayChance, http2MaxStreamsPerConnection } = options;
+  const clientCa = clientCaFiles(options);
+  const asksClients = clientCa.length === 0 ? {} : { clientCaPem: clientCa };
+  const reason = reasonForNode({
+    tls: { ...spokenTls(options), ...asksClients, namedPairs: namedPairs(options) },
+    ...(goawayChance > 0 ? { sendsAway: () => false } : {}),
+    ...(http2MaxStreamsPerConnection > 0 ? { streamsPerConnectionMax: http2MaxStreamsPerConnection } : {}),
+  });
+  if (ingress === 'uws' || (ingress === 'auto' && reason === undefined)) return;
+  const asked = reason === undefined ? '--ingress node' : `the node listener, which must serve since ${reason},`;
+  const shared = ingresses < 2 ? '--permit-port-sharing' : `the placement ${plan.name}, with ${ingresses} ingresses,`;
+  throw new OrchError(
+    'BadConfiguration',
+    `${asked} cannot share a port on Node ${process.version}, as ${shared} needs`,
+  );
+}
+
+/** Suites that an operator names and this process cannot offer, one line; undefined where there are none. */
+export function missingSuites({ tlsCipherSuites }: ServerOptions): string | undefined {
+  const { missing } = chooseCiphers(tlsCipherSuites);
+  return missing.length === 0
+    ? undefined
+    : `--tls-cipher-suites ${missing.join(', ')}: the TLS library of this Node lacks it`;
+}
+
+function spokenTls({ tlsMinVersion, tlsCipherSuites }: ServerOptions): SpokenTls {
+  const minVersion = VERSIONS[tlsMinVersion];
+  if (tlsCipherSuites.length === 0) return { minVersion };
+  const { older, tls13, missing } = chooseCiphers(tlsCipherSuites);
+  if (missing.length === tlsCipherSuites.length)
+    throw new OrchError('BadConfiguration', '--tls-cipher-suites names none that the TLS library of this Node has');
+  return { minVersion, ciphers: { older, tls13 } };
+}
+
+function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): PairFiles | undefined {
+  return tlsCertFile === '' ? undefined : { certFile: resolve(tlsCertFile), keyFile: resolve(tlsPrivateKeyFile) };
+}
+
+function clientCaFiles({ clientCaFile, requestheaderClientCaFile }: ServerOptions): readonly string[] {
+  return [clientCaFile, requestheaderClientCaFile].filter((file) => file !== '').map((file) => resolve(file));
+}
+
+/** The values of --tls-sni-cert-key: `certificate,key`, and after a colon the patterns they are for. */
+function namedPairs({ tlsSniCertKey }: ServerOptions): TlsFiles['named'] {
+  return tlsSniCertKey.map((value) => {
+    const [files = '', ...rest] = value.split(':');
+    const [certFile = '', keyFile = ''] = files.split(',').map((file) => file.trim());
+    const patterns =
+      rest.length === 0
+        ? []
+        : rest
+            .join(':')
+            .split(',')
+            .map((pattern) => pattern.trim());
+    const problem = patterns.map(patternProblem).find((one) => one !== undefined);
+    if (problem !== undefined) throw new OrchError('BadConfiguration', `--tls-sni-cert-key: ${problem}`);
+    return { certFile: resolve(certFile), keyFile: resolve(keyFile), patterns };
+  });
+}

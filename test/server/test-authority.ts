@@ -1,0 +1,49 @@
+// An authority of its own for a test, and pairs that it signs, made with openssl as operators do. Keys are on P-256.
+import { type ExecFileSyncOptions, execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { KeyPair } from '../../transport/http.ts';
+
+const QUIET: ExecFileSyncOptions = { stdio: 'ignore' };
+const NEW_KEY = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+
+export interface TestAuthority {
+  readonly certFile: string;
+  readonly certPem: string;
+  /** A pair for the names, DNS names or IP addresses. Its files lie in the authority's folder. */
+  issue(commonName: string, names: readonly string[], usage?: 'serverAuth' | 'clientAuth'): IssuedPair;
+}
+
+export interface IssuedPair extends KeyPair {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** Makes the authority, its files named after it. */
+export function testAuthority(folder: string, name = 'authority'): TestAuthority {
+  const path = (file: string): string => join(folder, file);
+  const openssl = (...args: readonly string[]): void => void execFileSync('openssl', args, QUIET);
+  const [certFile, keyFile] = [path(`${name}.crt`), path(`${name}.key`)];
+  openssl('req', '-x509', ...NEW_KEY, '-keyout', keyFile, '-out', certFile, '-days', '2', '-subj', `/CN=${name}`);
+  let issued = 0;
+  return {
+    certFile,
+    certPem: readFileSync(certFile, 'utf8'),
+    issue(commonName, names, usage = 'serverAuth') {
+      issued++;
+      const base = path(`${name}-${issued}`);
+      const files = { certFile: `${base}.crt`, keyFile: `${base}.key` };
+      const alternatives = names.map((one) => `${/^[\d.]+$|:/.test(one) ? 'IP' : 'DNS'}:${one}`).join(',');
+      writeFileSync(
+        `${base}.ext`,
+        `extendedKeyUsage=${usage}\n${names.length === 0 ? '' : `subjectAltName=${alternatives}\n`}`,
+      );
+      openssl('req', '-new', ...NEW_KEY, '-keyout', files.keyFile, '-out', `${base}.csr`, '-subj', `/CN=${commonName}`);
+      openssl(
+        ...['x509', '-req', '-in', `${base}.csr`, '-CA', certFile, '-CAkey', keyFile, '-CAcreateserial'],
+        ...['-out', files.certFile, '-days', '1', '-extfile', `${base}.ext`],
+      );
+      return { ...files, certPem: readFileSync(files.certFile, 'utf8'), keyPem: readFileSync(files.keyFile, 'utf8') };
+    },
+  };
+}

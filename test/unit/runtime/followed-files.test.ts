@@ -1,0 +1,108 @@
+// Files that are replaced while something goes by them.
+import test from 'ava';
+import { FollowedFiles } from '../../../runtime/followed-files.ts';
+
+interface World {
+  readonly files: Map<string, string>;
+  readonly taken: string[][];
+  readonly refused: string[];
+  /** One more look, to its end. */
+  look(): Promise<void>;
+  readonly isTiming: () => boolean;
+  readonly followed: FollowedFiles;
+}
+
+function world(...paths: string[]): World {
+  const files = new Map(paths.map((path) => [path, 'good']));
+  const taken: string[][] = [];
+  const refused: string[] = [];
+  let tick: (() => void) | undefined;
+  const followed = new FollowedFiles({
+    disk: {
+      async readFile(path) {
+        const text = files.get(path);
+        if (text === undefined) throw new Error(`no ${path}`);
+        return Buffer.from(text);
+      },
+    },
+    timers: {
+      every(_intervalMs, callback) {
+        tick = callback;
+        return { cancel: () => (tick = undefined) };
+      },
+    },
+    paths,
+    take(texts) {
+      if (texts.includes('bad')) throw new Error('of no use');
+      taken.push([...texts]);
+    },
+    onRefused: (error) => refused.push((error as Error).message),
+  });
+  const look = async (): Promise<void> => {
+    tick?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { files, taken, refused, look, isTiming: () => tick !== undefined, followed };
+}
+
+test('what the files hold is taken at the start, and again only when it has changed', async (t) => {
+  const { followed, files, taken, look } = world('a', 'b');
+  await followed.start();
+  await look();
+  t.deepEqual(taken, [['good', 'good']]);
+  files.set('b', 'better');
+  await look();
+  t.deepEqual(taken, [
+    ['good', 'good'],
+    ['good', 'better'],
+  ]);
+});
+
+test('what is of no use is told once, when a second look finds the same', async (t) => {
+  const { followed, files, taken, refused, look } = world('a');
+  await followed.start();
+  files.set('a', 'bad');
+  await look();
+  t.deepEqual(refused, []);
+  await look();
+  await look();
+  t.deepEqual(refused, ['of no use']);
+  files.set('a', 'better');
+  await look();
+  t.deepEqual(taken, [['good'], ['better']]);
+});
+
+test('what was half replaced at one look is nobody’s concern when it is whole at the next', async (t) => {
+  const { followed, files, refused, taken, look } = world('a', 'b');
+  await followed.start();
+  files.set('a', 'bad');
+  await look();
+  files.set('a', 'new');
+  await look();
+  t.deepEqual(refused, []);
+  t.deepEqual(taken.at(-1), ['new', 'good']);
+});
+
+test('a file that is gone is told once, and what was there is not taken again when it is back', async (t) => {
+  const { followed, files, refused, taken, look } = world('a');
+  await followed.start();
+  files.delete('a');
+  await look();
+  await look();
+  t.deepEqual(refused, ['no a']);
+  files.set('a', 'good');
+  await look();
+  t.is(taken.length, 1);
+});
+
+test('no more looks after the end, and none without files', async (t) => {
+  const { followed, isTiming } = world('a');
+  await followed.start();
+  t.true(isTiming());
+  followed.stop();
+  t.false(isTiming());
+  const none = world();
+  await none.followed.start();
+  t.false(none.isTiming());
+  t.deepEqual(none.taken, []);
+});

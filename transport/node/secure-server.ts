@@ -1,0 +1,108 @@
+// The TLS server of the node listener, and its neighbours for clients that connect to an address with a certificate of its
+// own. Owns their secure contexts: which certificate a client gets, what is spoken, and how all of it is replaced.
+import { constants } from 'node:crypto';
+import { createSecureServer, type Http2SecureServer, type SecureServerOptions } from 'node:http2';
+import type { Socket } from 'node:net';
+import { createSecureContext, DEFAULT_CIPHERS, type SecureContext, type SecureContextOptions } from 'node:tls';
+import { OrchError } from '../../runtime/errors.ts';
+import { unmappedText } from '../../values/ip.ts';
+import type { KeyPair, TlsMaterial } from '../http.ts';
+import { type ServerNames, serverNames } from '../tls/server-names.ts';
+
+export interface SecureServers {
+  /** The one that listens. */
+  readonly main: Http2SecureServer;
+  /** All there are. They need the same listeners attached. */
+  readonly all: readonly Http2SecureServer[];
+  /** As Listener.replaceTls. Throws BadConfiguration. */
+  replace(tls: TlsMaterial): void;
+}
+
+/** Makes the servers; `options` are those beside TLS. Throws BadConfiguration where the material cannot be used. */
+export function createSecureServers(options: SecureServerOptions, tls: TlsMaterial): SecureServers {
+  let names = contextsOf(tls);
+  const create = (pair: KeyPair): Http2SecureServer =>
+    usable(() =>
+      createSecureServer({
+        ...options,
+        ...contextOptions(tls, pair),
+        ...(tls.clientCaPem === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
+        SNICallback: (name, callback) => callback(null, names.find(name)?.context),
+      }),
+    );
+  const main = create(tls);
+  const byAddress = new Map([...names.byAddress].map(([address, { pair }]) => [address, create(pair)]));
+  if (byAddress.size > 0) spread(main, byAddress);
+  return {
+    main,
+    all: [main, ...byAddress.values()],
+    replace(next) {
+      const nextNames = contextsOf(next);
+      usable(() => createSecureContext(contextOptions(next, next)));
+      names = nextNames;
+      main.setSecureContext(contextOptions(next, next));
+      for (const [address, server] of byAddress)
+        server.setSecureContext(contextOptions(next, names.byAddress.get(address)?.pair ?? next));
+    },
+  };
+}
+
+interface NamedContext {
+  readonly pair: KeyPair;
+  readonly context: SecureContext;
+}
+
+function contextsOf(tls: TlsMaterial): ServerNames<NamedContext> {
+  return usable(() =>
+    serverNames(
+      (tls.namedPairs ?? []).map((pair) => ({
+        value: { pair, context: createSecureContext(contextOptions(tls, pair)) },
+        patterns: pair.patterns,
+        certPem: pair.certPem,
+      })),
+    ),
+  );
+}
+
+/** A client that asks for no name is told by the address it came to, before TLS says its first word. */
+function spread(main: Http2SecureServer, byAddress: ReadonlyMap<string, Http2SecureServer>): void {
+  const own = main.listeners('connection');
+  main.removeAllListeners('connection');
+  main.on('connection', (socket: Socket) => {
+    const other = byAddress.get(unmappedText(socket.localAddress));
+    if (other === undefined) for (const listener of own) listener.call(main, socket);
+    else other.emit('connection', socket);
+  });
+  // The limits of HTTP/1.1 begin to hold with this, for connections that others accept too.
+  main.once('listening', () => {
+    for (const server of byAddress.values()) server.emit('listening');
+  });
+  main.once('close', () => {
+    for (const server of byAddress.values()) server.close();
+  });
+}
+
+function contextOptions(
+  { clientCaPem, minVersion = 'TLSv1.2', ciphers }: TlsMaterial,
+  pair: KeyPair,
+): SecureContextOptions {
+  const suites = ciphers === undefined ? DEFAULT_CIPHERS : [...ciphers.tls13, ...ciphers.older].join(':');
+  // Below TLS 1.2 signatures are made with SHA-1, which OpenSSL permits on its lowest level only.
+  const isOld = minVersion === 'TLSv1' || minVersion === 'TLSv1.1';
+  return {
+    key: pair.keyPem,
+    cert: pair.certPem,
+    minVersion,
+    ciphers: isOld ? `${suites}:@SECLEVEL=0` : suites,
+    // A resumed session brings the certificate without its chain: nobody could tell who vouches for it.
+    ...(clientCaPem === undefined ? {} : { ca: clientCaPem, secureOptions: constants.SSL_OP_NO_TICKET }),
+  };
+}
+
+function usable<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `the TLS certificate and key cannot be used together (${String(error)})`);
+  }
+}

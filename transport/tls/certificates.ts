@@ -1,0 +1,29 @@
+// Certificates in PEM (RFC 7468): those of a bundle, and what is wrong with a text that should hold some.
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import type { KeyPair } from '../http.ts';
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM bundle. Throws where one cannot be read. */
+export function certificatesOf(bundlePem: string): readonly X509Certificate[] {
+  return (bundlePem.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem));
+}
+
+/** Why a text is no bundle of authorities, if so. */
+export function bundleProblem(bundlePem: string): string | undefined {
+  try {
+    return certificatesOf(bundlePem).length > 0 ? undefined : 'holds no certificates';
+  } catch {
+    return 'holds a certificate that cannot be read';
+  }
+}
+
+/** Why certificate and key cannot be used together, if so. */
+export function pairProblem({ certPem, keyPem }: KeyPair): string | undefined {
+  try {
+    if (new X509Certificate(certPem).checkPrivateKey(createPrivateKey(keyPem))) return undefined;
+    return 'the key does not belong to the certificate';
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

@@ -1,0 +1,29 @@
+// What a listener is asked for that the uws listener cannot do, so that Node's must serve. The one table both listeners and
+// the start go by.
+import type { ListenerOptions, TlsMaterial } from '../http.ts';
+import { isChoiceForUws } from './cipher-suites.ts';
+
+/** Of the TLS material only what decides. */
+type TlsNeeds = Pick<TlsMaterial, 'minVersion' | 'ciphers'> & {
+  readonly clientCaPem?: unknown;
+  readonly namedPairs?: readonly unknown[];
+};
+
+type ListenerNeeds = Pick<ListenerOptions, 'streamsPerConnectionMax' | 'sendsAway'> & { readonly tls?: TlsNeeds };
+
+/** Why the uws listener cannot serve with this material, if so. */
+export function reasonAgainstUws({ clientCaPem, minVersion, ciphers, namedPairs = [] }: TlsNeeds): string | undefined {
+  if (clientCaPem !== undefined) return 'client certificates are asked for';
+  if (minVersion === 'TLSv1.3') return 'TLS 1.2 is ruled out';
+  if (minVersion === 'TLSv1' || minVersion === 'TLSv1.1') return 'TLS older than 1.2 is asked for';
+  if (namedPairs.length > 0) return 'certificates are chosen by name';
+  if (ciphers !== undefined && !isChoiceForUws(ciphers)) return 'cipher suites are asked for that it does not offer';
+  return undefined;
+}
+
+/** Why only Node's listener can serve this, if so. */
+export function reasonForNode({ tls, streamsPerConnectionMax, sendsAway }: ListenerNeeds): string | undefined {
+  if (tls === undefined) return undefined;
+  if (streamsPerConnectionMax !== undefined || sendsAway !== undefined) return 'HTTP/2 is asked for';
+  return reasonAgainstUws(tls);
+}

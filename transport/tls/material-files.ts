@@ -1,0 +1,56 @@
+// The files that a listener's TLS material is made of, and what they hold as that material. Reading them is the caller's.
+import { OrchError } from '../../runtime/errors.ts';
+import type { TlsMaterial } from '../http.ts';
+import { bundleProblem, pairProblem } from './certificates.ts';
+
+export interface PairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+/** Absolute paths. Plain data: it crosses threads. */
+export interface TlsFiles extends PairFiles {
+  readonly named: readonly (PairFiles & { readonly patterns: readonly string[] })[];
+  readonly clientCa: readonly string[];
+}
+
+/** The files in the order that `materialOf` takes their texts in. */
+export function pathsOf({ certFile, keyFile, named, clientCa }: TlsFiles): readonly string[] {
+  return [certFile, keyFile, ...named.flatMap((pair) => [pair.certFile, pair.keyFile]), ...clientCa];
+}
+
+/**
+ * The material of the texts, with the settings of `settings`. Throws BadConfiguration, naming the file, where a pair does not
+ * match or a bundle holds no certificates.
+ */
+export function materialOf(
+  files: TlsFiles,
+  texts: readonly string[],
+  { minVersion, ciphers }: Pick<TlsMaterial, 'minVersion' | 'ciphers'>,
+): TlsMaterial {
+  const textOf = new Map(pathsOf(files).map((path, index) => [path, texts[index] ?? '']));
+  const pairOf = ({ certFile, keyFile }: PairFiles): { certPem: string; keyPem: string } => {
+    const pair = { certPem: textOf.get(certFile)!, keyPem: textOf.get(keyFile)! };
+    const problem = pairProblem(pair);
+    if (problem === undefined) return pair;
+    throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
+  };
+  return {
+    ...pairOf(files),
+    ...(minVersion === undefined ? {} : { minVersion }),
+    ...(ciphers === undefined ? {} : { ciphers }),
+    ...(files.named.length === 0
+      ? {}
+      : { namedPairs: files.named.map((one) => ({ ...pairOf(one), patterns: one.patterns })) }),
+    ...(files.clientCa.length === 0
+      ? {}
+      : { clientCaPem: files.clientCa.map((path) => bundleOf(path, textOf)).join('') }),
+  };
+}
+
+function bundleOf(path: string, textOf: ReadonlyMap<string, string>): string {
+  const pem = textOf.get(path)!;
+  const problem = bundleProblem(pem);
+  if (problem !== undefined) throw new OrchError('BadConfiguration', `${path} ${problem}`);
+  return `${pem.trimEnd()}\n`;
+}
