@@ -15,27 +15,29 @@ import { bundleProblem } from '../transport/tls/certificates.ts';
 import { operatorText } from './operator-file.ts';
 import { policyText } from './policy-file.ts';
 
+/** Reads the files of one method; empty where the options do not ask for it. Throws OrchError BadConfiguration. */
+type Part = (options: ServerOptions) => AuthMethods;
+
+/** One a method, so that each can be looked at by itself. */
+export const AUTH_METHOD_PARTS: readonly Part[] = [
+  ({ authorizationPolicyFile, apiDialect }) => {
+    const abacPolicy = policyText(authorizationPolicyFile, DIALECTS[apiDialect]);
+    return abacPolicy === '' ? {} : { abacPolicy };
+  },
+  ({ clientCaFile }) => (clientCaFile === '' ? {} : { clientCaPem: authorities(clientCaFile) }),
+  ({ requestheaderClientCaFile: file, requestheaderAllowedNames: names }) =>
+    file === '' ? {} : { proxy: { caPem: authorities(file), names } },
+  ({ basicAuthFile }) =>
+    basicAuthFile === '' ? {} : { passwords: parsePasswordFile(operatorText(basicAuthFile), basicAuthFile) },
+  ({ enableBootstrapTokenAuth }) => (enableBootstrapTokenAuth ? { bootstrapTokens: true } : {}),
+  connectMethod,
+  tokenWebhook,
+  accessWebhook,
+];
+
 /** What the options ask for. Throws OrchError BadConfiguration. */
 export function authMethods(options: ServerOptions): AuthMethods {
-  const abacPolicy = policyText(options.authorizationPolicyFile, DIALECTS[options.apiDialect]);
-  return {
-    ...(abacPolicy === '' ? {} : { abacPolicy }),
-    ...(options.clientCaFile === '' ? {} : { clientCaPem: authorities(options.clientCaFile) }),
-    ...(options.requestheaderClientCaFile === ''
-      ? {}
-      : {
-          proxy: {
-            caPem: authorities(options.requestheaderClientCaFile),
-            names: options.requestheaderAllowedNames,
-          },
-        }),
-    ...(options.basicAuthFile === ''
-      ? {}
-      : { passwords: parsePasswordFile(operatorText(options.basicAuthFile), options.basicAuthFile) }),
-    ...(options.enableBootstrapTokenAuth ? { bootstrapTokens: true as const } : {}),
-    ...connectMethod(options),
-    ...webhookMethods(options),
-  };
+  return Object.assign({}, ...AUTH_METHOD_PARTS.map((part) => part(options)));
 }
 
 /** Where client certificates let in at all, those that the cluster signs do. */
@@ -45,7 +47,7 @@ export function withAuthority(methods: AuthMethods, { certPem }: { readonly cert
   return { ...methods, clientCaPem: clientCaPem + certPem };
 }
 
-function connectMethod(options: ServerOptions): Pick<AuthMethods, 'connect'> {
+function connectMethod(options: ServerOptions): AuthMethods {
   if (options.oidcIssuerUrl === '') return {};
   return {
     connect: {
@@ -64,28 +66,28 @@ function connectMethod(options: ServerOptions): Pick<AuthMethods, 'connect'> {
   };
 }
 
-function webhookMethods(options: ServerOptions): Pick<AuthMethods, 'tokenWebhook' | 'accessWebhook'> {
-  const { authenticationTokenWebhookConfigFile: tokens, authorizationWebhookConfigFile: access } = options;
+function tokenWebhook(options: ServerOptions): AuthMethods {
+  const { authenticationTokenWebhookConfigFile: file } = options;
+  if (file === '') return {};
   return {
-    ...(tokens === ''
-      ? {}
-      : {
-          tokenWebhook: {
-            connection: connectionOf(tokens),
-            version: options.authenticationTokenWebhookVersion,
-            cacheMs: options.authenticationTokenWebhookCacheTtlMs,
-          },
-        }),
-    ...(access === ''
-      ? {}
-      : {
-          accessWebhook: {
-            connection: connectionOf(access),
-            version: options.authorizationWebhookVersion,
-            allowedMs: options.authorizationWebhookCacheAuthorizedTtlMs,
-            refusedMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
-          },
-        }),
+    tokenWebhook: {
+      connection: connectionOf(file),
+      version: options.authenticationTokenWebhookVersion,
+      cacheMs: options.authenticationTokenWebhookCacheTtlMs,
+    },
+  };
+}
+
+function accessWebhook(options: ServerOptions): AuthMethods {
+  const { authorizationWebhookConfigFile: file } = options;
+  if (file === '') return {};
+  return {
+    accessWebhook: {
+      connection: connectionOf(file),
+      version: options.authorizationWebhookVersion,
+      allowedMs: options.authorizationWebhookCacheAuthorizedTtlMs,
+      refusedMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
+    },
   };
 }
 

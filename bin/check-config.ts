@@ -7,7 +7,7 @@ import type { ServerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { authMethods } from './auth-methods.ts';
+import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
@@ -26,7 +26,7 @@ const CHECKS: readonly Check[] = [
   (options) => registryFor({ dialect: options.apiDialect, options }),
   (options, program) => serverPlan(program, options),
   (options) => fileTokens(options),
-  (options) => authMethods(options),
+  ...AUTH_METHOD_PARTS,
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
   (options) => checkServingTls(options),

@@ -103,13 +103,13 @@ async function tokenStatus(write: WriteContext, review: JsonObject): Promise<obj
 }
 
 async function accessStatus(write: WriteContext, spec: ReviewSpec, user: User): Promise<object> {
-  const { allowed, reason } = await write
+  const { allowed, denied, reason } = await write
     .auth()
     .ask(
       { type: 'authorize', user, access: accessOf(spec) },
       { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
     );
-  return { allowed, ...(reason === '' ? undefined : { reason }) };
+  return { allowed, ...(denied ? { denied } : undefined), ...(reason === '' ? undefined : { reason }) };
 }
 
 function subjectOf({ user = '', uid = '', groups, group, extra }: ReviewSpec): User {

@@ -84,7 +84,7 @@ export class Auth implements Actor<AuthProtocol> {
         answer(() => this.#admit(message), reply);
         return;
       case 'authorize':
-        answer(() => then(this.#decide(message.user, message.access), isAllowed), reply);
+        answer(() => then(this.#decide(message.user, message.access), judgement), reply);
         return;
       case 'mayGrant':
         answer(() => this.#mayGrant(message.user, message.namespace, message.grant), reply);
@@ -190,8 +190,8 @@ function answer<T>(work: () => T | Promise<T>, reply: Reply): void {
   }
 }
 
-function isAllowed({ decision, reason }: Verdict): ReplyTo<AuthProtocol, 'authorize'> {
-  return { allowed: decision === 'allow', reason };
+function judgement({ decision, reason }: Verdict): ReplyTo<AuthProtocol, 'authorize'> {
+  return { allowed: decision === 'allow', denied: decision === 'deny', reason };
 }
 
 /** Authentication and authorization as a placeable actor. */

@@ -77,7 +77,8 @@ export interface AuthProtocol extends Protocol {
     };
     readonly authorize: {
       readonly message: { readonly user: User; readonly access: AccessAttributes };
-      readonly reply: { readonly allowed: boolean; readonly reason: string };
+      /** `denied`: nobody else would have been asked. */
+      readonly reply: { readonly allowed: boolean; readonly denied: boolean; readonly reason: string };
     };
     /** Whether a user may give others what a role or binding in the namespace (empty: the cluster) gives. */
     readonly mayGrant: {

@@ -97,6 +97,9 @@ const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, pro
   [['--orchlet-certificate-authority'], 'nothing', /bad cannot be used for node agents: /],
   [['--tls-cert-file', '--tls-private-key-file'], 'nothing', /bad and .*bad cannot be used: /],
   [['--authorization-policy-file'], '{"kind":"Pol', /bad:1: /],
+  [['--client-ca-file'], 'nothing', /bad holds no certificates/],
+  [['--basic-auth-file'], 'only-a-password\n', /bad:1: a line needs a token/],
+  [['--authentication-token-webhook-config-file'], 'kind: Nothing', /bad: /],
   [['--data-dir'], '', /--data-dir .*bad cannot be written to \(ENOTDIR\)/],
 ];
 

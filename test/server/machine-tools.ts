@@ -25,6 +25,7 @@ const TOOLS = {
   cc: { probes: [['cc', '--version']], name: 'a C compiler (cc)', debian: 'gcc libc6-dev' },
   openssl: { probes: [['openssl', 'version']], name: 'openssl', debian: 'openssl' },
   curl: { probes: [['curl', '--version']], name: 'curl', debian: 'curl' },
+  nginx: { probes: [['nginx', '-v']], name: 'nginx', debian: 'nginx-light' },
   prlimit: { probes: [['prlimit', '--version']], name: 'prlimit', debian: 'util-linux' },
 } as const satisfies Readonly<Record<string, Tool>>;
 

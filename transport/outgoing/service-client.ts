@@ -60,6 +60,14 @@ export class ServiceClient {
     return this.#call('GET', url, undefined, deadlineMs);
   }
 
+  /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
+  async getText(url: string, token: string, deadlineMs: number): Promise<string> {
+    const headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
+    const { status, text } = await this.#exchange(url, deadlineMs, undefined, { method: 'GET', headers });
+    if (status !== 200) throw failedWith(status);
+    return text;
+  }
+
   /** Ends every connection. */
   close(): void {
     this.#agent.destroy();
@@ -77,8 +85,7 @@ export class ServiceClient {
           : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
       },
     });
-    if (status < 200 || status > 299)
-      throw new ServiceCallFailed(`the service answered ${status}`, status === 429 || status >= 500);
+    if (status < 200 || status > 299) throw failedWith(status);
     try {
       return JSON.parse(text);
     } catch {
@@ -147,6 +154,10 @@ export class ServiceClient {
     }
     return this.#token.text;
   }
+}
+
+function failedWith(status: number): ServiceCallFailed {
+  return new ServiceCallFailed(`the service answered ${status}`, status === 429 || status >= 500);
 }
 
 /** The system's word for what went wrong; messages of TLS name what the certificate is for. */

@@ -1,12 +1,13 @@
-// Tokens of an OpenID Connect provider (SPEC.md "the service Connect tokens"; OpenID Connect Core 1.0, RFC 7519). The
-// provider's keys are fetched when first needed, kept, and fetched again when a token names one that is not known; the
-// provider is not asked about tokens. Signatures are verified outside the thread's turn.
-import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey } from 'jose';
-import { asObject, asText, asTexts } from '../../../api/object-fields.ts';
+// Tokens of an OpenID Connect provider (SPEC.md "the service Connect tokens"; OpenID Connect Core 1.0, RFC 7519): whom their
+// claims stand for. Who has signed them is issuer-keys.ts.
+import type { JWTPayload } from 'jose';
+import { asText, asTexts } from '../../../api/object-fields.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { Kept } from '../kept.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
+import { DistributedClaims } from './distributed-claims.ts';
+import { IssuerKeys, issuerOf, KEYS_KEPT_MS } from './issuer-keys.ts';
 
 /** `--oidc-*`. Plain data. */
 export interface ConnectSettings {
@@ -23,141 +24,76 @@ export interface ConnectSettings {
 
 export interface ConnectParts {
   readonly settings: ConnectSettings;
-  readonly client: Pick<ServiceClient, 'get'>;
+  readonly client: Pick<ServiceClient, 'get' | 'getText'>;
   readonly clock: Clock;
   /** The server's own audiences, which a good token is good for. */
   readonly audiences: readonly string[];
 }
 
-const FETCH_DEADLINE_MS = 10_000;
-/** Keys are asked for no oftener than this, whatever tokens name. */
-const REFRESH_MIN_MS = 10_000;
-/** Keys that a provider has taken back are forgotten after this. */
-const KEYS_KEPT_MS = 15 * 60_000;
 const REMEMBERED_MAX = 10_000;
-
-interface Keys {
-  readonly keyOf: JWTVerifyGetKey;
-  readonly fetchedMs: number;
-}
+/** Groups that a token does not hold itself may change while it is valid. */
+const ELSEWHERE_KEPT_MS = 10_000;
 
 interface Remembered {
   readonly owner: TokenOwner;
-  readonly expiresMs: number;
+  readonly untilMs: number;
 }
 
 export class ConnectTokens implements TokenAuthenticator {
   readonly name = 'connect tokens';
   readonly #parts: ConnectParts;
-  #keys: Keys | undefined;
-  #fetching: Promise<Keys> | undefined;
-  #triedMs = Number.NEGATIVE_INFINITY;
-  /** Good tokens by digest, until they expire. */
+  readonly #keys: IssuerKeys;
+  readonly #distributed: DistributedClaims;
+  /** Good tokens by digest. */
   readonly #verified = new Kept<string, Remembered>(REMEMBERED_MAX);
 
   constructor(parts: ConnectParts) {
     this.#parts = parts;
+    const { client, clock, settings } = parts;
+    const { algorithms, issuerUrl } = settings;
+    this.#keys = new IssuerKeys({ client, clock, algorithms, issuerUrl });
+    this.#distributed = new DistributedClaims({ client, clock, algorithms });
   }
 
   owner(token: string, digest: string): TokenOwner | undefined | Promise<TokenOwner | undefined> {
     const known = this.#verified.get(digest);
     if (known !== undefined) {
-      if (this.#parts.clock.nowMs() < known.expiresMs) return known.owner;
+      if (this.#parts.clock.nowMs() < known.untilMs) return known.owner;
       this.#verified.delete(digest);
     }
     return issuerOf(token) === this.#parts.settings.issuerUrl ? this.#verify(token, digest) : undefined;
   }
 
   async #verify(token: string, digest: string): Promise<TokenOwner> {
+    const { settings, clock } = this.#parts;
+    const { clientId, groupsClaim } = settings;
     let claims: JWTPayload;
     try {
-      claims = await this.#claimsOf(token);
+      claims = await this.#keys.claimsOf(token, clientId);
     } catch {
       return refused('the token is not valid');
     }
-    const owner = ownerOf(claims, this.#parts);
-    if (owner.user !== null) this.#verified.set(digest, { owner, expiresMs: (claims.exp ?? 0) * 1000 });
+    const isElsewhere = groupsClaim !== '' && !Object.hasOwn(claims, groupsClaim);
+    let groups: unknown;
+    try {
+      groups = isElsewhere ? await this.#distributed.value(claims, groupsClaim) : claims[groupsClaim];
+    } catch {
+      return refused(`the claim ${groupsClaim} of the token cannot be had from where the token says it is`);
+    }
+    const owner = ownerOf(claims, groups, this.#parts);
+    if (owner.user !== null) {
+      const keptMs = isElsewhere && groups !== undefined ? ELSEWHERE_KEPT_MS : KEYS_KEPT_MS;
+      this.#verified.set(digest, { owner, untilMs: Math.min((claims.exp ?? 0) * 1000, clock.nowMs() + keptMs) });
+    }
     return owner;
   }
-
-  async #claimsOf(token: string): Promise<JWTPayload> {
-    const { jwtVerify } = await import('jose');
-    const { settings, clock } = this.#parts;
-    const verify = async ({ keyOf }: Keys): Promise<JWTPayload> => {
-      const { payload } = await jwtVerify(token, keyOf, {
-        algorithms: [...settings.algorithms],
-        issuer: settings.issuerUrl,
-        audience: settings.clientId,
-        currentDate: new Date(clock.nowMs()),
-        requiredClaims: ['exp'],
-      });
-      return payload;
-    };
-    const before = await this.#current();
-    try {
-      return await verify(before);
-    } catch (error) {
-      // The provider may have a new key.
-      if (!isUnknownKey(error)) throw error;
-      const after = await this.#refreshed(before);
-      if (after === before) throw error;
-      return verify(after);
-    }
-  }
-
-  #current(): Promise<Keys> {
-    const { clock } = this.#parts;
-    if (this.#keys !== undefined && clock.monotonicMs() - this.#keys.fetchedMs < KEYS_KEPT_MS)
-      return Promise.resolve(this.#keys);
-    return this.#fetch();
-  }
-
-  #refreshed(before: Keys): Promise<Keys> {
-    return this.#parts.clock.monotonicMs() - this.#triedMs < REFRESH_MIN_MS ? Promise.resolve(before) : this.#fetch();
-  }
-
-  #fetch(): Promise<Keys> {
-    this.#fetching ??= this.#fetchNow().finally(() => {
-      this.#fetching = undefined;
-    });
-    return this.#fetching;
-  }
-
-  async #fetchNow(): Promise<Keys> {
-    const { client, clock, settings } = this.#parts;
-    this.#triedMs = clock.monotonicMs();
-    const { createLocalJWKSet } = await import('jose');
-    const base = settings.issuerUrl.replace(/\/$/, '');
-    const document = asObject(await client.get(`${base}/.well-known/openid-configuration`, FETCH_DEADLINE_MS));
-    if (document.issuer !== settings.issuerUrl) throw new Error('the provider says it is another issuer');
-    const keySetUrl = asText(document.jwks_uri);
-    if (!keySetUrl.startsWith('https://')) throw new Error('the provider names no https address of its keys');
-    const keySet = (await client.get(keySetUrl, FETCH_DEADLINE_MS)) as JSONWebKeySet;
-    this.#keys = { keyOf: createLocalJWKSet(keySet), fetchedMs: clock.monotonicMs() };
-    return this.#keys;
-  }
-}
-
-function isUnknownKey(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
-  return code === 'ERR_JWKS_NO_MATCHING_KEY' || code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED';
 }
 
 function refused(error: string): TokenOwner {
   return { user: null, error };
 }
 
-/** Whose token it says it is; empty for what is no token of this form. Nothing is verified. */
-function issuerOf(token: string): string {
-  const [, payload = ''] = token.split('.', 3);
-  try {
-    return asText(asObject(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8'))).iss);
-  } catch {
-    return '';
-  }
-}
-
-function ownerOf(claims: JWTPayload, { settings, audiences }: ConnectParts): TokenOwner {
+function ownerOf(claims: JWTPayload, groupsClaimed: unknown, { settings, audiences }: ConnectParts): TokenOwner {
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = settings;
   const name = asText(claims[usernameClaim]);
   if (name === '') return refused(`the token has no claim ${usernameClaim}`);
@@ -165,7 +101,7 @@ function ownerOf(claims: JWTPayload, { settings, audiences }: ConnectParts): Tok
     return refused('the email of the token is not verified');
   for (const [claim, value] of Object.entries(requiredClaims))
     if (claims[claim] !== value) return refused(`the token does not have the claim ${claim} that is required`);
-  const groups = groupsClaim === '' ? [] : groupsOf(claims[groupsClaim]);
+  const groups = groupsClaim === '' ? [] : groupsOf(groupsClaimed);
   if (groups === undefined) return refused(`the claim ${groupsClaim} of the token is no list of texts`);
   return {
     user: withAuthenticatedGroup({

@@ -69,6 +69,7 @@ function withoutEmpty(texts: Readonly<Record<string, string>>): Readonly<Record<
 
 function verdictOf(status: Readonly<Record<string, unknown>>): Verdict {
   const reason = asText(status.reason);
-  if (status.allowed === true) return { decision: 'allow', reason };
-  return { decision: status.denied === true ? 'deny' : 'noOpinion', reason };
+  // One that says both is believed in the refusal.
+  if (status.denied === true) return { decision: 'deny', reason };
+  return { decision: status.allowed === true ? 'allow' : 'noOpinion', reason };
 }

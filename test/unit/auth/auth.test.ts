@@ -128,14 +128,14 @@ test('the last of two entries for one token counts', (t) => {
 });
 
 test('the first mode with an opinion decides, and the superusers need none', (t) => {
-  const deny = { allowed: false, reason: 'Everything is forbidden.' };
-  const allow = { allowed: true, reason: '' };
+  const deny = { allowed: false, denied: false, reason: 'Everything is forbidden.' };
+  const allow = { allowed: true, denied: false, reason: '' };
   t.deepEqual(authorize(auth(), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ALICE), deny);
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny', 'AlwaysAllow'] }), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysAllow', 'AlwaysDeny'] }), ALICE), allow);
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ANONYMOUS), deny);
-  t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, reason: '' });
+  t.deepEqual(authorize(auth({ modes: [] }), ALICE), { allowed: false, denied: false, reason: '' });
   t.deepEqual(authorize(auth({ modes: ['AlwaysDeny'] }), ADMIN), allow);
 });
 
