@@ -282,7 +282,8 @@ function stalledWrite(t: ExecutionContext, { url, caPem, token }: ServerProcess)
 
 test('--request-timeout ends a request that is not through by then', async (t) => {
   const ended = await stalledWrite(t, two);
-  t.true(['answered 504', 'answered 408', 'cut off'].includes(ended), ended);
+  // A body that stands still is cut off by the listener too, later and without an answer.
+  t.is(ended, 'answered 504');
 });
 
 test('--goaway-chance sends HTTP/2 connections away now and then', async (t) => {

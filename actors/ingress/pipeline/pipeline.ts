@@ -116,10 +116,15 @@ export class Pipeline {
     this.#finish(exchange);
   }
 
-  /** Gives the request up when its client's own time for it is over; what it still comes to is not sent. */
+  /**
+   * Gives the request up when its client's own time for it is over, or the server's for one whose body may never be whole; what
+   * it still comes to is not sent. Without a body it ends by itself: whatever it asks for has a deadline.
+   */
   #limited(exchange: Exchange): Timer | undefined {
     if (exchange.longRunning) return undefined;
-    const timeoutMs = askedTimeoutMs(exchange.query, this.#parts.requestTimeoutMs);
+    const { requestTimeoutMs } = this.#parts;
+    const ownMs = exchange.body === undefined ? undefined : requestTimeoutMs;
+    const timeoutMs = askedTimeoutMs(exchange.query, requestTimeoutMs) ?? ownMs;
     if (timeoutMs === undefined) return undefined;
     return this.#parts.context.timers.after(timeoutMs, () => {
       exchange.isGivenUp = true;
