@@ -12,6 +12,7 @@ import type { ServiceAccountIssuer } from './auth/authenticators/service-account
 import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
+import type { AuthorityFiles } from './followed-authorities.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -26,6 +27,8 @@ export interface ServerSettings {
   readonly tls: TlsMaterial | undefined;
   /** Where `tls` is from, to be read again when it changes. */
   readonly tlsFiles?: TlsFiles;
+  /** Where the authorities of client certificates are from. */
+  readonly authorityFiles?: AuthorityFiles;
   /** The authority that signed the serving certificate. */
   readonly caPem: string;
   readonly tokens: readonly TokenEntry[];

@@ -11,7 +11,7 @@ import {
   parseConnectionFile,
   type ServiceConnection,
 } from '../transport/outgoing/connection-file.ts';
-import { bundleProblem } from '../transport/tls/certificates.ts';
+import { bundleOf } from '../transport/tls/material-files.ts';
 import { operatorText } from './operator-file.ts';
 import { policyText } from './policy-file.ts';
 
@@ -92,10 +92,7 @@ function accessWebhook(options: ServerOptions): AuthMethods {
 }
 
 function authorities(file: string): string {
-  const pem = operatorText(file);
-  const problem = bundleProblem(pem);
-  if (problem !== undefined) throw new OrchError('BadConfiguration', `${file} ${problem}`);
-  return `${pem.trimEnd()}\n`;
+  return bundleOf(file, operatorText(file));
 }
 
 function connectionOf(file: string): ServiceConnection {

@@ -35,7 +35,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   );
   // Before the files of the options are read: it may be one of them.
   const authority = await signingAuthority(directory);
-  const { tls, files: tlsFiles } = await servingTls(options, directory, names);
+  const { tls, tlsFiles, authorityFiles } = await servingTls(options, directory, names);
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
   const admissionPlugins = await admissionPluginsOf(options);
@@ -55,6 +55,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
     tls,
     tlsFiles,
+    authorityFiles,
     // Clients trust the certificate itself.
     caPem: tls.certPem,
     tokens,

@@ -1,6 +1,7 @@
 // What the listener shows and speaks, by the options: finds and reads the operator's certificate files, and refuses at the
 // start what no listener could serve.
 import { join, resolve } from 'node:path';
+import type { AuthorityFiles } from '../actors/followed-authorities.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { Plan } from '../runtime/plan.ts';
@@ -24,6 +25,12 @@ const VERSIONS: Readonly<Record<ServerOptions['tlsMinVersion'], TlsVersion>> = {
 
 type SpokenTls = Pick<TlsMaterial, 'minVersion' | 'ciphers'>;
 
+interface ServingTls {
+  readonly tls: TlsMaterial;
+  readonly tlsFiles: TlsFiles;
+  readonly authorityFiles: AuthorityFiles;
+}
+
 /**
  * The listener's TLS and the files it is from. `names`: of the certificate that is made in `directory` or --cert-dir where the
  * operator gives none. Throws OrchError BadConfiguration.
@@ -32,21 +39,25 @@ export async function servingTls(
   options: ServerOptions,
   directory: string,
   names: readonly string[],
-): Promise<{ readonly tls: TlsMaterial; readonly files: TlsFiles }> {
+): Promise<ServingTls> {
   const { certDir } = options;
   const pair =
     givenPair(options) ?? (await selfSignedPair(certDir === '' ? join(directory, 'pki') : resolve(certDir), names));
-  // Where client certificates let in at all, those that the cluster signs do.
-  const own = options.clientCaFile === '' ? [] : [authorityFile(directory)];
-  const clientCa = [...new Set([...clientCaFiles(options), ...own])];
-  const files = { ...pair, named: namedPairs(options), clientCa };
+  const authorityFiles = authorityFilesOf(options, directory);
+  const clientCa = [...new Set([...authorityFiles.client, ...authorityFiles.proxy])];
+  const tlsFiles = { ...pair, named: namedPairs(options), clientCa };
+  const texts = pathsOf(tlsFiles).map((path) => operatorText(path));
+  return { tls: materialOf(tlsFiles, texts, spokenTls(options)), tlsFiles, authorityFiles };
+}
+
+/** Where client certificates let in at all, those that the cluster signs do. */
+function authorityFilesOf(
+  { clientCaFile, requestheaderClientCaFile }: ServerOptions,
+  directory: string,
+): AuthorityFiles {
   return {
-    tls: materialOf(
-      files,
-      pathsOf(files).map((path) => operatorText(path)),
-      spokenTls(options),
-    ),
-    files,
+    client: clientCaFile === '' ? [] : [...new Set([resolve(clientCaFile), authorityFile(directory)])],
+    proxy: requestheaderClientCaFile === '' ? [] : [resolve(requestheaderClientCaFile)],
   };
 }
 
@@ -73,8 +84,8 @@ export function requireListener(options: ServerOptions, plan: Plan): void {
   const ingresses = plan.threads.flatMap(({ actors }) => actors).filter(({ actor }) => actor === 'ingress').length;
   if (sharesPorts() || (ingresses < 2 && !options.permitPortSharing)) return;
   const { ingress, goawayChance, http2MaxStreamsPerConnection } = options;
-  const clientCa = clientCaFiles(options);
-  const asksClients = clientCa.length === 0 ? {} : { clientCaPem: clientCa };
+  const asksClients =
+    options.clientCaFile + options.requestheaderClientCaFile === '' ? {} : { clientCaPem: options.clientCaFile };
   const reason = reasonForNode({
     tls: { ...spokenTls(options), ...asksClients, namedPairs: namedPairs(options) },
     ...(goawayChance > 0 ? { sendsAway: () => false } : {}),
@@ -108,10 +119,6 @@ function spokenTls({ tlsMinVersion, tlsCipherSuites }: ServerOptions): SpokenTls
 
 function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): PairFiles | undefined {
   return tlsCertFile === '' ? undefined : { certFile: resolve(tlsCertFile), keyFile: resolve(tlsPrivateKeyFile) };
-}
-
-function clientCaFiles({ clientCaFile, requestheaderClientCaFile }: ServerOptions): readonly string[] {
-  return [clientCaFile, requestheaderClientCaFile].filter((file) => file !== '').map((file) => resolve(file));
 }
 
 /** The values of --tls-sni-cert-key: `certificate,key`, and after a colon the patterns they are for. */

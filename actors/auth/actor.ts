@@ -7,9 +7,17 @@ import type { AuthorizationMode } from './authorizers/modes.ts';
 
 export const define: DefineActor = () => withSettings(authActor, authOptions);
 
-function authOptions({ dialect, options, tokens, serviceAccounts, authMethods }: ServerSettings): AuthOptions {
+function authOptions({
+  dialect,
+  options,
+  tokens,
+  serviceAccounts,
+  authMethods,
+  authorityFiles,
+}: ServerSettings): AuthOptions {
   return {
     methods: authMethods ?? {},
+    ...(authorityFiles === undefined ? {} : { authorityFiles }),
     tokens,
     dialect: DIALECTS[dialect],
     serviceAccounts,

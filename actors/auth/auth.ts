@@ -7,6 +7,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
@@ -17,7 +18,7 @@ import { RbacAuthorizer } from './authorizers/rbac.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
 import { AUTH_FACTS } from './facts.ts';
 import { then } from './kept.ts';
-import { type AuthMethods, accessWebhookOf, requestMethods, tokenMethods } from './methods.ts';
+import { type AuthMethods, accessWebhookOf, replaceAuthorities, requestMethods, tokenMethods } from './methods.ts';
 import type { Admitted, AuthProtocol } from './protocol.ts';
 
 export interface AuthOptions {
@@ -28,6 +29,8 @@ export interface AuthOptions {
   readonly modes: readonly AuthorizationMode[];
   readonly dialect: Dialect;
   readonly methods: AuthMethods;
+  /** Where the authorities of the methods are from; absent: they never change. */
+  readonly authorityFiles?: AuthorityFiles;
   /** Absent: no token of a service account is known or issued. */
   readonly serviceAccounts: ServiceAccountIssuer | undefined;
 }
@@ -39,6 +42,7 @@ export class Auth implements Actor<AuthProtocol> {
   readonly #authorizers: AuthorizerChain;
   readonly #serviceAccounts: ServiceAccountTokens | undefined;
   readonly #feed: ClusterFeed;
+  readonly #authorities: FollowedAuthorities;
   readonly #authenticationGroup: string;
   readonly #rbacGroup: string;
 
@@ -50,8 +54,12 @@ export class Auth implements Actor<AuthProtocol> {
     const identities = serviceAccounts && new Identities(identityReader(context), this.#feed);
     this.#serviceAccounts = identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities);
     const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, this.#feed, methods);
+    const requests = requestMethods(context, methods);
+    this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) =>
+      replaceAuthorities(requests, bundles),
+    );
     this.#authenticators = new AuthenticatorChain({
-      requests: requestMethods(context, methods),
+      requests,
       tokens: tokenReaders,
       anonymous,
       digestOf: tokenDigest,
@@ -67,10 +75,12 @@ export class Auth implements Actor<AuthProtocol> {
 
   async start(): Promise<void> {
     this.#feed.start();
+    await this.#authorities.start();
   }
 
   async stop(): Promise<void> {
     this.#feed.stop();
+    this.#authorities.stop();
   }
 
   /** A restarted store knows none of its subscribers. */

@@ -3,6 +3,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
 import { ServiceClient } from '../../transport/outgoing/service-client.ts';
+import type { AuthorityBundles } from '../followed-authorities.ts';
 import type { RequestAuthenticator, TokenAuthenticator } from './authenticators/authenticator.ts';
 import { BasicPasswords } from './authenticators/basic.ts';
 import { BootstrapTokens } from './authenticators/bootstrap-tokens.ts';
@@ -44,6 +45,17 @@ export function requestMethods(context: ActorContext, methods: AuthMethods): rea
     ...(clientCaPem === undefined ? [] : [new ClientCertificates(clientCaPem, context.clock)]),
     ...(passwords === undefined ? [] : [new BasicPasswords(passwords)]),
   ];
+}
+
+/** Goes by other authorities from now on. */
+export function replaceAuthorities(
+  methods: readonly RequestAuthenticator[],
+  { client, proxy }: AuthorityBundles,
+): void {
+  for (const method of methods) {
+    if (method instanceof ClientCertificates) method.replaceAuthorities(client);
+    else if (method instanceof AuthenticatingProxy) method.replaceAuthorities(proxy);
+  }
 }
 
 /** The methods that know tokens: those that answer at once before those that ask outside. */

@@ -28,6 +28,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     endpointReconcilerType: options.endpointReconcilerType,
     apiserverCount: options.apiserverCount,
     ...(settings.signingAuthority === undefined ? {} : { signingAuthority: settings.signingAuthority }),
+    ...(settings.authorityFiles === undefined ? {} : { authorityFiles: settings.authorityFiles }),
     authentication: {
       clientCaPem: settings.authMethods?.clientCaPem ?? '',
       requestHeaderCaPem: settings.authMethods?.proxy?.caPem ?? '',

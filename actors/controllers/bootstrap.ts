@@ -73,7 +73,7 @@ export class Bootstrap implements Controller {
   onSynced(): void {
     for (const key of this.#desired.keys()) this.#due.add(key);
     this.#reviews ??= REVIEW_INTERVALS_MS.map(([review, intervalMs]) =>
-      this.#timers.every(intervalMs, () => this.#review(review)),
+      this.#timers.every(intervalMs, () => this.#reviewAll(review)),
     );
   }
 
@@ -119,6 +119,11 @@ export class Bootstrap implements Controller {
     return this.#hooks.map((hook) => this.#hookState(hook, isFollowing));
   }
 
+  /** Looks at the hook's objects again: what they are to be has changed. */
+  review(hook: string): void {
+    for (const [key, desired] of this.#desired) if (desired.hook === hook) this.#due.add(key);
+  }
+
   #hookState(hook: string, isFollowing: boolean): HookState {
     let done = isFollowing;
     let failure = '';
@@ -143,7 +148,7 @@ export class Bootstrap implements Controller {
     for (const [other, { target }] of this.#desired) if (target.namespace === desired.target.name) this.#due.add(other);
   }
 
-  #review(review: Review): void {
+  #reviewAll(review: Review): void {
     for (const [key, desired] of this.#desired) if (desired.review === review) this.#due.add(key);
   }
 }

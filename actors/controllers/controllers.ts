@@ -8,6 +8,7 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { FollowedAuthorities } from '../followed-authorities.ts';
 import { Bootstrap } from './bootstrap.ts';
 import { CertificateApproving } from './certificate-approving.ts';
 import { CertificateCleanup } from './certificate-cleanup.ts';
@@ -16,6 +17,7 @@ import type { Controller, Due } from './controller.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { GarbageCollector } from './garbage-collector.ts';
+import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
 import type { ControllersOptions } from './options.ts';
@@ -91,6 +93,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   /** By storage key. */
   readonly #followers = new Map<string, Controller[]>();
   readonly #feed: FeedFollower;
+  readonly #authorities: FollowedAuthorities;
   #synced = false;
 
   constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
@@ -99,8 +102,13 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const { clock } = context;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
     const queueOf = <C extends Controller>(make: (due: Due) => C): WorkQueue<C> => new WorkQueue(context, writer, make);
-    const bootstrap = queueOf((due) => createBootstrap(context, due, options));
+    const authentication = { ...options.authentication };
+    const bootstrap = queueOf((due) => createBootstrap(context, due, { ...options, authentication }));
     this.#bootstrap = bootstrap.controller;
+    this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) => {
+      Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
+      if (this.#synced) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
+    });
     const queues: WorkQueue[] = [
       bootstrap,
       queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
@@ -134,10 +142,12 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */
   async start(): Promise<void> {
+    await this.#authorities.start();
     this.#feed.start();
   }
 
   async stop(): Promise<void> {
+    this.#authorities.stop();
     await Promise.all(this.#queues.map((queue) => queue.stop()));
     const writer = new Writer(this.#context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: LAST_WRITE_DEADLINE_MS });
     await Promise.all(this.#queues.map(({ controller }) => this.#undo(controller, writer)));

@@ -1,6 +1,8 @@
 // What the controllers are told when they are made.
+
 import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
+import type { AuthorityFiles } from '../followed-authorities.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {
@@ -71,6 +73,8 @@ export interface ControllersOptions {
   /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
   readonly apiserverCount: number;
   readonly authentication: AuthenticationInfo;
+  /** Where the authorities in `authentication` are from; absent: they never change. */
+  readonly authorityFiles?: AuthorityFiles;
   /** Absent: nobody signs certificate requests here. */
   readonly signingAuthority?: SigningAuthority;
 }

@@ -3,9 +3,10 @@
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
-import { request as startRequest } from 'node:https';
+import { type RequestOptions, request as startRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readText } from 'node:stream/consumers';
 import { type ConnectionOptions, connect } from 'node:tls';
 import test from 'ava';
 import { testNeeding } from '../server/machine-tools.ts';
@@ -46,7 +47,7 @@ test.before(async () => {
   for (const name of ['fast', 'full', 'sni', 'address'])
     install(authority.issue(name, ['localhost', `${name}.test`]), name);
   install(authority.issue('wild', ['*.wild.test']), 'wild');
-  copyFileSync(authority.certFile, path('clients.crt'));
+  for (const name of ['clients.crt', 'proxies.crt']) copyFileSync(authority.certFile, path(name));
   const pairArgs = (name: string) => [
     '--tls-cert-file',
     path(`${name}.crt`),
@@ -69,6 +70,7 @@ test.before(async () => {
         ...[...pairArgs('full'), ...BROWSER_ARGS, '--placement', 'single', '--bind-address', '0.0.0.0'],
         ...[...sni('sni', 'sni.test,*.said.test'), ...sni('wild'), ...sni('address', '127.0.0.2')],
         ...['--tls-min-version', 'VersionTLS11', '--client-ca-file', path('clients.crt')],
+        ...['--requestheader-client-ca-file', path('proxies.crt'), '--requestheader-username-headers', 'X-Remote-User'],
       ],
     }),
   ]);
@@ -110,26 +112,25 @@ const commonName = async (server: ServerProcess, options?: ConnectionOptions): P
 interface Answer {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** A request on a connection of its own. */
+function sent({ port }: ServerProcess, options: RequestOptions): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const target = { host: '127.0.0.1', port, path: '/version', servername: 'localhost', ca: authority.certPem };
+    const request = startRequest({ ...target, agent: false, ...options }, (answer) => {
+      const { statusCode: status, headers } = answer;
+      readText(answer).then((text) => resolve({ status, headers, text }), reject);
+    });
+    request.once('error', reject).end();
+  });
 }
 
 /** A request as a browser sends it for a script. */
 function asked(server: ServerProcess, method: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const { port, token } = server;
-    const target = {
-      host: '127.0.0.1',
-      port,
-      path: '/version',
-      method,
-      servername: 'localhost',
-      ca: authority.certPem,
-    };
-    const authorization = method === 'OPTIONS' ? {} : { authorization: `Bearer ${token}` };
-    const request = startRequest({ ...target, agent: false, headers: { ...headers, ...authorization } }, (answer) => {
-      answer.resume().once('end', () => resolve({ status: answer.statusCode, headers: answer.headers }));
-    });
-    request.once('error', reject).end();
-  });
+  const authorization = method === 'OPTIONS' ? {} : { authorization: `Bearer ${server.token}` };
+  return sent(server, { method, headers: { ...headers, ...authorization } });
 }
 
 /** What a program prints, and how it ends. */
@@ -180,6 +181,38 @@ declare('--tls-sni-cert-key is the certificate of its names, and is read again w
     () => commonName(full, { servername: 'a.rewild.test' }),
     (name) => name === 'wild renewed',
   );
+});
+
+declare('--client-ca-file and --requestheader-client-ca-file are read again when they change', async (t) => {
+  const next = testAuthority(folder, 'next');
+  const statusOf = async ({ certPem, keyPem }: IssuedPair, headers = {}): Promise<number | undefined> =>
+    (await sent(full, { cert: certPem, key: keyPem, headers })).status;
+  const isKnown = (status: number | undefined): boolean => status === 200 || status === 403;
+  for (const [file, headers] of [
+    ['clients.crt', {}],
+    ['proxies.crt', { 'x-remote-user': 'jane' }],
+  ] as const) {
+    const [before, after] = [authority.issue('someone', [], 'clientAuth'), next.issue('someone', [], 'clientAuth')];
+    t.true(isKnown(await statusOf(before, headers)), file);
+    copyFileSync(next.certFile, path(file));
+    await eventually(() => statusOf(after, headers), isKnown);
+    writeFileSync(path(file), 'no certificates');
+    await eventually(
+      async () => full.stderr,
+      (text) => text.includes('the authorities that were replaced are not believed'),
+    );
+    t.true(isKnown(await statusOf(after, headers)), file);
+    copyFileSync(next.certFile, path(file));
+  }
+  // Nobody is left who believes the first authority.
+  await eventually(
+    () => statusOf(authority.issue('someone', [], 'clientAuth')),
+    (status) => status === 401,
+  );
+  const published = '/api/v1/namespaces/orch-system/configmaps/extension-apiserver-authentication';
+  const tokenHeaders = { authorization: `Bearer ${full.token}` };
+  const { text } = await sent(full, { path: published, headers: tokenHeaders });
+  t.true(text.includes(JSON.stringify(next.certPem).slice(1, -1).trim().slice(0, -2)), text);
 });
 
 declare('--tls-min-version is the oldest version that is spoken', async (t) => {

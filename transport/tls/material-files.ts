@@ -44,12 +44,12 @@ export function materialOf(
       : { namedPairs: files.named.map((one) => ({ ...pairOf(one), patterns: one.patterns })) }),
     ...(files.clientCa.length === 0
       ? {}
-      : { clientCaPem: files.clientCa.map((path) => bundleOf(path, textOf)).join('') }),
+      : { clientCaPem: files.clientCa.map((path) => bundleOf(path, textOf.get(path)!)).join('') }),
   };
 }
 
-function bundleOf(path: string, textOf: ReadonlyMap<string, string>): string {
-  const pem = textOf.get(path)!;
+/** The text of a bundle of authorities, to be joined with others. Throws BadConfiguration where it is none. */
+export function bundleOf(path: string, pem: string): string {
   const problem = bundleProblem(pem);
   if (problem !== undefined) throw new OrchError('BadConfiguration', `${path} ${problem}`);
   return `${pem.trimEnd()}\n`;

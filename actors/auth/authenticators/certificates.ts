@@ -22,13 +22,17 @@ interface KnownCertificate {
 
 /** The authorities of one bundle, and the subjects of those they vouch for. */
 class Authorities {
-  readonly #fingerprints: ReadonlySet<string>;
+  #fingerprints: ReadonlySet<string>;
   readonly #clock: Clock;
   readonly #known = new Kept<string, KnownCertificate>(REMEMBERED_MAX);
 
   constructor(bundlePem: string, clock: Clock) {
-    this.#fingerprints = new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
+    this.#fingerprints = fingerprintsOf(bundlePem);
     this.#clock = clock;
+  }
+
+  replace(bundlePem: string): void {
+    this.#fingerprints = fingerprintsOf(bundlePem);
   }
 
   /** Who shows the certificate, or why it is no good now. */
@@ -48,6 +52,10 @@ class Authorities {
   }
 }
 
+function fingerprintsOf(bundlePem: string): ReadonlySet<string> {
+  return new Set(certificatesOf(bundlePem).map(({ fingerprint256 }) => fingerprint256));
+}
+
 /** `--client-ca-file`: the common name is the user, each organization a group. */
 export class ClientCertificates implements RequestAuthenticator {
   readonly name = 'client certificates';
@@ -55,6 +63,11 @@ export class ClientCertificates implements RequestAuthenticator {
 
   constructor(authoritiesPem: string, clock: Clock) {
     this.#authorities = new Authorities(authoritiesPem, clock);
+  }
+
+  /** From now on other authorities vouch, for open connections too. */
+  replaceAuthorities(authoritiesPem: string): void {
+    this.#authorities.replace(authoritiesPem);
   }
 
   user({ peerCertificate }: Credentials): User | RefusedCredentials | undefined {
@@ -75,6 +88,11 @@ export class AuthenticatingProxy implements RequestAuthenticator {
   constructor(authoritiesPem: string, names: readonly string[], clock: Clock) {
     this.#authorities = new Authorities(authoritiesPem, clock);
     this.#names = new Set(names);
+  }
+
+  /** From now on other authorities vouch, for open connections too. */
+  replaceAuthorities(authoritiesPem: string): void {
+    this.#authorities.replace(authoritiesPem);
   }
 
   user({ peerCertificate, proxied }: Credentials): User | RefusedCredentials | undefined {
