@@ -17,7 +17,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'SecurityContextDeny', isDefault: false, built: 'no' },
   { name: 'LimitPodHardAntiAffinityTopology', isDefault: false, built: 'no' },
   { name: 'LimitRanger', isDefault: true, built: 'whole' },
-  { name: 'ServiceAccount', isDefault: true, built: 'part' },
+  { name: 'ServiceAccount', isDefault: true, built: 'whole' },
   { name: 'NodeRestriction', isDefault: false, built: 'no' },
   { name: 'TaintNodesByCondition', isDefault: true, built: 'no' },
   { name: 'AlwaysPullImages', isDefault: false, built: 'no' },

@@ -161,6 +161,11 @@ function podReferences(namespace: string, podName: string, pod: JsonObject): rea
   return [...found].sort();
 }
 
+/** Whether a pod's specification names a secret anywhere. */
+export function namesSecret(pod: JsonObject): boolean {
+  return podReferences('', '', pod).some((reference) => reference.startsWith('secrets/'));
+}
+
 type Add = (kind: ReachableKind, name: unknown) => void;
 
 function addContainer(container: JsonObject, add: Add): void {

@@ -271,8 +271,14 @@ export class AdmissionWorld {
       batches,
       registry: registryFor(given),
     });
-    for (const name of namespaces) await world.created('/api/v1/namespaces', { metadata: { name } });
+    for (const name of namespaces) await world.withNamespace(name);
     return world;
+  }
+
+  /** A namespace with its default account, which the controllers would give it. */
+  async withNamespace(name: string): Promise<void> {
+    await this.created('/api/v1/namespaces', { metadata: { name } });
+    await this.created(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
   }
 
   /** Starts a write; time has to pass for it to be answered. */

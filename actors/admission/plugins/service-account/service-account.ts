@@ -1,21 +1,139 @@
-// ServiceAccount: a pod that names no service account runs as its namespace's default one. Of what the plugin's name
-// promises this is a part: nothing is mounted yet, and the account need not exist.
-import { isJsonObject } from '../../../../api/json-value.ts';
+// ServiceAccount: a pod runs as a service account, which must be there, and gets its token and its pull secrets. Pods that node
+// agents made for themselves get nothing and may name none of it.
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { nameSuffix } from '../../../../api/metadata.ts';
+import { asObject, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { metadataOf } from '../../../../api/object-meta.ts';
+import type { KnownType } from '../../../../api/resources/resource-table.ts';
+import { forbidden } from '../../../../api/status/failures.ts';
+import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
-import type { AdmissionPluginKind } from '../plugin.ts';
+import { decodePlace, findPlace, type StoreReader } from '../../store-reader.ts';
+import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
+import { type Account, isMounted, readAccount } from './account.ts';
+import { limitProblem, mirrorProblem } from './secret-limits.ts';
+import { withTokenVolume } from './token-volume.ts';
 
-function nameAccount(attributes: Attributes): void {
-  const spec = isJsonObject(attributes.object.spec) ? attributes.object.spec : {};
-  if (spec.serviceAccountName) return;
-  // The older name of the same member says the same.
-  attributes.object = {
-    ...attributes.object,
-    spec: { ...spec, serviceAccountName: 'default', serviceAccount: 'default' },
+/** The account of pods that name none. Every namespace is given it, soon after it was made. */
+const DEFAULT_ACCOUNT = 'default';
+/** Looks at an account that is on its way, and the time between them: so much plus as much again by chance. */
+const DEFAULT_LOOKS = 10;
+const LOOK_AGAIN_MS = 100;
+const REMEMBERED_MAX = 10_000;
+
+class ServiceAccount implements AdmissionPlugin {
+  readonly #reader: StoreReader;
+  readonly #accounts: KnownType;
+  readonly #mirrorKey: string;
+  readonly #limitsKey: string;
+  /** By namespace and name. */
+  readonly #remembered = new Map<string, { readonly revision: number; readonly account: Account }>();
+
+  constructor({ reader, registry, dialect }: PluginContext) {
+    this.#reader = reader;
+    const accounts = registry.storageType('core/serviceaccounts');
+    if (accounts === undefined) throw new Error('the registry has no service accounts');
+    this.#accounts = accounts;
+    this.#mirrorKey = dialect.spell('@label/config.mirror');
+    this.#limitsKey = dialect.spell('@label/enforce-mountable-secrets');
+  }
+
+  readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
+    if (this.#isMirror(attributes.object)) {
+      requireNone(attributes, mirrorProblem(attributes.object));
+      return undefined;
+    }
+    const spec = asObject(attributes.object.spec);
+    const name = textAt(spec, 'serviceAccountName', DEFAULT_ACCOUNT);
+    return this.#account(attributes, name).then((account) => {
+      attributes.object = { ...attributes.object, spec: this.#completed(attributes, spec, account) };
+    });
   };
+
+  /** Others may have changed the pod since. */
+  readonly validate = (attributes: Attributes): Promise<void> | undefined => {
+    if (this.#isMirror(attributes.object)) {
+      requireNone(attributes, mirrorProblem(attributes.object));
+      return undefined;
+    }
+    const spec = partAt(attributes.object, 'spec');
+    const { namespace } = attributes.asked;
+    const name = textAt(spec, 'serviceAccountName');
+    if (name === '')
+      requireNone(attributes, `no service account specified for pod ${namespace}/${nameOf(attributes.object)}`);
+    return this.#account(attributes, name).then((account) =>
+      requireNone(attributes, account.limitsSecrets ? limitProblem(spec, account) : undefined),
+    );
+  };
+
+  #isMirror(pod: JsonObject): boolean {
+    return metadataOf(pod).annotations?.[this.#mirrorKey] !== undefined;
+  }
+
+  #completed({ dialect }: Attributes, spec: JsonObject, account: Account): JsonObject {
+    // The older name of the same member says the same.
+    const named = { ...spec, serviceAccountName: account.name, serviceAccount: account.name };
+    const { random } = this.#reader.context;
+    const mounted = isMounted(account, named)
+      ? withTokenVolume(named, dialect, () => nameSuffix(() => random.next()))
+      : named;
+    if (account.pullSecrets.length === 0 || partsAt(mounted, 'imagePullSecrets').length > 0) return mounted;
+    return { ...mounted, imagePullSecrets: account.pullSecrets.map((name) => ({ name })) };
+  }
+
+  /** Throws 403 where it is not there; the default one is waited for. */
+  async #account(attributes: Attributes, name: string): Promise<Account> {
+    const { namespace } = attributes.asked;
+    const found = await this.#find(namespace, name);
+    if (found !== undefined) return found;
+    const looks = name === DEFAULT_ACCOUNT ? DEFAULT_LOOKS : 1;
+    for (let look = 1; look < looks; look++) {
+      await this.#pause();
+      const made = await this.#find(namespace, name);
+      if (made !== undefined) return made;
+    }
+    const absent = `serviceaccount ${JSON.stringify(name)} not found`;
+    throw refusal(attributes, `error looking up service account ${namespace}/${name}: ${absent}`);
+  }
+
+  /** Any state will do; only absence is looked at again. */
+  async #find(namespace: string, name: string): Promise<Account | undefined> {
+    const place =
+      (await findPlace(this.#reader, this.#accounts, namespace, name, { kind: 'local' })) ??
+      (await findPlace(this.#reader, this.#accounts, namespace, name));
+    if (place === null) return undefined;
+    const key = `${namespace}/${name}`;
+    const known = this.#remembered.get(key);
+    if (known?.revision === place.revision) return known.account;
+    const account = readAccount(decodePlace(this.#reader, place), this.#limitsKey);
+    if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
+    this.#remembered.set(key, { revision: place.revision, account });
+    return account;
+  }
+
+  #pause(): Promise<void> {
+    const { timers, random } = this.#reader.context;
+    return new Promise((resolve) => {
+      timers.after(LOOK_AGAIN_MS * (1 + random.next()), resolve);
+    });
+  }
+}
+
+function nameOf(pod: JsonObject): string {
+  const { name = '', generateName = '' } = metadataOf(pod);
+  return name || generateName || 'Unknown';
+}
+
+function refusal({ type, object }: Attributes, problem: string): StatusError {
+  return new StatusError(forbidden(type, nameOf(object), problem));
+}
+
+function requireNone(attributes: Attributes, problem: string | undefined): void {
+  if (problem !== undefined) throw refusal(attributes, problem);
 }
 
 export const serviceAccount: AdmissionPluginKind = {
   name: 'ServiceAccount',
   wants: [{ operations: ['create'], resources: ['core/pods'] }],
-  create: () => ({ mutate: nameAccount }),
+  create: (context) => new ServiceAccount(context),
 };
