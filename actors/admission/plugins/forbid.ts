@@ -15,3 +15,8 @@ function nameIn({ asked, object }: Attributes): string {
   const { name, generateName } = metadataOf(object);
   return name || generateName || 'Unknown';
 }
+
+/** As `forbid`, of an object that is called by its name alone, which it may not have yet. */
+export function forbidNamed({ type, object }: Attributes, detail: string): StatusError {
+  return new StatusError(forbidden(type, metadataOf(object).name ?? '', detail));
+}

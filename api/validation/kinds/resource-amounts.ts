@@ -52,7 +52,7 @@ function isNative(name: string, dialect: Dialect): boolean {
 }
 
 /** Resources that others defined, such as devices. */
-function isExtended(name: string, dialect: Dialect): boolean {
+export function isExtendedResource(name: string, dialect: Dialect): boolean {
   if (isNative(name, dialect) || name.startsWith(REQUESTS)) return false;
   return qualifiedNameProblems(REQUESTS + name).length === 0;
 }
@@ -63,7 +63,7 @@ export function isOvercommittable(name: string, dialect: Dialect): boolean {
 }
 
 function isWhole(name: string, dialect: Dialect): boolean {
-  return WHOLE_RESOURCES.has(name) || isExtended(name, dialect);
+  return WHOLE_RESOURCES.has(name) || isExtendedResource(name, dialect);
 }
 
 const PLAIN_AMOUNT = /^[0-9]{1,15}(?:m|k|M|G|Ki|Mi|Gi)?$/;
@@ -90,7 +90,7 @@ function containerResourceAllowed(name: string, at: Report): boolean {
   const before = at.count;
   at.problems(`[${name}]`, name, qualifiedNameProblems(name));
   if (!name.includes('/')) at.invalid(`[${name}]`, name, 'must be a standard resource for containers');
-  else if (!isNative(name, at.dialect) && !isExtended(name, at.dialect)) {
+  else if (!isNative(name, at.dialect) && !isExtendedResource(name, at.dialect)) {
     at.invalid(`[${name}]`, name, 'must be the name of an extended resource');
   }
   return at.count === before;

@@ -317,8 +317,13 @@ export class AdmissionWorld {
   }
 
   /** Creates an object, which must succeed, and answers it. */
-  async created(path: string, body: object, parameters: Request['parameters'] = {}): Promise<Answer> {
-    const answer = await this.write('create', path, { body, parameters });
+  async created(
+    path: string,
+    body: object,
+    parameters: Request['parameters'] = {},
+    user: Request['user'] = {},
+  ): Promise<Answer> {
+    const answer = await this.write('create', path, { body, parameters, user });
     if (answer.code !== 201) throw new Error(`${path} was not created: ${JSON.stringify(answer.body)}`);
     return answer.body;
   }

@@ -6,7 +6,7 @@ import { notFound, unnamedError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
-import { forbid } from '../forbid.ts';
+import { forbidNamed } from '../forbid.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { type NodeSelectorSettings, readNodeSelectors } from './configuration.ts';
 import { areAllowed, conflict, type Labels, labelsOfText } from './label-text.ts';
@@ -36,7 +36,7 @@ class PodNodeSelector implements AdmissionPlugin {
     const spec = partAt(attributes.object, 'spec');
     const own = asObject(spec.nodeSelector) as Labels;
     if (conflict(wanted, own))
-      throw forbid(attributes, 'pod node label selector conflicts with its namespace node label selector');
+      throw forbidNamed(attributes, 'pod node label selector conflicts with its namespace node label selector');
     if (Object.keys(wanted).length > 0)
       attributes.object = { ...attributes.object, spec: { ...spec, nodeSelector: { ...own, ...wanted } } };
     this.#requireAllowed(attributes);
@@ -46,7 +46,7 @@ class PodNodeSelector implements AdmissionPlugin {
   readonly validate = (attributes: Attributes): void => {
     const selector = partAt(partAt(attributes.object, 'spec'), 'nodeSelector') as Labels;
     if (conflict(this.#wanted(attributes.asked.namespace), selector))
-      throw forbid(attributes, 'pod node label selector conflicts with its namespace node label selector');
+      throw forbidNamed(attributes, 'pod node label selector conflicts with its namespace node label selector');
     this.#requireAllowed(attributes);
   };
 
@@ -64,7 +64,7 @@ class PodNodeSelector implements AdmissionPlugin {
     if (!Object.hasOwn(allowed, namespace)) return;
     const selector = partAt(partAt(attributes.object, 'spec'), 'nodeSelector') as Labels;
     if (!areAllowed(selector, allowed[namespace]!))
-      throw forbid(attributes, 'pod node label selector labels conflict with its namespace whitelist');
+      throw forbidNamed(attributes, 'pod node label selector labels conflict with its namespace whitelist');
   }
 }
 

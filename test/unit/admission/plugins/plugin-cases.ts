@@ -29,6 +29,9 @@ export interface PluginTable {
   readonly plugins: readonly AdmissionPluginKind[];
   readonly configurations?: Readonly<Record<string, unknown>>;
   readonly featureGates?: string;
+  readonly authorizationModes?: string;
+  /** Who makes what is there for all cases. */
+  readonly user?: Request['user'];
   readonly namespaces?: readonly string[];
   readonly present?: readonly Present[];
 }
@@ -39,7 +42,7 @@ export function testPlugin(name: string, table: PluginTable, cases: readonly Plu
     test(`${name}: ${one.what} ${one.refused === undefined ? 'is taken' : 'is refused'}`, async (t) => {
       const world = await AdmissionWorld.start(table);
       for (const [collection, object] of [...(table.present ?? []), ...(one.present ?? [])])
-        await world.created(collection, object);
+        await world.created(collection, object, {}, table.user);
       const { verb = 'create', path, body, request = {}, user } = one;
       const answer = await world.write(verb, path, { ...request, ...(body && { body }), ...(user && { user }) });
       check(t, one, answer);

@@ -73,7 +73,7 @@ const cases: readonly PluginCase[] = [
     what: 'a pod that gets its name later and asks for another node',
     path: PODS,
     body: podOf({ nodeSelector: { zone: 'two' } }, {}, { name: '', generateName: 'made-' }),
-    refused: 'pods "made-" is forbidden: pod node label selector conflicts with its namespace node label selector',
+    refused: 'pods is forbidden: pod node label selector conflicts with its namespace node label selector',
   },
   {
     what: 'an update',

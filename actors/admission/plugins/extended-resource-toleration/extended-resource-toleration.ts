@@ -1,0 +1,38 @@
+// ExtendedResourceToleration: a pod that asks for a resource which others defined tolerates the taint of that name.
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { isExtendedResource } from '../../../../api/validation/kinds/resource-amounts.ts';
+import type { Attributes } from '../../attributes.ts';
+import type { AdmissionPluginKind } from '../plugin.ts';
+
+const LISTS = ['containers', 'initContainers'] as const;
+
+function tolerate(attributes: Attributes): void {
+  const { dialect } = attributes;
+  const spec = partAt(attributes.object, 'spec');
+  const asked = LISTS.flatMap((list) =>
+    partsAt(spec, list).flatMap((container) => Object.keys(partAt(partAt(container, 'resources'), 'requests'))),
+  );
+  const extended = new Set(asked.filter((name) => isExtendedResource(name, dialect)));
+  if (extended.size === 0) return;
+  let tolerations = partsAt(spec, 'tolerations');
+  for (const key of [...extended].sort())
+    if (!tolerations.some((one) => isFor(one, key))) tolerations = [...tolerations, { key, operator: 'Exists' }];
+  attributes.object = { ...attributes.object, spec: { ...spec, tolerations } };
+}
+
+/** Exactly that of the taint, whatever its effect. */
+function isFor(toleration: JsonObject, key: string): boolean {
+  return (
+    textAt(toleration, 'key') === key &&
+    textAt(toleration, 'operator') === 'Exists' &&
+    textAt(toleration, 'effect') === '' &&
+    textAt(toleration, 'value') === ''
+  );
+}
+
+export const extendedResourceToleration: AdmissionPluginKind = {
+  name: 'ExtendedResourceToleration',
+  wants: [{ operations: ['create', 'update'], resources: ['core/pods'] }],
+  create: () => ({ mutate: tolerate }),
+};

@@ -1,0 +1,54 @@
+// NamespaceAutoProvision: a namespace comes with the first object in it. It is created as a request of the server's own would be,
+// so that everything is done to it that is done to namespaces.
+import { SUPERUSERS, type User } from '../../../../api/authorization/attributes.ts';
+import { type Status, StatusError } from '../../../../api/status/status.ts';
+import type { Ref } from '../../../../runtime/actor.ts';
+import type { Attributes } from '../../attributes.ts';
+import type { KindView } from '../../cluster.ts';
+import type { AdmissionProtocol } from '../../protocol.ts';
+import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
+
+const SERVER: User = { name: 'system:apiserver', uid: '', groups: [SUPERUSERS], extra: {} };
+const ALREADY_THERE = 409;
+
+class NamespaceAutoProvision implements AdmissionPlugin {
+  readonly #namespaces: KindView<true>;
+  readonly #admission: Ref<AdmissionProtocol>;
+  readonly #deadlineMs: number;
+
+  constructor({ cluster, reader }: PluginContext) {
+    this.#namespaces = cluster.follow('v1/namespaces', () => true);
+    this.#admission = reader.context.ref('admission');
+    this.#deadlineMs = reader.requestTimeoutMs;
+  }
+
+  readonly mutate = ({ type, asked: { namespace, dryRun } }: Attributes): Promise<void> | undefined => {
+    const isThere = dryRun || !type.namespaced || this.#namespaces.get('', namespace) !== undefined;
+    return isThere ? undefined : this.#provide(namespace);
+  };
+
+  async #provide(name: string): Promise<void> {
+    const reply = await this.#admission.ask(
+      {
+        type: 'write',
+        verb: 'create',
+        target: { group: '', version: 'v1', resource: 'namespaces', subresource: '', namespace: '', name: '' },
+        user: SERVER,
+        userAgent: '',
+        parameters: {},
+        contentType: 'application/json',
+        payload: Buffer.from(JSON.stringify({ metadata: { name } })),
+      },
+      { deadlineMs: this.#deadlineMs },
+    );
+    if (reply.code < 300 || reply.code === ALREADY_THERE) return;
+    // What is refused is answered with a Status.
+    if ('body' in reply) throw new StatusError(reply.body as Status);
+  }
+}
+
+export const namespaceAutoProvision: AdmissionPluginKind = {
+  name: 'NamespaceAutoProvision',
+  wants: [{ operations: ['create'], resources: ['**'] }],
+  create: (context) => new NamespaceAutoProvision(context),
+};
