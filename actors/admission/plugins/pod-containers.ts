@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { partsAt } from '../../../api/object-fields.ts';
 
 /** In the order in which they are visited. */
-export const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'] as const;
 
 export interface PlacedContainer {
   /** `spec.containers[0]`. */
