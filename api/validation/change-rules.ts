@@ -2,19 +2,31 @@
 // costs one comparison.
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import type { Check } from './compile-rules.ts';
 import type { Report } from './report.ts';
-import type { ChangeRule, ChangeRules, FieldChangeRules } from './rule.ts';
+import { type ChangeRule, type ChangeRules, CREATE_RULES, type FieldChangeRules } from './rule.ts';
 
 /** Looks at what was changed, and reports what must not have been. */
 export type ChangeCheck = (next: JsonObject, stored: JsonObject, at: Report) => void;
 
-/** The check of one kind's change rules. */
-export function compileChanges({ fields = {}, rules = [] }: ChangeRules): ChangeCheck {
-  const rows = Object.entries(fields).map(([path, row]) => ({ parts: path.split('.'), row }));
-  const whole = rules as readonly ChangeRule<JsonObject>[];
+/** The check of one kind's change rules, and of its rules for new objects where these do not stand for them. */
+export function compileChanges({ fields = {}, rules = [], only }: ChangeRules, ofNew?: Check): ChangeCheck {
+  const fieldCheck = (path: string): ChangeCheck => {
+    const row = fields[path];
+    if (row === undefined) throw new RangeError(`a change rule names ${path}, which has no row`);
+    const parts = path.split('.');
+    return (next, stored, at) => checkField(parts, row, next, stored, at);
+  };
+  const again: ChangeCheck = (next, _stored, at) => ofNew?.(next, at);
+  const leading = Object.keys(fields).filter((path) => !rules.includes(path));
+  const order =
+    rules.includes(CREATE_RULES) || only === true ? [...leading, ...rules] : [CREATE_RULES, ...leading, ...rules];
+  const steps = order.map((rule) => {
+    if (rule === CREATE_RULES) return again;
+    return typeof rule === 'string' ? fieldCheck(rule) : (rule as ChangeRule<JsonObject>);
+  });
   return (next, stored, at) => {
-    for (const { parts, row } of rows) checkField(parts, row, next, stored, at);
-    for (const rule of whole) rule(next, stored, at);
+    for (const step of steps) step(next, stored, at);
   };
 }
 

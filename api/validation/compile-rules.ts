@@ -3,9 +3,9 @@
 import type { JsonObject } from '../json-value.ts';
 import type { FieldSchema, Schema, TypeSchema } from '../schema/schema.ts';
 import { formatProblems } from './field-formats.ts';
-import { eachRepeated } from './repeats.ts';
-import type { Report } from './report.ts';
-import type { AnyRule, FieldRules, Rule, RuleTable, TypeRules } from './rule.ts';
+import { distinct } from './repeats.ts';
+import type { Report, Surroundings } from './report.ts';
+import { type AnyRule, type Choice, type FieldRules, type Rule, type RuleTable, STOP, type TypeRules } from './rule.ts';
 
 /** Looks at a value that is there, and reports what is wrong with it. */
 export type Check = (value: unknown, at: Report) => void;
@@ -41,28 +41,36 @@ export class RuleCompiler {
   }
 
   #compile(type: TypeSchema): Check | undefined {
-    const rules = entryOf(this.#table, type.name) ?? NO_RULES;
-    const fields = rules.fields ?? {};
-    for (const name of Object.keys(fields)) {
+    const { fields = {}, rules = [], around } = entryOf(this.#table, type.name) ?? NO_RULES;
+    const turns = turnsOf(rules);
+    for (const name of [...Object.keys(fields), ...turns]) {
       if (type.form === 'message' && type.field(name) === undefined) {
         throw new RangeError(`a rule names ${type.name}.${name}, which the schema lacks`);
       }
     }
-    const members = new Map<string, Check>();
-    const needed: NeededMember[] = [];
-    for (const field of type.form === 'message' ? type.fields : []) {
-      // A kind's metadata has rules of its own, and its status is written by itself.
-      if (type.hasTypeMeta && (field.name === 'metadata' || field.name === 'status')) continue;
-      const fieldRules = fields[field.name] ?? NO_FIELD_RULES;
-      const check = this.#fieldCheck(field, fieldRules);
-      if (check !== undefined) members.set(field.name, check);
-      if (fieldRules.required !== undefined) needed.push(neededMember(field.name, fieldRules));
+    const turn = (name: string): Check | undefined => this.#memberStep(type, name, fields[name] ?? NO_FIELD_RULES);
+    const parts: Check[][] = [[]];
+    const take = (step: Check | undefined): void => {
+      if (step !== undefined) parts.at(-1)!.push(step);
+    };
+    for (const name of fieldsWithoutTurn(type, Object.keys(fields), turns)) take(turn(name));
+    for (const rule of rules) {
+      if (rule === STOP) parts.push([]);
+      else if (typeof rule === 'string') take(turn(rule));
+      else if (typeof rule === 'object') take(choiceStep(rule, rule.choice.map(turn)));
+      else take(rule as Rule<unknown>);
     }
-    const whole = (rules.rules ?? []) as readonly Rule<unknown>[];
-    if (members.size === 0 && needed.length === 0) {
-      return whole.length === 0 ? undefined : sequence(whole);
-    }
-    return memberChecks(members, needed, whole);
+    const check = parts.map(sequence).reduceRight<Check | undefined>((rest, part) => inTwo(part, rest), undefined);
+    return around === undefined ? check : check && knownAs(around, check);
+  }
+
+  /** The turn of one member of an object. */
+  #memberStep(type: TypeSchema, name: string, rules: FieldRules): Check | undefined {
+    const field = type.form === 'message' ? type.field(name) : undefined;
+    if (field === undefined) return undefined;
+    const check = this.#fieldCheck(field, rules);
+    if (rules.required !== undefined) return neededMember(name, rules, check);
+    return check === undefined ? undefined : optionalMember(name, check);
   }
 
   #fieldCheck(field: FieldSchema, rules: FieldRules): Check | undefined {
@@ -70,14 +78,15 @@ export class RuleCompiler {
     const type = rules.opaque ? undefined : field.type;
     const below = type === undefined ? undefined : this.check(type);
     const steps: Check[] = [];
-    let element = sequence([...this.#valueSteps(field, rules), ...(below === undefined ? [] : [below])]);
-    if (rules.required !== undefined && element !== undefined && NUMBERS.has(field.kind)) element = unlessZero(element);
+    const element = sequence([
+      ...this.#valueSteps(field, rules),
+      ...(below === undefined ? [] : [below]),
+      ...(rules.unique === undefined ? [] : [distinctBy(rules.unique)]),
+    ]);
     if (field.cardinality === 'list') {
-      const items: Check[] = [];
-      if (rules.unique !== undefined) items.push(distinct(rules.unique));
-      if (element !== undefined) items.push(eachItem(element));
-      if (rules.itemsMax !== undefined) steps.push(countAtMost(rules.itemsMax, sequence(items)));
-      else steps.push(...items);
+      const items = element && eachItem(element);
+      if (rules.itemsMax !== undefined) steps.push(countAtMost(rules.itemsMax, items));
+      else if (items !== undefined) steps.push(items);
     } else if (field.cardinality === 'map') {
       if (rules.keys !== undefined) steps.push(keysOf(rules.keys));
       if (element !== undefined) steps.push(eachValue(element));
@@ -94,6 +103,7 @@ export class RuleCompiler {
     const steps: Check[] = [];
     if (rules.enum !== undefined) steps.push(oneOf(this.#textsOf(field, rules.enum), rules.reason));
     if (rules.min !== undefined || rules.max !== undefined) steps.push(range(rules));
+    if (rules.bytesMax !== undefined) steps.push(bytesAtMost(rules.bytesMax, rules.reason));
     if (rules.format !== undefined) {
       const problems = formatProblems(rules.format);
       steps.push((value, at) => {
@@ -101,7 +111,6 @@ export class RuleCompiler {
         if (found.length > 0) at.problems('', value, found);
       });
     }
-    if (rules.bytesMax !== undefined) steps.push(bytesAtMost(rules.bytesMax, rules.reason));
     return steps;
   }
 
@@ -113,60 +122,95 @@ export class RuleCompiler {
   }
 }
 
-const NUMBERS: ReadonlySet<string> = new Set(['int32', 'int64']);
-
-/** Zero in a number that is required is reported as missing, and as nothing else. */
-function unlessZero(check: Check): Check {
-  return (value, at) => {
-    if (value !== 0) check(value, at);
-  };
-}
-
 const NO_RULES: TypeRules = {};
 const NO_FIELD_RULES: FieldRules = {};
 
-/** A member that must not be empty. */
-interface NeededMember {
-  readonly name: string;
-  readonly detail: string;
-  readonly isInvalid: boolean;
-  readonly reportedAt: string;
+function turnsOf(rules: NonNullable<TypeRules['rules']>): readonly string[] {
+  return rules.flatMap((rule) => {
+    if (typeof rule === 'string') return [rule];
+    return typeof rule === 'object' ? rule.choice : [];
+  });
 }
 
-function neededMember(name: string, { required, reason, reportedAt }: FieldRules): NeededMember {
-  const detail = required === true || required === undefined ? '' : required;
-  return { name, detail, isInvalid: reason === 'invalid', reportedAt: reportedAt ?? name };
-}
-
-function memberChecks(
-  members: ReadonlyMap<string, Check>,
-  needed: readonly NeededMember[],
-  whole: readonly Rule<unknown>[],
-): Check {
+/** What comes after a stop is for values that nothing was wrong with. */
+function inTwo(part: Check | undefined, rest: Check | undefined): Check | undefined {
+  if (part === undefined || rest === undefined) return part ?? rest;
   return (value, at) => {
-    const object = value as JsonObject;
-    for (const name in object) {
-      const check = members.get(name);
-      if (check === undefined) continue;
-      const member = object[name];
-      if (member === undefined || member === null || member === '') continue;
-      at.enter(name);
-      check(member, at);
-      at.leave();
+    const { count } = at;
+    part(value, at);
+    if (at.count === count) rest(value, at);
+  };
+}
+
+/** Makes a value known to the rules of its parts. */
+function knownAs(name: keyof Surroundings, check: Check): Check {
+  return (value, at) => {
+    const outer = at.around[name];
+    at.around[name] = value as object;
+    check(value, at);
+    at.around[name] = outer;
+  };
+}
+
+function choiceStep({ choice, more, none }: Choice, turns: readonly (Check | undefined)[]): Check {
+  return (value, at) => {
+    let found = 0;
+    for (let i = 0; i < choice.length; i++) {
+      const member = (value as JsonObject)[choice[i]!];
+      if (member === undefined || member === null) continue;
+      if (found++ === 0) turns[i]?.(value, at);
+      else if (more !== undefined) at.forbidden(choice[i]!, more);
     }
-    for (const member of needed) if (isEmpty(object[member.name])) reportEmpty(member, object, at);
-    for (const rule of whole) rule(object, at);
+    if (found === 0 && none !== undefined) at.required('', none);
+  };
+}
+
+/** A kind's metadata has rules of its own, and its status is written by itself. */
+const KIND_PARTS: readonly string[] = ['metadata', 'status'];
+
+function fieldsWithoutTurn(type: TypeSchema, rows: readonly string[], turns: readonly string[]): readonly string[] {
+  if (type.form !== 'message') return [];
+  const names = new Set([...rows, ...type.fields.map(({ name }) => name)]);
+  for (const name of turns) names.delete(name);
+  if (type.hasTypeMeta) for (const name of KIND_PARTS) names.delete(name);
+  return [...names];
+}
+
+function optionalMember(name: string, check: Check): Check {
+  return (value, at) => {
+    const member = (value as JsonObject)[name];
+    if (member === undefined || member === null || member === '') return;
+    at.enter(name);
+    check(member, at);
+    at.leave();
+  };
+}
+
+/** A member that must not be empty. One that is, zero among them, is reported as missing and mostly as nothing else. */
+function neededMember(name: string, rules: FieldRules, check: Check | undefined): Check {
+  const { required, reason, reportedAt = name, emptyToo } = rules;
+  const detail = required === true || required === undefined ? '' : required;
+  const inside: Check = (member, at) => {
+    if (check === undefined) return;
+    at.enter(name);
+    check(member, at);
+    at.leave();
+  };
+  return (value, at) => {
+    const member = (value as JsonObject)[name];
+    if (!isEmpty(member)) {
+      inside(member, at);
+      return;
+    }
+    if (reason === 'invalid') at.invalid(reportedAt, member ?? '', detail === '' ? 'must not be empty' : detail);
+    else at.required(reportedAt, detail);
+    if (emptyToo) inside('', at);
   };
 }
 
 function isEmpty(value: unknown): boolean {
   if (value === undefined || value === null || value === '' || value === 0) return true;
   return Array.isArray(value) && value.length === 0;
-}
-
-function reportEmpty({ name, detail, isInvalid, reportedAt }: NeededMember, object: JsonObject, at: Report): void {
-  if (isInvalid) at.invalid(reportedAt, object[name] ?? '', detail === '' ? 'must not be empty' : detail);
-  else at.required(reportedAt, detail);
 }
 
 function sequence(checks: readonly Check[]): Check | undefined {
@@ -202,12 +246,16 @@ function forbid(detail: string): Check {
 
 function eachItem(check: Check): Check {
   return (value, at) => {
+    const { list: outerList, index: outerIndex, start: outerStart } = at;
     const list = value as readonly unknown[];
     for (let i = 0; i < list.length; i++) {
+      const start = at.stand(list, i, at.count);
       at.enter(i);
       check(list[i], at);
       at.leave();
+      if (at.count > start) at.faulty.add(list[i]);
     }
+    at.stand(outerList, outerIndex, outerStart);
   };
 }
 
@@ -241,12 +289,12 @@ function countAtMost(countMax: number, ofItems: Check | undefined): Check {
   };
 }
 
-function distinct(by: true | string): Check {
-  const keyOf = (element: unknown): string | number | undefined =>
-    by === true ? (element as string) : ((element as JsonObject)[by] as string | undefined);
-  const report = (key: string | number, index: number, at: Report): void =>
-    at.duplicate(by === true ? `[${index}]` : `[${index}].${by}`, key);
-  return (value, at) => eachRepeated(value as readonly unknown[], keyOf, report, at);
+function distinctBy(by: true | string): Check {
+  if (by === true) return distinct<string>((text) => text) as Check;
+  return distinct<JsonObject>(
+    (element) => element[by] as string | undefined,
+    (key, _element, at) => at.duplicate(by, key),
+  ) as Check;
 }
 
 function oneOf(texts: readonly string[], reason: FieldRules['reason']): Check {

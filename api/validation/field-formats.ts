@@ -52,9 +52,9 @@ function intOrPercentProblems(value: string | number): readonly string[] {
 }
 
 /** A path below something: it does not begin at the root and does not climb. */
-function relativePathProblems(value: string): readonly string[] {
-  if (value.startsWith('/')) return ['must be a relative path'];
-  return climbingPathProblems(value);
+export function relativePathProblems(value: string): readonly string[] {
+  const climbing = climbingPathProblems(value);
+  return value.startsWith('/') ? ['must be a relative path', ...climbing] : climbing;
 }
 
 /** A path that stays below where it begins. */
@@ -65,8 +65,8 @@ export function climbingPathProblems(value: string): readonly string[] {
 /** A path below something whose first segment is not one of the reserved names that begin with two dots. */
 function projectedPathProblems(value: string): readonly string[] {
   const problems = relativePathProblems(value);
-  if (problems.length > 0) return problems;
-  return value.startsWith('..') ? ["must not start with '..'"] : NO_PROBLEMS;
+  // Of what climbs it has been said.
+  return value.startsWith('..') && !value.startsWith('../') ? [...problems, "must not start with '..'"] : problems;
 }
 
 /** A DNS name of at least `labelsMin` labels. */
@@ -123,8 +123,8 @@ function hostPatternProblems(value: string): readonly string[] {
   return textProblems('dns1123Subdomain', value);
 }
 
-/** A DNS name; one dot may follow. */
-function dottedSubdomainProblems(value: string): readonly string[] {
+/** What is wrong with a DNS name after which one dot may follow. */
+export function dottedSubdomainProblems(value: string): readonly string[] {
   return textProblems('dns1123Subdomain', value.endsWith('.') && value !== '.' ? value.slice(0, -1) : value);
 }
 

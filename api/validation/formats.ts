@@ -1,14 +1,17 @@
 // The text formats that names, labels and other fields must have, compiled once, and what to say of a value that has
 // not. Only single values are looked at here: which field needs which format is for the validators to know.
 
-/** One format. A value is too long, or does not match, or breaks the further rule. */
+/** What is said of a value that is as it should be: nothing. Shared. */
+const NO_PROBLEMS: readonly string[] = Object.freeze([]);
+
+/** One format. A value may be too long, and not match, and break further rules. */
 interface Format {
   readonly pattern: RegExp;
   readonly lengthMax: number;
   /** Said of a value that does not match: what one would be, by the name users know it by. Examples and pattern follow. */
   readonly rule: string;
-  /** A rule that a pattern does not say: the complaint, or undefined. */
-  readonly further?: (value: string) => string | undefined;
+  /** Rules that a pattern does not say: the complaints. */
+  readonly further?: (value: string) => readonly string[];
 }
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -29,9 +32,9 @@ function format(
   return { pattern, lengthMax, rule: said, ...(further === undefined ? undefined : { further }) };
 }
 
-function notDots(value: string): string | undefined {
-  if (value === '.' || value === '..') return `must not be '${value}'`;
-  return value.startsWith('..') ? "must not begin with '..'" : undefined;
+function notDots(value: string): readonly string[] {
+  if (value === '.' || value === '..') return [`must not be '${value}'`];
+  return value.startsWith('..') ? ["must not start with '..'"] : NO_PROBLEMS;
 }
 
 const PORT_NAME_RULES: readonly (readonly [broken: RegExp, complaint: string])[] = [
@@ -86,7 +89,8 @@ const FORMATS = {
     notDots,
   ),
   portName: format('[-a-z0-9]+', 15, "a port name has only lower-case letters, digits and '-'", [], (value) => {
-    return PORT_NAME_RULES.find(([broken]) => broken.test(value))?.[1];
+    const broken = PORT_NAME_RULES.filter(([pattern]) => pattern.test(value));
+    return broken.length === 0 ? NO_PROBLEMS : broken.map(([, complaint]) => complaint);
   }),
   percent: format('[0-9]+%', 64, "a valid percentage is digits and then '%'", ['1%', '93%']),
   httpHeaderName: format(
@@ -123,19 +127,22 @@ export type TextFormat = keyof typeof FORMATS;
 /** The formats that object names come in (ResourceType.traits.nameFormat). */
 export type NameFormat = 'dns1123Subdomain' | 'dns1123Label' | 'dns1035Label' | 'pathSegment';
 
-/** What is said of a value that is as it should be: nothing. Shared. */
-const NO_PROBLEMS: readonly string[] = Object.freeze([]);
-
 /** What is wrong with `value` as `name`; empty when nothing is. */
 export function textProblems(name: TextFormat, value: string): readonly string[] {
   return problemsOf(FORMATS[name], value);
 }
 
+/** Texts longer than this are not looked through: that they are too long is enough. */
+const LOOKED_THROUGH_MAX = 4096;
+
 function problemsOf({ pattern, lengthMax, rule, further }: Format, value: string): readonly string[] {
-  if (value.length > lengthMax) return [`must have at most ${lengthMax} characters`];
-  if (!pattern.test(value)) return [rule];
-  const complaint = further?.(value);
-  return complaint === undefined ? NO_PROBLEMS : [complaint];
+  if (value.length <= lengthMax && further === undefined && pattern.test(value)) return NO_PROBLEMS;
+  const problems: string[] = [];
+  if (value.length > lengthMax) problems.push(`must have at most ${lengthMax} characters`);
+  if (value.length > lengthMax && value.length > LOOKED_THROUGH_MAX) return problems;
+  if (!pattern.test(value)) problems.push(rule);
+  problems.push(...(further?.(value) ?? NO_PROBLEMS));
+  return problems.length === 0 ? NO_PROBLEMS : problems;
 }
 
 /**
@@ -154,7 +161,7 @@ export function qualifiedNameProblems(value: string): readonly string[] {
     else problems.push(...textProblems('dns1123Subdomain', prefix).map((problem) => `prefix part ${problem}`));
   }
   if (name === '') problems.push('name part must not be empty');
-  else problems.push(...problemsOf(QUALIFIED_NAME_PART, name).map((problem) => `name part ${problem}`));
+  problems.push(...problemsOf(QUALIFIED_NAME_PART, name).map((problem) => `name part ${problem}`));
   return problems.length === 0 ? NO_PROBLEMS : problems;
 }
 

@@ -30,8 +30,9 @@ export function validateObjectMeta(metadata: ObjectMeta, type: MetaType, dialect
     collect(errors, validateAnnotations(metadata.annotations, 'metadata.annotations'));
   }
   if (metadata.ownerReferences !== undefined) checkOwnerReferences(metadata.ownerReferences, errors);
-  if (metadata.finalizers !== undefined) checkFinalizers(metadata.finalizers, type, dialect, errors);
+  if (metadata.finalizers !== undefined) checkFinalizers(metadata.finalizers, errors);
   if (metadata.managedFields !== undefined) checkManagedFields(metadata.managedFields, errors);
+  if (metadata.finalizers !== undefined) checkCoreFinalizers(metadata.finalizers, type, dialect, errors);
   return errors.length === 0 ? NO_FIELD_ERRORS : errors;
 }
 
@@ -62,13 +63,13 @@ export function validateObjectMetaUpdate(
   dialect: Dialect,
 ): readonly FieldError[] {
   const errors: FieldError[] = [];
+  if (isSet(stored.deletionTimestamp)) checkNoNewFinalizers(next, stored, errors);
   if ((next.resourceVersion ?? '') === '') {
     errors.push(wrong.invalid('metadata.resourceVersion', '', 'must be specified for an update'));
   }
   if ((next.generation ?? 0) < (stored.generation ?? 0)) {
     errors.push(wrong.invalid('metadata.generation', next.generation ?? 0, 'must not shrink'));
   }
-  if (isSet(stored.deletionTimestamp)) checkNoNewFinalizers(next, stored, errors);
   for (const member of IMMUTABLE) {
     const value = next[member] ?? '';
     if (value !== (stored[member] ?? '')) {
@@ -179,18 +180,30 @@ function checkOwnerReferences(references: readonly OwnerReference[], errors: Fie
   }
 }
 
-function checkFinalizers(finalizers: readonly string[], type: MetaType, dialect: Dialect, errors: FieldError[]): void {
+function checkFinalizers(finalizers: readonly string[], errors: FieldError[]): void {
   const path = 'metadata.finalizers';
-  for (const [index, finalizer] of finalizers.entries()) {
+  for (const finalizer of finalizers) {
     for (const problem of qualifiedNameProblems(finalizer)) errors.push(wrong.invalid(path, finalizer, problem));
-    if (type.group === '' && !finalizer.includes('/') && !isStandardFinalizer(finalizer, dialect)) {
-      const detail = 'must be a standard finalizer, or have a prefix and "/"';
-      errors.push(wrong.invalid(`${path}[${index}]`, finalizer, detail));
-    }
   }
   if (finalizers.includes(ORPHAN_FINALIZER) && finalizers.includes(FOREGROUND_FINALIZER)) {
     const detail = `${ORPHAN_FINALIZER} and ${FOREGROUND_FINALIZER} must not both be set`;
     errors.push(wrong.invalid(path, finalizers, detail));
+  }
+}
+
+/** The names that objects of the core group may have without a prefix. Found after everything else of metadata. */
+function checkCoreFinalizers(
+  finalizers: readonly string[],
+  type: MetaType,
+  dialect: Dialect,
+  errors: FieldError[],
+): void {
+  if (type.group !== '') return;
+  for (const [index, finalizer] of finalizers.entries()) {
+    if (!finalizer.includes('/') && !isStandardFinalizer(finalizer, dialect)) {
+      const detail = 'must be a standard finalizer, or have a prefix and "/"';
+      errors.push(wrong.invalid(`metadata.finalizers[${index}]`, finalizer, detail));
+    }
   }
 }
 

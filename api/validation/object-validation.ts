@@ -33,9 +33,8 @@ interface KindChecks {
   /** Of everything but metadata and status. */
   readonly object: Check | undefined;
   readonly status: Check | undefined;
-  readonly change: ChangeCheck | undefined;
-  /** The change rules stand for those of a create. */
-  readonly onlyChange: boolean;
+  /** Of an update, the rules of a create where they hold again among it. */
+  readonly change: ChangeCheck;
   /** By the subresource that has change rules of its own. */
   readonly statusChanges: ReadonlyMap<string, ChangeCheck | undefined>;
 }
@@ -71,8 +70,7 @@ export function objectValidation(schema: Schema, settings: ValidationSettings): 
         statusPart(checks.status, next, report);
         checks.statusChanges.get(subresource)?.(next, stored, report);
       } else {
-        if (!checks.onlyChange) checks.object?.(next, report);
-        checks.change?.(next, stored, report);
+        checks.change(next, stored, report);
       }
       return report.end();
     },
@@ -93,11 +91,11 @@ function compileKind(type: TypeSchema, compiler: RuleCompiler): KindChecks {
     const rules = entryOf(table, type.name);
     return [subresource, rules === undefined ? undefined : compileChanges(rules)] as const;
   });
+  const object = compiler.check(type);
   return {
-    object: compiler.check(type),
+    object,
     status: status === undefined ? undefined : compiler.check(status),
-    change: change === undefined ? undefined : compileChanges(change),
-    onlyChange: change?.only === true,
+    change: compileChanges(change ?? {}, object),
     statusChanges: new Map(statusChanges),
   };
 }

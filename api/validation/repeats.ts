@@ -1,5 +1,7 @@
 // Finding what stands twice in a list, without allocating for the short lists that objects have, and without taking
 // quadratic time for the long ones that they could have.
+import type { Report } from './report.ts';
+import type { Rule } from './rule.ts';
 
 /** Up to so many elements are compared with each other. */
 const PAIRWISE_MAX = 12;
@@ -30,17 +32,53 @@ function stoodBefore<T, C>(
   key: string | number,
   end: number,
   context: C,
+  without?: ReadonlySet<unknown>,
 ): boolean {
-  for (let i = 0; i < end; i++) if (keyOf(list[i]!, context) === key) return true;
+  for (let i = 0; i < end; i++) {
+    if (keyOf(list[i]!, context) === key && without?.has(list[i]) !== true) return true;
+  }
   return false;
 }
 
-/** Finds the first element of a name; cheap to make for short lists. */
-export function byName<T extends { readonly name?: string }>(list: readonly T[]): (name: string) => T | undefined {
-  if (list.length <= PAIRWISE_MAX) return (name) => list.find((element) => element.name === name);
-  const elements = new Map<string, T>();
-  for (const element of list) {
-    if (element.name !== undefined && !elements.has(element.name)) elements.set(element.name, element);
+/**
+ * A rule for elements of lists: none before has the same key. Elements whose key is undefined or '' do not count, and
+ * with `onlySound` those with errors neither. `report` is told of one that has, where it stands; as a duplicate of its
+ * key unless given.
+ */
+export function distinct<T>(
+  keyOf: (element: T) => string | number | undefined,
+  report: (key: string | number, element: T, at: Report) => void = (key, _element, at) => at.duplicate('', key),
+  onlySound = false,
+): Rule<T> {
+  return (element, at) => {
+    const key = keyOf(element);
+    if (key === undefined || key === '') return;
+    const { list, index, start } = at;
+    if (list.length <= PAIRWISE_MAX) {
+      const without = onlySound ? at.faulty : undefined;
+      if (index > 0 && stoodBefore(list as readonly T[], keyOf, key, index, undefined, without))
+        report(key, element, at);
+      return;
+    }
+    const met = at.metIn(list, keyOf);
+    if (met.has(key)) report(key, element, at);
+    else if (!onlySound || at.count === start) met.set(key, element);
+  };
+}
+
+/** The first element with the key, of those that nothing is wrong with where `onlySound` is set. */
+export function found<T>(
+  list: readonly T[],
+  keyOf: (element: T) => string | undefined,
+  key: string,
+  at: Report,
+  onlySound = false,
+): T | undefined {
+  const counts = (element: T): boolean => !onlySound || !at.faulty.has(element);
+  if (list.length <= PAIRWISE_MAX) return list.find((element) => keyOf(element) === key && counts(element));
+  const met = at.metIn(list, keyOf);
+  if (met.size === 0) {
+    for (const element of list.toReversed()) if (counts(element)) met.set(keyOf(element), element);
   }
-  return (name) => elements.get(name);
+  return met.get(key) as T | undefined;
 }

@@ -17,6 +17,16 @@ export interface ValidationSettings {
   readonly gate: (name: FeatureGateName) => boolean;
 }
 
+const NO_LIST: readonly unknown[] = [];
+
+/** Values that rules of their parts look at. */
+export interface Surroundings {
+  podSpec?: object | undefined;
+  container?: object | undefined;
+  /** A projected volume. */
+  projected?: object | undefined;
+}
+
 /** Paths given to the error functions are relative to where the run stands: '' is that value itself. */
 export class Report {
   readonly dialect: Dialect;
@@ -25,6 +35,15 @@ export class Report {
   root: JsonObject = {};
   /** The object replaces a stored one. */
   isUpdate = false;
+  /** What rules look at beside their own value: what stands around it. */
+  readonly around: Surroundings = {};
+  /** The list whose element the run stands in, which one that is, and the number of errors before it. */
+  list: readonly unknown[] = NO_LIST;
+  index = 0;
+  start = 0;
+  /** Elements of lists with errors in them. */
+  readonly faulty = new Set<unknown>();
+  readonly #met = new Map<readonly unknown[], Map<unknown, Map<unknown, unknown>>>();
   readonly #parts: (string | number)[] = [];
   #depth = 0;
   #errors: FieldError[] | undefined;
@@ -39,6 +58,9 @@ export class Report {
     this.isUpdate = isUpdate;
     this.#depth = 0;
     this.#errors = undefined;
+    this.stand(NO_LIST, 0, 0);
+    if (this.faulty.size > 0) this.faulty.clear();
+    if (this.#met.size > 0) this.#met.clear();
   }
 
   /** The errors of the run; the shared empty list when there are none. */
@@ -46,6 +68,7 @@ export class Report {
     const errors = this.#errors;
     this.#errors = undefined;
     this.root = {};
+    this.list = NO_LIST;
     return errors ?? NO_FIELD_ERRORS;
   }
 
@@ -68,9 +91,32 @@ export class Report {
     return this.#parts[--this.#depth]!;
   }
 
+  /** Notes which element of a list the run stands in. Answers with `start`. */
+  stand(list: readonly unknown[], index: number, start: number): number {
+    this.list = list;
+    this.index = index;
+    this.start = start;
+    return start;
+  }
+
   /** The number of errors so far, to see whether a step added any. */
   get count(): number {
     return this.#errors === undefined ? 0 : this.#errors.length;
+  }
+
+  /** What a rule has met by key in a list that is too long to be looked through again and again. Empty at first. */
+  metIn(list: readonly unknown[], rule: unknown): Map<unknown, unknown> {
+    let rules = this.#met.get(list);
+    if (rules === undefined) {
+      rules = new Map();
+      this.#met.set(list, rules);
+    }
+    let met = rules.get(rule);
+    if (met === undefined) {
+      met = new Map();
+      rules.set(rule, met);
+    }
+    return met;
   }
 
   /** The full path of a place below this one. */

@@ -1,7 +1,7 @@
 // The language the rules of kinds are written in: tables by schema type, a row per field, and named functions for what a
 // row cannot say. compile-rules.ts makes validators of them; the schema says where a type occurs, so a rule is written once.
 import type { FieldFormat } from './field-formats.ts';
-import type { Report } from './report.ts';
+import type { Report, Surroundings } from './report.ts';
 
 /**
  * A rule no row can say. Written for the type of value it stands with (`Rule<PodSpec>`), whose shape the decoder has
@@ -30,12 +30,14 @@ export interface FieldRules {
   /** UTF-8 bytes of a text. */
   readonly bytesMax?: number;
   readonly itemsMax?: number;
-  /** No two elements are equal (`true`), or equal in this member. */
+  /** No two elements are equal (`true`), or equal in this member. The last that is found of an element. */
   readonly unique?: true | string;
   /** The format of a map's keys. */
   readonly keys?: FieldFormat;
   /** Why the field must not be set at all. */
   readonly forbidden?: string;
+  /** An empty text breaks `required`, and then is held to the rest as well. */
+  readonly emptyToo?: true;
   /** Errors of `required` (invalid), or of `enum` (invalid), `min` and `max` (forbidden), carry this reason instead. */
   readonly reason?: 'invalid' | 'forbidden';
   /** Where errors are reported when that is not the field: a sibling's name, or '' for the parent. */
@@ -46,10 +48,29 @@ export interface FieldRules {
   readonly rules?: readonly AnyRule[];
 }
 
-/** The rules of a type: of its fields, and of the whole value. */
+/** Members of which one is set. The first that is has its turn, and others are not looked into. */
+export interface Choice {
+  readonly choice: readonly string[];
+  /** Why another is forbidden. Absent: a rule says it. */
+  readonly more?: string;
+  /** Why there must be one. */
+  readonly none?: string;
+}
+
+/** Among the rules of a type: what follows is for values that nothing was wrong with so far. */
+export const STOP = Symbol('stop');
+
+/**
+ * The rules of a type: of its fields, and of the whole value. Errors come in the order of `rules`, where the name of a
+ * field is its turn: what its row says, then the rules of its type. Fields without a turn come before: those with rows in
+ * the order of the rows, then those whose types have rules, in the schema's. Clients see this order, and it is
+ * Kubernetes'.
+ */
 export interface TypeRules {
+  /** As what the rules of its parts find the value (`Report.around`). */
+  readonly around?: keyof Surroundings;
   readonly fields?: Readonly<Record<string, FieldRules>>;
-  readonly rules?: readonly AnyRule[];
+  readonly rules?: readonly (AnyRule | string | Choice | typeof STOP)[];
 }
 
 /**
@@ -68,10 +89,17 @@ export interface FieldChangeRules {
   readonly rules?: readonly AnyChangeRule[];
 }
 
-/** What an update of a kind is held to. Keys of `fields` are dotted paths from the object. */
+/** Among the rules of a change: here the rules of a create are applied again. */
+export const CREATE_RULES = Symbol('create rules');
+
+/**
+ * What an update of a kind is held to. Keys of `fields` are dotted paths from the object. Errors come in the order of
+ * `rules`, where such a key is the turn of that field; fields without a turn come before, and before these the rules of a
+ * create unless they have theirs.
+ */
 export interface ChangeRules {
   readonly fields?: Readonly<Record<string, FieldChangeRules>>;
-  readonly rules?: readonly AnyChangeRule[];
+  readonly rules?: readonly (AnyChangeRule | string | typeof CREATE_RULES)[];
   /** The rules of a create are not applied again: these say everything. */
   readonly only?: true;
 }

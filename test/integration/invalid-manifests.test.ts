@@ -135,7 +135,8 @@ for (const { of, because, set, causes } of CASES) {
       { kind: 'Status', reason: 'Invalid', details: { kind: manifest.kind, name: manifest.metadata.name } },
     );
     const what = `${manifest.kind}${group === '' ? '' : `.${group}`} "${manifest.metadata.name}" is invalid: `;
-    const lines = given.map(({ field, message: detail }) => `${field}: ${detail}`);
+    // Equal causes are listed once in the message.
+    const lines = [...new Set(given.map(({ field, message: detail }) => `${field}: ${detail}`))];
     t.is(message, what + (lines.length === 1 ? lines[0]! : `[${lines.join(', ')}]`));
   });
 }

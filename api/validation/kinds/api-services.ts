@@ -25,10 +25,13 @@ const name: Rule<JsonObject> = (object, at) => {
   }
 };
 
-const apiService: Rule<ApiServiceSpec> = (spec, at) => {
-  const { group = '', version = '', service, insecureSkipTLSVerify, caBundle = '' } = spec;
+const groupVersion: Rule<ApiServiceSpec> = ({ group = '', version = '' }, at) => {
   if (group === '' && version !== 'v1') at.required('group', 'only version v1 may have an empty group');
+  else if (group !== '') at.problems('group', group, textProblems('dns1123Subdomain', group));
   at.problems('version', version, textProblems('dns1035Label', version));
+};
+
+const service: Rule<ApiServiceSpec> = ({ service, insecureSkipTLSVerify, caBundle = '' }, at) => {
   if (!service) {
     if (caBundle !== '')
       at.invalid('caBundle', `${caBundle.length} bytes`, 'local APIServices may not have a caBundle');
@@ -45,14 +48,13 @@ const apiService: Rule<ApiServiceSpec> = (spec, at) => {
 };
 
 export const apiServiceTypes: RuleTable = {
-  'apiregistration.APIService': { rules: [name] },
+  'apiregistration.APIService': { rules: [name, 'spec'] },
   'apiregistration.APIServiceSpec': {
     fields: {
-      group: { format: 'dns1123Subdomain' },
       groupPriorityMinimum: { min: 1, max: 20_000 },
       versionPriority: { min: 1, max: 1000 },
     },
-    rules: [apiService],
+    rules: [groupVersion, 'groupPriorityMinimum', 'versionPriority', service],
   },
   'apiregistration.APIServiceCondition': { fields: { status: { enum: true } } },
 };

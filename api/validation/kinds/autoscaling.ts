@@ -13,7 +13,7 @@ interface AutoscalerSpec {
   readonly metrics?: readonly { readonly type?: string }[];
 }
 
-const replicaRange: Rule<AutoscalerSpec> = ({ minReplicas, maxReplicas = 0, metrics = [] }, at) => {
+const replicaRange: Rule<AutoscalerSpec> = ({ minReplicas, maxReplicas = 0 }, at) => {
   const min = minReplicas ?? undefined;
   const least = at.settings.gate('HPAScaleToZero') ? 0 : 1;
   if (min !== undefined && min < least) at.invalid('minReplicas', min, `must be greater than or equal to ${least}`);
@@ -21,7 +21,11 @@ const replicaRange: Rule<AutoscalerSpec> = ({ minReplicas, maxReplicas = 0, metr
   if (min !== undefined && maxReplicas < min) {
     at.invalid('maxReplicas', maxReplicas, 'must be greater than or equal to `minReplicas`');
   }
-  if (min === 0 && least === 0 && !metrics.some(({ type }) => type === 'Object' || type === 'External')) {
+};
+
+const metricForZero: Rule<AutoscalerSpec> = ({ minReplicas, metrics = [] }, at) => {
+  if (minReplicas !== 0 || !at.settings.gate('HPAScaleToZero')) return;
+  if (!metrics.some(({ type }) => type === 'Object' || type === 'External')) {
     at.forbidden('metrics', 'must specify at least one Object or External metric to support scaling to zero replicas');
   }
 };
@@ -152,18 +156,24 @@ const REQUIRED_SEGMENT = { required: true, format: 'pathSegment' } as const;
 const METRIC_NAME = { required: true, rules: [metricName] } as const;
 const COUNT = { min: 0 } as const;
 const CURRENT = { currentReplicas: COUNT, desiredReplicas: COUNT } as const;
-const TYPE = { required: true, enum: true } as const;
+const TYPE = { required: true, enum: true, emptyToo: true } as const;
 
 export const autoscalingTypes: RuleTable = {
   'autoscaling.CrossVersionObjectReference': { fields: { kind: REQUIRED_SEGMENT, name: REQUIRED_SEGMENT } },
-  'autoscaling.HorizontalPodAutoscalerSpec': { rules: [replicaRange] },
+  'autoscaling.HorizontalPodAutoscalerSpec': { rules: [replicaRange, 'scaleTargetRef', 'metrics', metricForZero] },
+  'autoscaling/v2beta2.HorizontalPodAutoscalerSpec': {
+    rules: [replicaRange, 'scaleTargetRef', 'metrics', metricForZero, 'behavior'],
+  },
   'autoscaling/v1.HorizontalPodAutoscalerSpec': {
     fields: { targetCPUUtilizationPercentage: { min: 1 } },
-    rules: [replicaRange],
+    rules: [replicaRange, 'scaleTargetRef', 'targetCPUUtilizationPercentage'],
   },
   'autoscaling/v1.HorizontalPodAutoscalerStatus': { fields: CURRENT },
   'autoscaling.HorizontalPodAutoscalerStatus': { fields: { ...CURRENT, currentMetrics: { opaque: true } } },
-  'autoscaling.MetricSpec': { fields: { type: TYPE }, rules: [metricSource] },
+  'autoscaling.MetricSpec': {
+    fields: { type: TYPE },
+    rules: ['type', { choice: ['object', 'external', 'pods', 'resource', 'containerResource'] }, metricSource],
+  },
   'autoscaling/v2beta2.MetricIdentifier': { fields: { name: METRIC_NAME } },
   'autoscaling/v2beta2.MetricTarget': {
     fields: { type: { required: true, enum: true, reason: 'invalid' } },
@@ -175,17 +185,17 @@ export const autoscalingTypes: RuleTable = {
     rules: [resourceTarget],
   },
   'autoscaling/v2beta2.PodsMetricSource': { rules: [podsTarget] },
-  'autoscaling/v2beta2.ObjectMetricSource': { rules: [objectTarget] },
+  'autoscaling/v2beta2.ObjectMetricSource': { rules: ['describedObject', 'metric', 'target', objectTarget] },
   'autoscaling/v2beta2.ExternalMetricSource': { rules: [externalTarget] },
   'autoscaling/v2beta2.HPAScalingRules': {
     fields: {
       stabilizationWindowSeconds: { min: 0, max: 3600 },
       selectPolicy: { enum: true },
     },
-    rules: [scalingPolicies],
+    rules: ['stabilizationWindowSeconds', 'selectPolicy', scalingPolicies, 'policies'],
   },
   'autoscaling/v2beta2.HPAScalingPolicy': {
-    fields: { type: TYPE, value: { min: 1 }, periodSeconds: { min: 1, max: 1800 } },
+    fields: { type: { required: true, enum: true }, value: { min: 1 }, periodSeconds: { min: 1, max: 1800 } },
   },
   'autoscaling/v2beta1.ResourceMetricSource': { fields: { name: { required: true } }, rules: [olderResource] },
   'autoscaling/v2beta1.ContainerResourceMetricSource': {

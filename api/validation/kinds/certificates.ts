@@ -4,7 +4,7 @@ import { type SignedRequest, signedRequest } from '../../codec/certificate-reque
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 
@@ -79,22 +79,38 @@ interface Condition {
   readonly status?: string;
 }
 
-const conditions: Rule<readonly Condition[]> = (list, at) => {
-  let decision = '';
-  for (const [index, { type = '', status = '' }] of list.entries()) {
-    if (type === 'Approved' || type === 'Denied') {
-      if (decision !== '' && decision !== type)
-        at.invalid(`[${index}].type`, type, `Approved and Denied conditions are mutually exclusive`);
-      decision = type;
-    }
-    const mustHold = type === 'Approved' || type === 'Denied' || type === 'Failed';
-    if (status === '') at.required(`[${index}].status`);
-    else if (mustHold && status !== 'True') at.notSupported(`[${index}].status`, status, ['True']);
-    else if (status !== 'True' && status !== 'False' && status !== 'Unknown') {
-      at.notSupported(`[${index}].status`, status, ['True', 'False', 'Unknown']);
-    }
+const conditionStatus: Rule<Condition> = ({ type = '', status = '' }, at) => {
+  const mustHold = type === 'Approved' || type === 'Denied' || type === 'Failed';
+  if (status === '') at.required('status');
+  else if (mustHold && status !== 'True') at.notSupported('status', status, ['True']);
+  else if (status !== 'True' && status !== 'False' && status !== 'Unknown') {
+    at.notSupported('status', status, ['True', 'False', 'Unknown']);
   }
 };
+
+const OPPOSITE: Readonly<Record<string, string>> = { Approved: 'Denied', Denied: 'Approved' };
+
+const oneDecision: Rule<Condition> = ({ type = '' }, at) => {
+  const opposite = Object.hasOwn(OPPOSITE, type) ? OPPOSITE[type] : undefined;
+  const met = at.metIn(at.list, oneDecision);
+  if (opposite !== undefined && met.has(opposite)) {
+    at.invalid('type', type, 'Approved and Denied conditions are mutually exclusive');
+  }
+  met.set(type, true);
+};
+
+const conditionTypes = distinct<Condition>(
+  ({ type }) => type,
+  (type, _condition, at) => at.duplicate('type', type),
+);
+
+const usagesOnce: Rule<readonly string[]> = (usages, at) =>
+  eachRepeated(
+    usages,
+    (usage) => usage,
+    (usage, index, report) => report.duplicate(`[${index}]`, usage),
+    at,
+  );
 
 const BLOCK = /-----BEGIN ([^-]+)-----\r?\n([A-Za-z0-9+/=\r\n]*)-----END \1-----\r?\n?/g;
 
@@ -118,14 +134,6 @@ function isCertificate(pem: string): boolean {
     return false;
   }
 }
-
-const conditionTypes: Rule<readonly Condition[]> = (list, at) =>
-  eachRepeated(
-    list,
-    ({ type }) => type,
-    (type, index, report) => report.duplicate(`[${index}].type`, type),
-    at,
-  );
 
 interface RequestStatus {
   readonly conditions?: readonly Condition[];
@@ -186,18 +194,22 @@ export const certificateTypes: RuleTable = {
   'certificates/v1.CertificateSigningRequestSpec': {
     fields: {
       request: { required: true, reason: 'invalid', rules: [request] },
-      usages: { required: true, enum: 'listed', unique: true },
+      usages: { required: true, enum: 'listed', rules: [usagesOnce] },
       signerName: { required: true, rules: [signer] },
     },
   },
-  'certificates.CertificateSigningRequestStatus': { fields: { conditions: { rules: [conditions] } } },
   'certificates/v1.CertificateSigningRequestStatus': {
-    fields: {
-      conditions: { rules: [conditionTypes, conditions] },
-      certificate: { rules: [certificate] },
-    },
+    fields: { certificate: { rules: [certificate] } },
+    rules: ['conditions', 'certificate'],
   },
-  'certificates.CertificateSigningRequestCondition': { fields: { type: { required: true } } },
+  'certificates.CertificateSigningRequestCondition': {
+    fields: { type: { required: true } },
+    rules: ['type', conditionStatus, oneDecision],
+  },
+  'certificates/v1.CertificateSigningRequestCondition': {
+    fields: { type: { required: true } },
+    rules: ['type', conditionStatus, oneDecision, conditionTypes],
+  },
 };
 
 export const certificateUpdates: ChangeTable = {

@@ -5,7 +5,7 @@ import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems, textProblems } from '../formats.ts';
 import { isStandardFinalizer } from '../object-meta.ts';
 import type { Report } from '../report.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 
 /** No bytes are null, or an empty text. */
 type Data = Readonly<Record<string, string | null>>;
@@ -19,10 +19,12 @@ interface ConfigMap extends JsonObject {
   readonly immutable?: boolean | null;
 }
 
-function checkKeys(data: Data | undefined, member: string, at: Report): void {
+function checkKeys(data: Data | undefined, member: string, at: Report, binary?: Data): void {
   for (const key in data) {
     const problems = textProblems('configMapKey', key);
     if (problems.length > 0) at.problems(`${member}[${key}]`, key, problems);
+    if (binary !== undefined && Object.hasOwn(binary, key))
+      at.invalid(`${member}[${key}]`, key, 'duplicate of key present in binaryData');
   }
 }
 
@@ -51,12 +53,8 @@ function base64Bytes(data: Data | undefined): number {
 const WHOLE = '[]';
 
 const configMap: Rule<ConfigMap> = ({ data, binaryData }, at) => {
-  checkKeys(data, 'data', at);
+  checkKeys(data, 'data', at, binaryData);
   checkKeys(binaryData, 'binaryData', at);
-  for (const key in binaryData) {
-    if (data !== undefined && Object.hasOwn(data, key))
-      at.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData');
-  }
   if (textBytes(data) + base64Bytes(binaryData) > DATA_BYTES_MAX) at.tooLong(WHOLE, DATA_BYTES_MAX);
 };
 
@@ -169,8 +167,8 @@ export const configurationTypes: RuleTable = {
 };
 
 export const configurationUpdates: ChangeTable = {
-  'core/v1.ConfigMap': { rules: [fixedData(['data', 'binaryData'])] },
-  'core/v1.Secret': { fields: { type: { immutable: true } }, rules: [fixedData(['data'])] },
+  'core/v1.ConfigMap': { rules: [fixedData(['data', 'binaryData']), CREATE_RULES] },
+  'core/v1.Secret': { fields: { type: { immutable: true } }, rules: [fixedData(['data']), CREATE_RULES] },
 };
 
 export const configurationStatusUpdates: ChangeTable = {

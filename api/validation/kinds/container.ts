@@ -1,8 +1,11 @@
-// Rules of containers: ports, environment, mounts, probes, life cycle and security. What depends on the pod around a
-// container (volumes that exist, names and host ports that others use) is in pod-spec.ts.
-import { eachRepeated } from '../repeats.ts';
+// Rules of containers: ports, environment, mounts, probes, life cycle and security. What depends on other containers of
+// the pod (init and ephemeral ones, host ports that others use) is in pod-spec.ts.
+
+import { relativePathProblems } from '../field-formats.ts';
+import { textProblems } from '../formats.ts';
+import { distinct, found } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { Rule, RuleTable } from '../rule.ts';
+import type { Choice, Rule, RuleTable } from '../rule.ts';
 import {
   checkFieldPath,
   checkResourceField,
@@ -24,6 +27,13 @@ export interface VolumeMount {
   readonly subPath?: string;
   readonly subPathExpr?: string;
   readonly mountPropagation?: string;
+}
+
+/** What rules of containers read of a volume. */
+interface Volume {
+  readonly name?: string;
+  readonly persistentVolumeClaim?: object;
+  readonly ephemeral?: object;
 }
 
 interface VolumeDevice {
@@ -55,26 +65,11 @@ interface Probe {
   readonly terminationGracePeriodSeconds?: number;
 }
 
-const HANDLERS = ['exec', 'httpGet', 'tcpSocket'] as const;
-
-/** Reports more than one member of a choice where it stands, and none as missing. */
-function exactlyOne(
-  value: Readonly<Record<string, unknown>>,
-  members: readonly string[],
-  detail: string,
-  at: Report,
-): void {
-  let found = 0;
-  for (const member of members) {
-    const chosen = value[member];
-    if (chosen === undefined || chosen === null) continue;
-    if (found++ > 0) at.forbidden(member, 'may not specify more than one');
-  }
-  if (found === 0) at.required('', detail);
-}
-
-const oneHandler: Rule<Readonly<Record<string, unknown>>> = (handler, at) =>
-  exactlyOne(handler, HANDLERS, 'must specify a handler: exec, httpGet or tcpSocket', at);
+const HANDLER: Choice = {
+  choice: ['exec', 'httpGet', 'tcpSocket'],
+  more: 'may not specify more than 1 handler type',
+  none: 'must specify a handler type',
+};
 
 const ENV_SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'] as const;
 
@@ -109,22 +104,67 @@ const envFrom: Rule<{ configMapRef?: object; secretRef?: object }> = ({ configMa
   if (configMapRef && secretRef) at.invalid('', '', 'may not have more than one field specified at a time');
 };
 
-const ports: Rule<readonly ContainerPort[]> = (list, at) =>
-  eachRepeated(list, portName, (name, index, report) => report.duplicate(`[${index}].name`, name), at);
-
-const portName = ({ name }: ContainerPort): string | undefined => name;
+const portNames = distinct<ContainerPort>(
+  ({ name }) => name,
+  (name, _port, at) => {
+    if (textProblems('portName', String(name)).length === 0) at.duplicate('name', name);
+  },
+);
 
 const hostPort: Rule<ContainerPort> = ({ hostPort: port = 0 }, at) => {
   if (port < 0 || port > 65_535) at.invalid('hostPort', port, 'must be between 1 and 65535, inclusive');
 };
 
-const mounts: Rule<readonly VolumeMount[]> = (list, at) =>
-  eachRepeated(
-    list,
-    ({ mountPath }) => mountPath,
-    (path, index, report) => report.invalid(`[${index}].mountPath`, path, 'must be unique'),
-    at,
-  );
+const mustBeUnique =
+  (member: string) =>
+  (value: string | number, _element: unknown, at: Report): void =>
+    at.invalid(member, value, 'must be unique');
+
+const nameOf = ({ name }: { readonly name?: string }): string | undefined => name;
+const mountPathOf = ({ mountPath }: VolumeMount): string | undefined => mountPath;
+const devicePathOf = ({ devicePath }: VolumeDevice): string | undefined => devicePath;
+
+const NO_ELEMENTS: readonly never[] = [];
+
+/** The volume of the pod that a container names. One that is not as it should be does not count. */
+function volumeOf(name: string, at: Report): Volume | undefined {
+  const { volumes = NO_ELEMENTS } = at.around.podSpec as { readonly volumes?: readonly Volume[] };
+  return found(volumes, nameOf, name, at, true);
+}
+
+const mountedVolume: Rule<VolumeMount> = ({ name = '' }, at) => {
+  if (at.around.podSpec !== undefined && volumeOf(name, at) === undefined) at.notFound('name', name);
+};
+
+const deviceVolume: Rule<VolumeDevice> = ({ name = '' }, at) => {
+  if (at.around.podSpec === undefined) return;
+  const volume = volumeOf(name, at);
+  if (volume === undefined) at.notFound('name', name);
+  else if (!volume.persistentVolumeClaim && !volume.ephemeral) {
+    at.invalid('name', name, 'can only use volume source type of PersistentVolumeClaim for block mode');
+  }
+};
+
+const mountPaths = distinct(mountPathOf, mustBeUnique('mountPath'));
+const deviceNames = distinct<VolumeDevice>(nameOf, mustBeUnique('name'));
+const devicePaths = distinct(devicePathOf, mustBeUnique('devicePath'));
+
+/** What a container mounts it cannot have as a device, neither by volume nor by path. */
+const notDevice: Rule<VolumeMount> = ({ name = '', mountPath = '' }, at) => {
+  const { volumeDevices: devices = NO_ELEMENTS } = (at.around.container ?? {}) as Container;
+  if (devices.length === 0) return;
+  if (found(devices, nameOf, name, at)) at.invalid('name', name, 'must not already exist in volumeDevices');
+  if (found(devices, devicePathOf, mountPath, at))
+    at.invalid('mountPath', mountPath, 'must not already exist as a path in volumeDevices');
+};
+
+const notMounted: Rule<VolumeDevice> = ({ name = '', devicePath = '' }, at) => {
+  const { volumeMounts: mounts = NO_ELEMENTS } = (at.around.container ?? {}) as Container;
+  if (mounts.length === 0) return;
+  if (found(mounts, nameOf, name, at)) at.invalid('name', name, 'must not already exist in volumeMounts');
+  if (found(mounts, mountPathOf, devicePath, at))
+    at.invalid('devicePath', devicePath, 'must not already exist as a path in volumeMounts');
+};
 
 const subPaths: Rule<VolumeMount> = ({ subPath, subPathExpr }, at) => {
   if ((subPath ?? '') !== '' && (subPathExpr ?? '') !== '') {
@@ -132,62 +172,40 @@ const subPaths: Rule<VolumeMount> = ({ subPath, subPathExpr }, at) => {
   }
 };
 
-const devices: Rule<readonly VolumeDevice[]> = (list, at) => {
-  eachRepeated(
-    list,
-    ({ devicePath }) => devicePath,
-    (path, index, report) => report.invalid(`[${index}].devicePath`, path, 'must be unique'),
-    at,
-  );
-  eachRepeated(
-    list,
-    ({ name }) => name,
-    (name, index, report) => report.invalid(`[${index}].name`, name, 'must be unique'),
-    at,
-  );
+const propagation: Rule<VolumeMount> = ({ mountPropagation }, at) => {
+  if (mountPropagation !== 'Bidirectional') return;
+  const { securityContext } = (at.around.container ?? {}) as Container;
+  if (securityContext?.privileged === true) return;
+  at.forbidden('mountPropagation', 'Bidirectional mount propagation is available only to privileged containers');
 };
 
-/** What a container mounts it cannot have as a device, neither by volume nor by path. */
-const devicesBesideMounts: Rule<Container> = ({ volumeDevices, volumeMounts }, at) => {
-  if (volumeDevices === undefined || volumeMounts === undefined) return;
-  const names = new Set(volumeMounts.map(({ name }) => name));
-  const paths = new Set(volumeMounts.map(({ mountPath }) => mountPath));
-  for (const [index, { name, devicePath }] of volumeDevices.entries()) {
-    const detail = 'must not already exist in volumeMounts';
-    if (paths.has(devicePath)) at.invalid(`volumeDevices[${index}].devicePath`, devicePath, detail);
-    if (names.has(name)) at.invalid(`volumeDevices[${index}].name`, name, detail);
-  }
-};
+const succeedsOnce =
+  (member: 'livenessProbe' | 'startupProbe'): Rule<Container> =>
+  (container, at) => {
+    const probe = container[member];
+    if (!probe) return;
+    const { successThreshold = 0 } = probe;
+    if (successThreshold !== 1) at.invalid(`${member}.successThreshold`, successThreshold, 'must be 1');
+  };
 
-const mountPropagation: Rule<Container> = ({ volumeMounts, securityContext }, at) => {
-  if (volumeMounts === undefined) return;
-  for (let i = 0; i < volumeMounts.length; i++) {
-    if (volumeMounts[i]!.mountPropagation !== 'Bidirectional' || securityContext?.privileged === true) continue;
-    at.forbidden(`volumeMounts[${i}].mountPropagation`, 'Bidirectional is available only to privileged containers');
-  }
-};
-
-const probes: Rule<Container> = ({ livenessProbe, readinessProbe, startupProbe }, at) => {
-  if (livenessProbe && (livenessProbe.successThreshold ?? 0) !== 1) {
-    at.invalid('livenessProbe.successThreshold', livenessProbe.successThreshold ?? 0, 'must be 1');
-  }
-  if (startupProbe && (startupProbe.successThreshold ?? 0) !== 1) {
-    at.invalid('startupProbe.successThreshold', startupProbe.successThreshold ?? 0, 'must be 1');
-  }
+const noGrace: Rule<Container> = ({ readinessProbe }, at) => {
   const grace = readinessProbe?.terminationGracePeriodSeconds;
-  if (grace !== undefined && grace !== null) {
-    at.invalid('readinessProbe.terminationGracePeriodSeconds', grace, 'must not be set for readiness probes');
-  }
+  if (grace === undefined || grace === null) return;
+  at.invalid('readinessProbe.terminationGracePeriodSeconds', grace, 'must not be set for readinessProbes');
 };
 
-const privileges: Rule<SecurityContext> = ({ privileged, allowPrivilegeEscalation, capabilities }, at) => {
-  if (privileged === true && !at.settings.allowPrivileged) at.forbidden('privileged', 'disallowed by cluster policy');
-  if (allowPrivilegeEscalation !== false) return;
-  if (privileged === true) {
-    at.invalid('', { privileged, allowPrivilegeEscalation }, 'cannot be false for a privileged container');
+const privileged: Rule<SecurityContext> = (context, at) => {
+  if (context.privileged === true && !at.settings.allowPrivileged)
+    at.forbidden('privileged', 'disallowed by cluster policy');
+};
+
+const escalation: Rule<SecurityContext> = (context, at) => {
+  if (context.allowPrivilegeEscalation !== false) return;
+  if (context.privileged === true) {
+    at.invalid('', context, 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true');
   }
-  if (capabilities?.add?.includes('CAP_SYS_ADMIN')) {
-    at.invalid('', { allowPrivilegeEscalation }, 'cannot be false where CAP_SYS_ADMIN is added');
+  if (context.capabilities?.add?.includes('CAP_SYS_ADMIN')) {
+    at.invalid('', context, 'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN');
   }
 };
 
@@ -197,36 +215,59 @@ interface SeccompProfile {
 }
 
 const seccomp: Rule<SeccompProfile> = ({ type, localhostProfile }, at) => {
-  const hasPath = (localhostProfile ?? '') !== '';
-  if (type === 'Localhost' && !hasPath) at.required('localhostProfile', 'must be set when seccomp type is Localhost');
-  if (type !== 'Localhost' && hasPath) {
-    at.invalid('localhostProfile', localhostProfile, 'can only be set when seccomp type is Localhost');
-  }
+  const path = localhostProfile ?? '';
+  if (type === 'Localhost') {
+    if (path === '') at.required('localhostProfile', 'must be set when seccomp type is Localhost');
+    else at.problems('localhostProfile', path, relativePathProblems(path));
+  } else if (path !== '') at.invalid('localhostProfile', path, 'can only be set when seccomp type is Localhost');
 };
 
 const WINDOWS_USER_BYTES_MAX = 1024;
 const CREDENTIAL_SPEC_BYTES_MAX = 64 * 1024;
 
 const windowsUser: Rule<string> = (user, at) => {
+  const [domain = '', name = '', ...more] = user.includes('\\') ? user.split('\\') : ['', user];
   if (/\p{Cc}/u.test(user)) at.invalid('', user, 'must not contain control characters');
-  const [domain, name] = user.includes('\\') ? user.split('\\', 2) : ['', user];
-  if (user.split('\\').length > 2) at.invalid('', user, 'must have at most one backslash');
-  if ((name ?? '') === '') at.invalid('', user, 'must name a user');
-  if (domain!.length > 255 || (name ?? '').length > 104) at.invalid('', user, 'domain or user name is too long');
+  else if (more.length > 0) at.invalid('', user, 'must have at most one backslash');
+  else {
+    if (name === '') at.invalid('', user, 'must name a user');
+    if (domain.length > 255 || name.length > 104) at.invalid('', user, 'domain or user name is too long');
+  }
 };
 
-const container: Rule<Container>[] = [mountPropagation, devicesBesideMounts, probes];
+/** Only pods themselves are held to this: templates may leave the image to others. */
+export const trimmedImage: Rule<Container> = ({ image = '' }, at) => {
+  if (image !== image.trim()) at.invalid('image', image, 'must not have leading or trailing whitespace');
+};
 
 /** What containers and ephemeral containers share. */
-const CONTAINER_FIELDS = {
+export const CONTAINER_FIELDS = {
   name: { required: true, format: 'dns1123Label' },
   image: { required: true },
   imagePullPolicy: { required: true, enum: true },
   terminationMessagePolicy: { required: true, enum: 'listed', reason: 'invalid' },
-  ports: { rules: [ports] },
-  volumeMounts: { rules: [mounts] },
-  volumeDevices: { rules: [devices] },
 } as const;
+
+/** What is looked at after a container's name. */
+export const AFTER_NAME = [
+  'image',
+  'lifecycle',
+  'livenessProbe',
+  succeedsOnce('livenessProbe'),
+  'startupProbe',
+  succeedsOnce('startupProbe'),
+  'terminationMessagePolicy',
+  'readinessProbe',
+  noGrace,
+  'ports',
+  'env',
+  'envFrom',
+  'volumeMounts',
+  'volumeDevices',
+  'imagePullPolicy',
+  'resources',
+  'securityContext',
+] as const;
 
 const KEY_SELECTOR_FIELDS = {
   name: { required: true, reason: 'invalid', format: 'dns1123Subdomain' },
@@ -234,10 +275,10 @@ const KEY_SELECTOR_FIELDS = {
 } as const;
 
 export const containerTypes: RuleTable = {
-  'core/v1.Container': { fields: CONTAINER_FIELDS, rules: container },
-  'core/v1.EphemeralContainer': {
-    fields: { ...CONTAINER_FIELDS, imagePullPolicy: { enum: true } },
-    rules: container,
+  'core/v1.Container': {
+    around: 'container',
+    fields: CONTAINER_FIELDS,
+    rules: ['name', distinct<Container>(nameOf, (name, _one, at) => at.duplicate('name', name)), ...AFTER_NAME],
   },
   'core/v1.ContainerPort': {
     fields: {
@@ -246,13 +287,19 @@ export const containerTypes: RuleTable = {
       name: { format: 'portName' },
       hostIP: { format: 'ip' },
     },
-    rules: [hostPort],
+    rules: ['name', portNames, 'containerPort', hostPort, 'protocol', 'hostIP'],
   },
-  'core/v1.EnvVar': { fields: { name: { required: true, format: 'envVarName' } }, rules: [envVar] },
-  'core/v1.EnvVarSource': { rules: [envSources] },
+  'core/v1.EnvVar': {
+    fields: { name: { required: true, format: 'envVarName' } },
+    rules: ['name', 'valueFrom', envVar],
+  },
+  'core/v1.EnvVarSource': { rules: [envSources, 'configMapKeyRef', 'secretKeyRef'] },
   'core/v1.ConfigMapKeySelector': { fields: KEY_SELECTOR_FIELDS },
   'core/v1.SecretKeySelector': { fields: KEY_SELECTOR_FIELDS },
-  'core/v1.EnvFromSource': { fields: { prefix: { format: 'envVarName' } }, rules: [envFrom] },
+  'core/v1.EnvFromSource': {
+    fields: { prefix: { format: 'envVarName' } },
+    rules: ['prefix', 'configMapRef', 'secretRef', envFrom],
+  },
   'core/v1.ConfigMapEnvSource': { fields: { name: { required: true, format: 'dns1123Subdomain' } } },
   'core/v1.SecretEnvSource': { fields: { name: { required: true, format: 'dns1123Subdomain' } } },
   'core/v1.VolumeMount': {
@@ -263,10 +310,22 @@ export const containerTypes: RuleTable = {
       subPathExpr: { format: 'relativePath' },
       mountPropagation: { enum: true },
     },
-    rules: [subPaths],
+    rules: [
+      'name',
+      mountedVolume,
+      'mountPath',
+      mountPaths,
+      notDevice,
+      'subPath',
+      subPaths,
+      'subPathExpr',
+      'mountPropagation',
+      propagation,
+    ],
   },
   'core/v1.VolumeDevice': {
     fields: { name: { required: true }, devicePath: { required: true, format: 'noClimbing' } },
+    rules: ['name', deviceNames, deviceVolume, devicePaths, 'devicePath', notMounted],
   },
   'core/v1.Probe': {
     fields: {
@@ -277,9 +336,18 @@ export const containerTypes: RuleTable = {
       failureThreshold: { min: 0 },
       terminationGracePeriodSeconds: { min: 1 },
     },
-    rules: [oneHandler],
+    rules: [
+      HANDLER,
+      'initialDelaySeconds',
+      'timeoutSeconds',
+      'periodSeconds',
+      'successThreshold',
+      'failureThreshold',
+      'terminationGracePeriodSeconds',
+    ],
   },
-  'core/v1.Handler': { rules: [oneHandler] },
+  'core/v1.Handler': { rules: [HANDLER] },
+  'core/v1.Lifecycle': { rules: ['postStart', 'preStop'] },
   'core/v1.ExecAction': { fields: { command: { required: true } } },
   'core/v1.HTTPGetAction': {
     fields: {
@@ -292,10 +360,10 @@ export const containerTypes: RuleTable = {
   'core/v1.TCPSocketAction': { fields: { port: { format: 'portNumberOrName' } } },
   'core/v1.SecurityContext': {
     fields: { runAsUser: { format: 'id' }, runAsGroup: { format: 'id' }, procMount: { enum: true } },
-    rules: [privileges],
+    rules: [privileged, 'runAsUser', 'runAsGroup', 'procMount', 'seccompProfile', escalation, 'windowsOptions'],
   },
   'core/v1.SeccompProfile': {
-    fields: { type: { required: true, enum: true }, localhostProfile: { format: 'relativePath' } },
+    fields: { type: { required: true, enum: true } },
     rules: [seccomp],
   },
   'core/v1.WindowsSecurityContextOptions': {

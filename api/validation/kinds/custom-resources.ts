@@ -84,20 +84,22 @@ const names: Rule<Names> = ({ kind = '', listKind = '' }, at) => {
   if (kind !== '' && kind === listKind) at.invalid('listKind', listKind, 'kind and listKind may not be the same');
 };
 
-const versionList: Rule<DefinitionSpec> = (spec, at) => {
+const versionNames: Rule<DefinitionSpec> = (spec, at) => {
   const versions = spec.versions ?? [];
   const seen = new Set<string>();
-  let stored = 0;
   for (const [index, version] of versions.entries()) {
-    const { name: text = '', storage } = version;
+    const { name: text = '' } = version;
     const path = `versions[${index}].name`;
     if (seen.has(text)) at.invalid(path, text, 'must be unique');
     seen.add(text);
     at.problems(path, text, textProblems('dns1035Label', text));
-    if (storage === true) stored++;
     checkDeprecation(version, `versions[${index}].deprecationWarning`, at);
   }
-  if (stored !== 1)
+};
+
+const oneStored: Rule<DefinitionSpec> = (spec, at) => {
+  const versions = spec.versions ?? [];
+  if (versions.filter(({ storage }) => storage === true).length !== 1)
     at.invalid(
       'versions',
       versions.map(({ name: text }) => text),
@@ -119,17 +121,20 @@ function checkDeprecation({ deprecated, deprecationWarning }: Version, path: str
   }
 }
 
-const schemas: Rule<DefinitionSpec> = ({ versions, preserveUnknownFields }, at) => {
+const schemaNeeded: Rule<DefinitionSpec> = ({ versions, preserveUnknownFields }, at) => {
   if (preserveUnknownFields === true) {
     at.invalid('preserveUnknownFields', true, 'must be false; the schema can keep unknown fields where it says so');
   }
   for (const [index, { schema }] of (versions ?? []).entries()) {
     const path = `versions[${index}].schema.openAPIV3Schema`;
-    if (!isJsonObject(schema?.openAPIV3Schema)) {
-      at.required(path, 'schemas are required');
-      continue;
-    }
-    at.enter(path);
+    if (!isJsonObject(schema?.openAPIV3Schema)) at.required(path, 'schemas are required');
+  }
+};
+
+const schemas: Rule<DefinitionSpec> = ({ versions }, at) => {
+  for (const [index, { schema }] of (versions ?? []).entries()) {
+    if (!isJsonObject(schema?.openAPIV3Schema)) continue;
+    at.enter(`versions[${index}].schema.openAPIV3Schema`);
     checkCustomSchema(schema.openAPIV3Schema, { structural: true }, at);
     at.leave();
   }
@@ -285,14 +290,39 @@ const SPEC_FIELDS = {
 } as const;
 
 export const customResourceTypes: RuleTable = {
-  'apiextensions.CustomResourceDefinition': { rules: [name, approval] },
+  'apiextensions.CustomResourceDefinition': { rules: [name, 'spec', approval] },
   'apiextensions/v1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
-    rules: [versionList, schemas, conversion],
+    rules: [
+      'group',
+      'scope',
+      schemaNeeded,
+      versionNames,
+      schemas,
+      'versions',
+      oneStored,
+      'names',
+      'conversion',
+      conversion,
+    ],
   },
   'apiextensions/v1beta1.CustomResourceDefinitionSpec': {
     fields: SPEC_FIELDS,
-    rules: [versionList, olderVersion, olderSchemas, olderCommon, conversion],
+    rules: [
+      'group',
+      'scope',
+      versionNames,
+      'versions',
+      olderCommon,
+      oneStored,
+      olderVersion,
+      'names',
+      olderSchemas,
+      'subresources',
+      'additionalPrinterColumns',
+      'conversion',
+      conversion,
+    ],
   },
   'apiextensions.CustomResourceDefinitionStatus': { fields: { acceptedNames: { opaque: true } } },
   'apiextensions.CustomResourceDefinitionNames': {
@@ -304,7 +334,7 @@ export const customResourceTypes: RuleTable = {
       shortNames: WORD,
       categories: WORD,
     },
-    rules: [names],
+    rules: ['plural', 'singular', 'kind', 'listKind', 'shortNames', names, 'categories'],
   },
   'apiextensions.CustomResourceSubresourceScale': {
     fields: {
@@ -334,7 +364,7 @@ export const customResourceTypes: RuleTable = {
 export const customResourceUpdates: ChangeTable = {
   'apiextensions.CustomResourceDefinition': {
     fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
-    rules: [fixedOnceEstablished],
+    rules: [fixedOnceEstablished, 'spec.group', 'spec.names.plural'],
   },
 };
 

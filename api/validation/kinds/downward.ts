@@ -42,12 +42,12 @@ const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1
 export function checkResourceField(selector: ResourceFieldSelector, isVolume: boolean, at: Report): void {
   const { containerName = '', resource = '', divisor = '0' } = selector;
   if (isVolume && containerName === '') at.required('resourceFieldRef.containerName');
-  if (resource === '') at.required('resourceFieldRef.resource');
+  else if (resource === '') at.required('resourceFieldRef.resource');
   else if (!RESOURCE_FIELDS.includes(resource)) {
     at.notSupported('resourceFieldRef.resource', resource, RESOURCE_FIELDS_SHOWN);
   }
-  if (divisor === '0' || divisor === '' || divisor === null) return;
+  if (!RESOURCE_FIELDS.includes(resource) || divisor === '0' || divisor === '' || divisor === null) return;
   const allowed = resource.endsWith('cpu') ? CPU_DIVISORS : BYTE_DIVISORS;
   const fits = allowed.some((one) => compareQuantities(one, divisor) === 0);
-  if (!fits) at.invalid('resourceFieldRef.divisor', divisor, `must be one of ${allowed.join(', ')} for ${resource}`);
+  if (!fits) at.invalid('resourceFieldRef.divisor', resource, `only the divisors ${allowed.join(', ')} are for it`);
 }

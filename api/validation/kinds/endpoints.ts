@@ -2,7 +2,7 @@
 import { parseIp } from '../../../values/ip.ts';
 import { fqdnProblems, nonSpecialIpProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { labels } from './labels.ts';
@@ -13,18 +13,21 @@ interface Subset {
   readonly ports?: readonly { readonly name?: string }[];
 }
 
-const subset: Rule<Subset> = ({ addresses = [], notReadyAddresses = [], ports = [] }, at) => {
+const subset: Rule<Subset> = ({ addresses = [], notReadyAddresses = [] }, at) => {
   if (addresses.length === 0 && notReadyAddresses.length === 0) {
     at.required('', 'must specify `addresses` or `notReadyAddresses`');
   }
-  if (ports.length < 2) return;
-  for (const [index, { name = '' }] of ports.entries()) if (name === '') at.required(`ports[${index}].name`);
 };
+
+/** With more than one port each has a name. */
+const portIsNamed: Rule<{ readonly name?: string }> = ({ name = '' }, at) => {
+  if (name === '' && at.list.length > 1) at.required('name');
+};
+
+const reachable: Rule<{ readonly ip?: string }> = ({ ip = '' }, at) => at.problems('ip', ip, nonSpecialIpProblems(ip));
 
 interface Slice {
   readonly addressType?: string;
-  readonly endpoints?: readonly { readonly addresses?: readonly string[] | null }[] | null;
-  readonly ports?: readonly { readonly name?: string | null }[] | null;
 }
 
 const ADDRESSES_MAX = 100;
@@ -32,51 +35,43 @@ const ADDRESSES_MAX = 100;
 const ENDPOINTS_MAX = 1000;
 const PORTS_MAX = 20_000;
 
-const sliceAddresses: Rule<Slice> = ({ addressType = '', endpoints: list }, at) => {
-  const endpoints = list ?? [];
-  if (endpoints.length > ENDPOINTS_MAX) return;
-  for (let i = 0; i < endpoints.length; i++) {
-    const addresses = endpoints[i]!.addresses ?? [];
-    if (addresses.length === 0) at.required(`endpoints[${i}].addresses`, 'must contain at least 1 address');
-    else if (addresses.length > ADDRESSES_MAX) {
-      at.tooMany(`endpoints[${i}].addresses`, addresses.length, ADDRESSES_MAX);
-    }
-    for (let j = 0; j < Math.min(addresses.length, ADDRESSES_MAX); j++) {
-      checkAddress(addresses[j]!, addressType, i, j, at);
-    }
-  }
+const addresses: Rule<{ readonly addresses?: readonly string[] | null }> = ({ addresses: list }, at) => {
+  const { addressType = '' } = at.root as Slice;
+  const texts = list ?? [];
+  if (texts.length === 0) at.required('addresses', 'must contain at least 1 address');
+  else if (texts.length > ADDRESSES_MAX) at.tooMany('addresses', texts.length, ADDRESSES_MAX);
+  for (let i = 0; i < Math.min(texts.length, ADDRESSES_MAX); i++) checkAddress(texts[i]!, addressType, i, at);
 };
 
-function checkAddress(address: string, addressType: string, endpoint: number, index: number, at: Report): void {
-  if (addressType === 'FQDN') {
-    const problems = fqdnProblems(address);
-    if (problems.length > 0) at.problems(`endpoints[${endpoint}].addresses[${index}]`, address, problems);
-    return;
-  }
+function checkAddress(address: string, addressType: string, index: number, at: Report): void {
+  const path = `addresses[${index}]`;
+  if (addressType === 'FQDN') at.problems(path, address, fqdnProblems(address));
   if (addressType !== 'IPv4' && addressType !== 'IPv6') return;
   const family = parseIp(address)?.family;
   if (family === undefined || `IPv${family}` !== addressType) {
-    at.invalid(`endpoints[${endpoint}].addresses[${index}]`, address, `must be a valid ${addressType} address`);
-    return;
+    at.invalid(path, address, `must be a valid ${addressType} address`);
   }
-  const problems = nonSpecialIpProblems(address);
-  if (problems.length > 0) at.problems(`endpoints[${endpoint}].addresses[${index}]`, address, problems);
+  at.problems(path, address, nonSpecialIpProblems(address));
 }
 
-/** Ports without a name are as alike as those with the same one. */
-const slicePorts: Rule<Slice> = ({ ports: list }, at) => {
-  const ports = list ?? [];
-  if (ports.length > PORTS_MAX) return;
-  eachRepeated(
-    ports,
-    ({ name }) => `=${name ?? ''}`,
-    (_key, index, report) => report.duplicate(`ports[${index}].name`, ports[index]!.name ?? ''),
-    at,
-  );
-  for (const [index, { name }] of ports.entries()) {
-    if ((name ?? '') !== '') at.problems(`ports[${index}].name`, name, textProblems('dns1123Label', name!));
-  }
+interface SlicePort {
+  readonly name?: string | null;
+}
+
+const portName: Rule<SlicePort> = ({ name }, at) => {
+  if ((name ?? '') !== '') at.problems('name', name, textProblems('dns1123Label', name!));
 };
+
+/** Ports without a name are as alike as those with the same one. */
+const portNames = distinct<SlicePort>(
+  ({ name }) => `=${name ?? ''}`,
+  (_key, { name }, at) => at.duplicate('name', name ?? ''),
+);
+
+const zoneNames = distinct<{ readonly name?: string }>(
+  ({ name }) => name,
+  (name, _zone, at) => at.duplicate('name', name),
+);
 
 const TOPOLOGY_LABELS_MAX = 16;
 
@@ -90,12 +85,13 @@ const topologyLabels: Rule<Readonly<Record<string, string>>> = (map, at) => {
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
 
 const HOST = { hostname: { format: 'dns1123Label' }, nodeName: { format: 'dns1123Subdomain' } } as const;
-const HINTS = { forZones: { itemsMax: 8, unique: 'name' } } as const;
+const HINTS = { forZones: { itemsMax: 8 } } as const;
 
 export const endpointTypes: RuleTable = {
-  'core/v1.EndpointSubset': { rules: [subset] },
+  'core/v1.EndpointSubset': { rules: [subset, 'addresses', 'notReadyAddresses', 'ports'] },
   'core/v1.EndpointAddress': {
-    fields: { ip: { required: true, reason: 'invalid', format: 'nonSpecialIp' }, ...HOST },
+    fields: { ip: { required: true, reason: 'invalid', format: 'ip' }, ...HOST },
+    rules: ['ip', 'hostname', 'nodeName', reachable],
   },
   'core/v1.EndpointPort': {
     fields: {
@@ -104,6 +100,7 @@ export const endpointTypes: RuleTable = {
       protocol: { required: true, enum: true },
       appProtocol: { format: 'qualifiedName' },
     },
+    rules: [portIsNamed, 'name', 'port', 'protocol', 'appProtocol'],
   },
   'discovery.EndpointSlice': {
     fields: {
@@ -111,14 +108,20 @@ export const endpointTypes: RuleTable = {
       endpoints: { itemsMax: ENDPOINTS_MAX },
       ports: { itemsMax: PORTS_MAX },
     },
-    rules: [sliceAddresses, slicePorts],
   },
-  'discovery/v1.Endpoint': { fields: { ...HOST, deprecatedTopology: { rules: [topologyLabels] } } },
-  'discovery/v1beta1.Endpoint': { fields: { ...HOST, topology: { rules: [topologyLabels] } } },
+  'discovery/v1.Endpoint': {
+    fields: { ...HOST, deprecatedTopology: { rules: [topologyLabels] } },
+    rules: [addresses, 'nodeName', 'deprecatedTopology', 'hostname', 'hints'],
+  },
+  'discovery/v1beta1.Endpoint': {
+    fields: { ...HOST, topology: { rules: [topologyLabels] } },
+    rules: [addresses, 'nodeName', 'topology', 'hostname', 'hints'],
+  },
   'discovery.EndpointHints': { fields: HINTS },
-  'discovery.ForZone': { fields: { name: { format: 'labelValue' } } },
+  'discovery.ForZone': { fields: { name: { format: 'labelValue' } }, rules: [zoneNames, 'name'] },
   'discovery.EndpointPort': {
     fields: { protocol: { required: true, enum: true }, appProtocol: { format: 'qualifiedName' } },
+    rules: [portName, portNames, 'protocol', 'appProtocol'],
   },
 };
 

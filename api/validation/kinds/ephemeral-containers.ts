@@ -1,7 +1,65 @@
-// The rule of the ephemeralcontainers subresource: containers are added to a pod, and stay as they are.
+// Rules of ephemeral containers: what they may have, and that those that a pod has stay as they are.
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
-import type { ChangeRule, ChangeTable } from '../rule.ts';
+import { distinct } from '../repeats.ts';
+import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { AFTER_NAME, CONTAINER_FIELDS, type Container, trimmedImage } from './container.ts';
+import type { PodSpec } from './pod-spec.ts';
+
+interface EphemeralContainer extends Container {
+  readonly targetContainerName?: string;
+  readonly resources?: object;
+}
+
+/** In the order that the fields of containers have. */
+const NOT_IN_EPHEMERAL = [
+  'ports',
+  'resources',
+  'volumeDevices',
+  'livenessProbe',
+  'readinessProbe',
+  'startupProbe',
+  'lifecycle',
+  'securityContext',
+] as const;
+
+/** What ephemeral containers are named after. */
+const targets: Rule<EphemeralContainer> = ({ targetContainerName = '' }, at) => {
+  if (at.around.podSpec === undefined || targetContainerName === '') return;
+  const { containers, initContainers: init } = at.around.podSpec as PodSpec;
+  if ([...(containers ?? []), ...(init ?? [])].some(({ name }) => name === targetContainerName)) return;
+  at.notFound('targetContainerName', targetContainerName);
+};
+
+const ephemeralName: Rule<EphemeralContainer> = ({ name = '' }, at) => {
+  const { containers, initContainers: init } = (at.around.podSpec ?? {}) as PodSpec;
+  const isTaken = [...(containers ?? []), ...(init ?? [])].some((other) => other.name === name);
+  if (name !== '' && isTaken) at.duplicate('name', name);
+};
+
+const ephemeralNames = distinct<EphemeralContainer>(
+  ({ name }) => name,
+  (name, _one, at) => at.duplicate('name', name),
+);
+
+const onlyDebugging: Rule<EphemeralContainer> = (one, at) => {
+  // A container by itself is looked at again inside its pod.
+  if (at.around.podSpec === undefined) return;
+  for (const member of NOT_IN_EPHEMERAL) {
+    const value = one[member];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    if (member === 'resources' && Object.keys(value).length === 0) continue;
+    at.forbidden(member, 'cannot be set for an Ephemeral Container');
+  }
+};
+
+export const ephemeralContainerTypes: RuleTable = {
+  'core/v1.EphemeralContainer': {
+    around: 'container',
+    fields: { ...CONTAINER_FIELDS, imagePullPolicy: { enum: true } },
+    rules: [targets, 'name', ...AFTER_NAME, trimmedImage, ephemeralName, ephemeralNames, onlyDebugging],
+  },
+};
 
 interface Pod extends JsonObject {
   readonly spec?: { readonly ephemeralContainers?: readonly { readonly name?: string }[] };

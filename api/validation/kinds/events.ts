@@ -1,10 +1,9 @@
 // Rules of events, in the core group and in their own. Both are stored as the same objects.
-import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import { qualifiedNameProblems } from '../formats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 
 /** The fields that core and own group call differently. */
 interface FieldNames {
@@ -41,7 +40,7 @@ function checkReport(event: JsonObject, names: FieldNames, at: Report): void {
   // Whatever the form calls it, clients know the field by this name.
   const path = 'reportingController';
   if (controller === '') at.required(path);
-  else at.problems(path, controller, qualifiedNameProblems(controller));
+  at.problems(path, controller, qualifiedNameProblems(controller));
   for (const member of ['reportingInstance', 'action', 'reason']) {
     const text = (event[member] ?? '') as string;
     if (text === '') at.required(member);
@@ -66,18 +65,15 @@ const SERIES_COUNT_MIN = 2;
 const newForm: Rule<JsonObject> = (event, at) => {
   // What was written before the newer form keeps its old one.
   if (at.isUpdate) return;
-  if (!isSet(event.eventTime)) {
-    at.required('eventTime');
-    checkReport(event, OWN, at);
-  }
-  const { type = '' } = event as { type?: string };
-  if (type !== 'Normal' && type !== 'Warning') at.invalid('type', type, 'must be Normal or Warning');
   const series = event.series as { count?: number; lastObservedTime?: unknown } | undefined;
   if (series) {
     const { count = 0 } = series;
     if (count < SERIES_COUNT_MIN) at.invalid('series.count', count, 'should be at least 2');
     if (!isSet(series.lastObservedTime)) at.required('series.lastObservedTime');
   }
+  if (!isSet(event.eventTime)) at.required('eventTime');
+  const { type = '' } = event as { type?: string };
+  if (type !== 'Normal' && type !== 'Warning') at.invalid('type', type, 'must be Normal or Warning');
   for (const member of ['deprecatedFirstTimestamp', 'deprecatedLastTimestamp', 'deprecatedCount']) {
     const value = event[member];
     if (isSet(value) && value !== 0) at.invalid(member, value, 'needs to be unset');
@@ -86,12 +82,23 @@ const newForm: Rule<JsonObject> = (event, at) => {
   if (isSet(source?.component) || isSet(source?.host)) at.invalid('deprecatedSource', source, 'needs to be unset');
 };
 
-const onlySeries: ChangeRule<JsonObject> = (next, stored, at) => {
-  for (const member of new Set([...Object.keys(next), ...Object.keys(stored)])) {
-    if (member === 'metadata' || member === 'series' || member === 'kind' || member === 'apiVersion') continue;
-    if (!deepEqual(next[member], stored[member])) at.invalid(member, next[member] ?? null, 'field is immutable');
-  }
-};
+const ALL_BUT_SERIES = [
+  'regarding',
+  'reason',
+  'note',
+  'deprecatedSource',
+  'deprecatedFirstTimestamp',
+  'deprecatedLastTimestamp',
+  'deprecatedCount',
+  'type',
+  'eventTime',
+  'action',
+  'related',
+  'reportingController',
+  'reportingInstance',
+] as const;
+
+const FIXED = { immutable: true } as const;
 
 export const eventTypes: RuleTable = {
   'core/v1.Event': { rules: [eitherForm(CORE)] },
@@ -99,4 +106,6 @@ export const eventTypes: RuleTable = {
   'events/v1beta1.Event': { rules: [eitherForm(OWN)] },
 };
 
-export const eventUpdates: ChangeTable = { 'events/v1.Event': { rules: [onlySeries] } };
+export const eventUpdates: ChangeTable = {
+  'events/v1.Event': { fields: Object.fromEntries(ALL_BUT_SERIES.map((member) => [member, FIXED])) },
+};

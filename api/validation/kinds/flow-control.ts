@@ -39,10 +39,9 @@ function asMandatory(kind: string): Rule<JsonObject> {
   };
 }
 
-const exemptPrecedence: Rule<JsonObject> = (object, at) => {
-  const { matchingPrecedence = 0 } = (object.spec ?? {}) as { matchingPrecedence?: number };
-  if (matchingPrecedence === 1 && metadataOf(object).name !== EXEMPT) {
-    at.invalid('spec.matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1");
+const exemptPrecedence: Rule<{ matchingPrecedence?: number }> = ({ matchingPrecedence = 0 }, at) => {
+  if (matchingPrecedence === 1 && metadataOf(at.root).name !== EXEMPT) {
+    at.invalid('matchingPrecedence', 1, "only the schema named 'exempt' may have matchingPrecedence 1");
   }
 };
 
@@ -53,10 +52,13 @@ interface Subject {
   readonly serviceAccount?: { readonly name?: string; readonly namespace?: string };
 }
 
-const SUBJECT_MEMBERS: Readonly<Record<string, 'user' | 'group' | 'serviceAccount'>> = {
+type Member = 'user' | 'group' | 'serviceAccount';
+
+/** What a kind does not have is refused in this order. */
+const SUBJECT_MEMBERS: Readonly<Record<string, Member>> = {
+  ServiceAccount: 'serviceAccount',
   User: 'user',
   Group: 'group',
-  ServiceAccount: 'serviceAccount',
 };
 
 const ANY = '*';
@@ -65,10 +67,14 @@ const subject: Rule<Subject> = (value, at) => {
   const { kind = '' } = value;
   const wanted = Object.hasOwn(SUBJECT_MEMBERS, kind) ? SUBJECT_MEMBERS[kind] : undefined;
   if (wanted === undefined) return;
+  checkChosen(kind, wanted, value, at);
   for (const [other, member] of Object.entries(SUBJECT_MEMBERS)) {
     if (member !== wanted && value[member])
       at.forbidden(member, `${member} is forbidden when subject kind is not '${other}'`);
   }
+};
+
+function checkChosen(kind: string, wanted: Member, value: Subject, at: Report): void {
   const chosen = value[wanted];
   if (!chosen) {
     at.required(wanted, `${wanted} is required when subject kind is '${kind}'`);
@@ -81,7 +87,7 @@ const subject: Rule<Subject> = (value, at) => {
   const { namespace = '' } = value.serviceAccount ?? {};
   if (namespace === '') at.required('serviceAccount.namespace', 'must specify namespace for service account');
   else at.problems('serviceAccount.namespace', namespace, textProblems('dns1123Label', namespace));
-};
+}
 
 interface RulesWithSubjects {
   readonly resourceRules?: readonly object[];
@@ -155,14 +161,16 @@ function checkPath(path: string, where: string, at: Report): void {
   }
 }
 
-const levelType: Rule<JsonObject> = (object, at) => {
-  const { name = '' } = metadataOf(object);
-  const { type = '', limited } = (object.spec ?? {}) as { type?: string; limited?: object };
+const levelType: Rule<{ type?: string }> = ({ type = '' }, at) => {
+  const { name = '' } = metadataOf(at.root);
   if ((name === EXEMPT) !== (type === 'Exempt') && type !== '') {
-    at.invalid('spec.type', type, `type must be 'Exempt' if and only if name is '${EXEMPT}'`);
+    at.invalid('type', type, `type must be 'Exempt' if and only if name is '${EXEMPT}'`);
   }
-  if (type === 'Exempt' && limited) at.forbidden('spec.limited', 'must be nil if the type is not Limited');
-  if (type === 'Limited' && !limited) at.required('spec.limited', 'must not be empty when type is Limited');
+};
+
+const limits: Rule<{ type?: string; limited?: object }> = ({ type = '', limited }, at) => {
+  if (type === 'Exempt' && limited) at.forbidden('limited', 'must be nil if the type is not Limited');
+  if (type === 'Limited' && !limited) at.required('limited', 'must not be empty when type is Limited');
 };
 
 interface LimitResponse {
@@ -203,17 +211,20 @@ const hand: Rule<Queuing> = ({ queues = 0, handSize = 0 }, at) => {
 const distinctConditions = { unique: 'type' } as const;
 
 export const flowControlTypes: RuleTable = {
-  'flowcontrol.FlowSchema': { rules: [exemptPrecedence, asMandatory('FlowSchema')] },
-  'flowcontrol.FlowSchemaSpec': { fields: { matchingPrecedence: { min: 1, max: 10_000 } } },
+  'flowcontrol.FlowSchema': { rules: ['spec', asMandatory('FlowSchema')] },
+  'flowcontrol.FlowSchemaSpec': {
+    fields: { matchingPrecedence: { min: 1, max: 10_000 } },
+    rules: ['matchingPrecedence', exemptPrecedence, 'distinguisherMethod', 'priorityLevelConfiguration', 'rules'],
+  },
   'flowcontrol.PriorityLevelConfigurationReference': {
     fields: { name: { required: 'must reference a priority level', format: 'dns1123Subdomain' } },
   },
   'flowcontrol.FlowDistinguisherMethod': { fields: { type: { required: true, enum: true } } },
   'flowcontrol.PolicyRulesWithSubjects': {
     fields: { subjects: { required: 'subjects must contain at least one value' } },
-    rules: [someRule],
+    rules: ['subjects', someRule, 'resourceRules', 'nonResourceRules'],
   },
-  'flowcontrol.Subject': { fields: { kind: { required: true, enum: true } }, rules: [subject] },
+  'flowcontrol.Subject': { fields: { kind: { required: true, enum: true } }, rules: ['kind', subject] },
   'flowcontrol.ResourcePolicyRule': {
     fields: {
       verbs: { required: 'resource rules must supply at least one verb', rules: [verbs] },
@@ -230,12 +241,19 @@ export const flowControlTypes: RuleTable = {
   },
   'flowcontrol.FlowSchemaStatus': { fields: { conditions: distinctConditions } },
   'flowcontrol.FlowSchemaCondition': { fields: { type: { required: true } } },
-  'flowcontrol.PriorityLevelConfiguration': { rules: [levelType, asMandatory('PriorityLevelConfiguration')] },
-  'flowcontrol.PriorityLevelConfigurationSpec': { fields: { type: { required: true, enum: true } } },
+  'flowcontrol.PriorityLevelConfiguration': { rules: ['spec', asMandatory('PriorityLevelConfiguration')] },
+  'flowcontrol.PriorityLevelConfigurationSpec': {
+    fields: { type: { required: true, enum: true } },
+    rules: [levelType, 'type', limits, 'limited'],
+  },
   'flowcontrol.LimitedPriorityLevelConfiguration': {
     fields: { assuredConcurrencyShares: { min: 1 } },
+    rules: ['assuredConcurrencyShares', 'limitResponse'],
   },
-  'flowcontrol.LimitResponse': { fields: { type: { required: true, enum: true } }, rules: [limitResponse] },
+  'flowcontrol.LimitResponse': {
+    fields: { type: { required: true, enum: true } },
+    rules: ['type', limitResponse, 'queuing'],
+  },
   'flowcontrol.QueuingConfiguration': {
     fields: {
       queueLengthLimit: { min: 1 },

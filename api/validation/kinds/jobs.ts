@@ -5,7 +5,7 @@ import { metadataOf } from '../../object-meta.ts';
 import { scheduleProblem } from '../cron-schedule.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { embeddedMetadata, type LabelSelector, type Labels, selects } from './labels.ts';
+import { embeddedAnnotations, embeddedLabels, type LabelSelector, type Labels, selects } from './labels.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 interface JobSpec {
@@ -47,11 +47,14 @@ interface Job extends JsonObject {
 }
 
 /** A job is given a selector that nobody else's pods match, unless it brings its own. */
-const selector: Rule<Job> = (job, at) => {
+const generated: Rule<Job> = (job, at) => {
   const { spec = {} } = job;
+  if (spec.selector && spec.manualSelector !== true) checkGenerated(job, spec, spec.template?.metadata?.labels, at);
+};
+
+const selector: Rule<Job> = ({ spec = {} }, at) => {
   const of = spec.template?.metadata?.labels;
   if (!spec.selector) at.required('spec.selector');
-  else if (spec.manualSelector !== true) checkGenerated(job, spec, of, at);
   if (!spec.selector || !selects(spec.selector, of)) {
     at.invalid('spec.template.metadata.labels', of ?? null, '`selector` does not match template `labels`');
   }
@@ -92,10 +95,14 @@ interface JobTemplate {
   readonly spec?: JobSpec;
 }
 
-const jobTemplate: Rule<JobTemplate> = ({ metadata, spec }, at) => {
+const templateMetadata: Rule<JobTemplate> = ({ metadata }, at) => {
   at.enter('metadata');
-  embeddedMetadata(metadata, at);
+  embeddedLabels(metadata, at);
+  embeddedAnnotations(metadata, at);
   at.leave();
+};
+
+const jobTemplate: Rule<JobTemplate> = ({ spec }, at) => {
   if (spec?.selector) at.invalid('spec.selector', spec.selector, '`selector` will be auto-generated');
   if (spec?.manualSelector === true) at.notSupported('spec.manualSelector', true, ['nil', 'false']);
 };
@@ -103,7 +110,7 @@ const jobTemplate: Rule<JobTemplate> = ({ metadata, spec }, at) => {
 const COUNT = { min: 0 } as const;
 
 export const jobTypes: RuleTable = {
-  'batch/v1.Job': { rules: [selector] },
+  'batch/v1.Job': { rules: [generated, 'spec', selector] },
   'batch/v1.JobSpec': {
     fields: {
       parallelism: COUNT,
@@ -113,10 +120,10 @@ export const jobTypes: RuleTable = {
       ttlSecondsAfterFinished: COUNT,
       completionMode: { enum: 'listed' },
     },
-    rules: [indexed, comesToAnEnd],
+    rules: [indexed, 'template', comesToAnEnd, 'selector'],
   },
   'batch/v1.JobStatus': { fields: { active: COUNT, succeeded: COUNT, failed: COUNT } },
-  'batch.CronJob': { rules: [cronJobName] },
+  'batch.CronJob': { rules: ['spec', cronJobName] },
   'batch.CronJobSpec': {
     fields: {
       schedule: { required: true, rules: [schedule] },
@@ -125,8 +132,9 @@ export const jobTypes: RuleTable = {
       successfulJobsHistoryLimit: COUNT,
       failedJobsHistoryLimit: COUNT,
     },
+    rules: ['jobTemplate', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit'],
   },
-  'batch.JobTemplateSpec': { rules: [jobTemplate] },
+  'batch.JobTemplateSpec': { rules: [templateMetadata, 'spec', jobTemplate] },
 };
 
 const FIXED = { immutable: true } as const;

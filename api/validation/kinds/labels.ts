@@ -62,14 +62,19 @@ export function selects(selector: LabelSelector, of: Labels | undefined): boolea
   }
 }
 
-/** The labels and annotations of metadata inside a spec, reported below `metadata`. */
-export function embeddedMetadata(metadata: unknown, at: Report): void {
-  if (!isJsonObject(metadata)) return;
+/** The labels of metadata inside a spec, reported below `metadata`. */
+export function embeddedLabels(metadata: unknown, at: Report): void {
+  if (!isJsonObject(metadata) || !isJsonObject(metadata.labels)) return;
   at.enter('labels');
-  if (isJsonObject(metadata.labels)) labels(metadata.labels as Labels, at);
+  labels(metadata.labels as Labels, at);
   at.leave();
+}
+
+/** The annotations of metadata inside a spec, reported below `metadata`. */
+export function embeddedAnnotations(metadata: unknown, at: Report): void {
+  if (!isJsonObject(metadata) || !isJsonObject(metadata.annotations)) return;
   at.enter('annotations');
-  if (isJsonObject(metadata.annotations)) annotations(metadata.annotations as Labels, at);
+  annotations(metadata.annotations as Labels, at);
   at.leave();
 }
 

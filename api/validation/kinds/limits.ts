@@ -1,6 +1,7 @@
 // Rules of what limits a namespace: quotas and limit ranges.
 import { compareQuantities, nanoOf } from '../../../values/quantity.ts';
 import { qualifiedNameProblems } from '../formats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeTable, Rule, RuleTable } from '../rule.ts';
 import {
@@ -8,6 +9,7 @@ import {
   amountAllowed,
   checkLimitRangeName,
   isOvercommittable,
+  isStandardQuota,
   quotaAmounts,
 } from './resource-amounts.ts';
 
@@ -60,40 +62,53 @@ const OPPOSITES = [
   ['Terminating', 'NotTerminating'],
 ] as const;
 
-function checkScopes(scopes: readonly string[], hard: Amounts, path: string, at: Report): void {
-  const resources = Object.keys(hard);
-  // A scope may be named as often as a body has room for.
-  const refused = new Set(
-    [...new Set(scopes)].filter((scope) => !resources.every((resource) => allows(scope, resource))),
-  );
-  for (const scope of scopes) {
-    if (!isScope(scope, at)) {
-      at.invalid(path, scopes, 'unsupported scope');
-      continue;
-    }
-    if (refused.has(scope)) at.invalid(path, scopes, `unsupported scope applied to resource`);
-  }
+function checkOpposites(scopes: readonly string[], path: string, at: Report): void {
   for (const [one, other] of OPPOSITES) {
     if (scopes.includes(one) && scopes.includes(other)) at.invalid(path, scopes, 'conflicting scopes');
   }
 }
 
-const scopes: Rule<QuotaSpec> = ({ scopes: list = [], scopeSelector, hard = {} }, at) => {
-  if (list.length > 0) checkScopes(list, hard, 'scopes', at);
-  const expressions = scopeSelector?.matchExpressions ?? [];
-  if (expressions.length === 0) return;
-  for (const [index, requirement] of expressions.entries()) checkScopeRequirement(requirement, index, at);
-  const names = expressions.map(({ scopeName = '' }) => scopeName);
-  checkScopes(names, hard, 'scopeSelector.matchExpressions', at);
+/** For each scope that is named, the names of resources it is not for. A scope may be named often. */
+function refusals(hard: Amounts): (scope: string) => number {
+  const known = new Map<string, number>();
+  return (scope) => {
+    let count = known.get(scope);
+    if (count === undefined) {
+      count = Object.keys(hard).filter((resource) => isStandardQuota(resource) && !allows(scope, resource)).length;
+      known.set(scope, count);
+    }
+    return count;
+  };
+}
+
+const scopes: Rule<QuotaSpec> = ({ scopes: list = [], hard = {} }, at) => {
+  const refused = refusals(hard);
+  for (const scope of list) {
+    if (!isScope(scope, at)) at.invalid('scopes', list, 'unsupported scope');
+    else for (let i = refused(scope); i > 0; i--) at.invalid('scopes', list, 'unsupported scope applied to resource');
+  }
+  checkOpposites(list, 'scopes', at);
 };
 
-function checkScopeRequirement(
+const scopeSelector: Rule<QuotaSpec> = ({ scopeSelector: selector, hard = {} }, at) => {
+  const requirements = selector?.matchExpressions ?? [];
+  const path = 'scopeSelector.matchExpressions';
+  const refused = refusals(hard);
+  const names = requirements.map(({ scopeName = '' }) => scopeName);
+  for (const [index, requirement] of requirements.entries()) {
+    const { scopeName = '' } = requirement;
+    if (!isScope(scopeName, at)) at.invalid(`${path}[${index}].scopeName`, scopeName, 'unsupported scope');
+    else for (let i = refused(scopeName); i > 0; i--) at.invalid(path, names, 'unsupported scope applied to resource');
+    checkOperator(requirement, `${path}[${index}]`, at);
+  }
+  checkOpposites(names, path, at);
+};
+
+function checkOperator(
   { scopeName = '', operator = '', values = [] }: ScopeRequirement,
-  index: number,
+  path: string,
   at: Report,
 ): void {
-  const path = `scopeSelector.matchExpressions[${index}]`;
-  if (!isScope(scopeName, at)) at.invalid(`${path}.scopeName`, scopeName, 'unsupported scope');
   if (scopeName !== 'PriorityClass' && operator !== 'Exists') {
     at.invalid(
       `${path}.operator`,
@@ -123,31 +138,43 @@ interface LimitRangeItem {
   readonly maxLimitRequestRatio?: Amounts;
 }
 
-const AMOUNT_MEMBERS = ['max', 'min', 'default', 'defaultRequest', 'maxLimitRequestRatio'] as const;
 const LIMIT_TYPES: ReadonlySet<string> = new Set(['Pod', 'Container', 'PersistentVolumeClaim']);
+
+type Amount = 'max' | 'min' | 'default' | 'defaultRequest' | 'maxLimitRequestRatio';
+
+const knownType: Rule<LimitRangeItem> = ({ type = '' }, at) => {
+  if (type === '') return;
+  const problems = qualifiedNameProblems(type);
+  if (problems.length > 0) at.problems('type', type, problems);
+  else if (!type.includes('/') && !LIMIT_TYPES.has(type))
+    at.invalid('type', type, 'must be a standard limit type or fully qualified');
+};
+
+const limitTypeOnce = distinct<LimitRangeItem>(
+  ({ type }) => type,
+  (type, _item, at) => at.duplicate('type', type),
+);
 
 const limitRangeItem: Rule<LimitRangeItem> = (item, at) => {
   const { type = '' } = item;
-  if (!type.includes('/') && !LIMIT_TYPES.has(type) && type !== '') {
-    at.invalid('type', type, 'must be a standard limit type or fully qualified');
-  }
   const before = at.count;
-  const names = checkNames(item, at);
+  const names = new Set<string>();
+  checkNames(item, ['max', 'min'], names, at);
   if (type === 'Pod') {
     for (const member of ['default', 'defaultRequest'] as const) {
       if (Object.keys(item[member] ?? {}).length > 0) at.forbidden(member, "may not be specified when `type` is 'Pod'");
     }
-  }
+  } else checkNames(item, ['default', 'defaultRequest'], names, at);
   if (type === 'PersistentVolumeClaim' && item.min?.storage === undefined && item.max?.storage === undefined) {
     at.required('', 'either minimum or maximum storage value is required, but neither was provided');
   }
+  checkNames(item, ['maxLimitRequestRatio'], names, at);
   if (at.count > before) return;
-  for (const name of names) checkOrder(name, item, at);
+  for (const name of [...names].sort()) checkOrder(name, item, at);
 };
 
-function checkNames(item: LimitRangeItem, at: Report): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const member of AMOUNT_MEMBERS) {
+function checkNames(item: LimitRangeItem, members: readonly Amount[], names: Set<string>, at: Report): void {
+  for (const member of members) {
     at.enter(member);
     for (const name in item[member]) {
       checkLimitRangeName(name, at);
@@ -156,25 +183,28 @@ function checkNames(item: LimitRangeItem, at: Report): ReadonlySet<string> {
     }
     at.leave();
   }
-  return names;
 }
 
-/** Each amount with those that must not be less. */
+/** Each amount with those that must not be less, and which of the two is said to be wrong. */
 const ORDER = [
-  ['min', 'max'],
-  ['min', 'defaultRequest'],
-  ['min', 'default'],
-  ['defaultRequest', 'max'],
-  ['defaultRequest', 'default'],
-  ['default', 'max'],
+  ['min', 'max', 'min'],
+  ['min', 'defaultRequest', 'defaultRequest'],
+  ['defaultRequest', 'max', 'defaultRequest'],
+  ['defaultRequest', 'default', 'defaultRequest'],
+  ['min', 'default', 'default'],
+  ['default', 'max', 'default'],
 ] as const;
 
 function checkOrder(name: string, item: LimitRangeItem, at: Report): void {
-  for (const [low, high] of ORDER) {
+  for (const [low, high, wrong] of ORDER) {
     const lower = item[low]?.[name];
     const upper = item[high]?.[name];
     if (lower === undefined || upper === undefined || compareQuantities(lower, upper) <= 0) continue;
-    at.invalid(`${low}[${name}]`, lower, `${low} value ${lower} is greater than ${high} value ${upper}`);
+    at.invalid(
+      `${wrong}[${name}]`,
+      wrong === low ? lower : upper,
+      `${low} value ${lower} is greater than ${high} value ${upper}`,
+    );
   }
   checkRatio(name, item, at);
   const { default: limit, defaultRequest: request } = item;
@@ -210,15 +240,15 @@ function checkRatio(name: string, { maxLimitRequestRatio, min, max }: LimitRange
   }
 }
 
-const limitType: Rule<string> = (type, at) => at.problems('', type, qualifiedNameProblems(type));
-
 export const limitTypes: RuleTable = {
-  'core/v1.ResourceQuotaSpec': { fields: { hard: { rules: [quotaAmounts] } }, rules: [scopes] },
+  'core/v1.ResourceQuotaSpec': { fields: { hard: { rules: [quotaAmounts] } }, rules: ['hard', scopes, scopeSelector] },
   'core/v1.ResourceQuotaStatus': {
     fields: { hard: { rules: [quotaAmounts] }, used: { rules: [quotaAmounts] } },
   },
-  'core/v1.LimitRangeSpec': { fields: { limits: { unique: 'type' } } },
-  'core/v1.LimitRangeItem': { fields: { type: { required: true, rules: [limitType] } }, rules: [limitRangeItem] },
+  'core/v1.LimitRangeItem': {
+    fields: { type: { required: true } },
+    rules: ['type', knownType, limitTypeOnce, limitRangeItem],
+  },
 };
 
 export const limitUpdates: ChangeTable = {

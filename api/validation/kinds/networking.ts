@@ -188,16 +188,19 @@ const ipBlock: Rule<IpBlock> = ({ cidr = '', except = [] }, at) => {
 
 const INGRESS_FIELDS = { ingressClassName: { format: 'dns1123Subdomain' } } as const;
 const PATHS = { fields: { paths: { required: true } } } as const;
-const PATH = { fields: { pathType: { required: true, enum: true } }, rules: [path] } as const;
+const PATH = { fields: { pathType: { required: true, enum: true } }, rules: ['pathType', path, 'backend'] } as const;
 const HOSTS = { hosts: { format: 'hostPattern' } } as const;
 const SEGMENT = { required: true, format: 'pathSegment' } as const;
 
 /** The ingresses of the first version, in either group. */
 function olderIngress(version: string): RuleTable {
   return {
-    [`${version}.Ingress`]: { rules: [oneClass] },
-    [`${version}.IngressSpec`]: { fields: INGRESS_FIELDS, rules: [rulesOrBackend('backend')] },
-    [`${version}.IngressRule`]: { rules: [host] },
+    [`${version}.Ingress`]: { rules: ['spec', oneClass] },
+    [`${version}.IngressSpec`]: {
+      fields: INGRESS_FIELDS,
+      rules: [rulesOrBackend('backend'), 'backend', 'rules', 'tls', 'ingressClassName'],
+    },
+    [`${version}.IngressRule`]: { rules: [host, 'http'] },
     [`${version}.HTTPIngressRuleValue`]: PATHS,
     [`${version}.HTTPIngressPath`]: PATH,
     [`${version}.IngressBackend`]: { rules: [olderBackend] },
@@ -208,9 +211,12 @@ function olderIngress(version: string): RuleTable {
 export const networkingTypes: RuleTable = {
   ...olderIngress('networking/v1beta1'),
   ...olderIngress('extensions/v1beta1'),
-  'networking/v1.Ingress': { rules: [oneClass] },
-  'networking/v1.IngressSpec': { fields: INGRESS_FIELDS, rules: [rulesOrBackend('defaultBackend')] },
-  'networking/v1.IngressRule': { rules: [host] },
+  'networking/v1.Ingress': { rules: ['spec', oneClass] },
+  'networking/v1.IngressSpec': {
+    fields: INGRESS_FIELDS,
+    rules: [rulesOrBackend('defaultBackend'), 'defaultBackend', 'rules', 'tls', 'ingressClassName'],
+  },
+  'networking/v1.IngressRule': { rules: [host, 'http'] },
   'networking/v1.HTTPIngressRuleValue': PATHS,
   'networking/v1.HTTPIngressPath': PATH,
   'networking/v1.IngressBackend': { rules: [backend] },
@@ -222,7 +228,10 @@ export const networkingTypes: RuleTable = {
     fields: { apiGroup: { format: 'dns1123Subdomain' }, kind: SEGMENT, name: SEGMENT },
     rules: [parameterScope],
   },
-  'networking/v1.NetworkPolicySpec': { fields: { policyTypes: { enum: 'listed', itemsMax: 2 } } },
+  'networking/v1.NetworkPolicySpec': {
+    fields: { policyTypes: { enum: 'listed', itemsMax: 2 } },
+    rules: ['podSelector', 'ingress', 'egress', 'policyTypes'],
+  },
   'networking/v1.NetworkPolicyPort': {
     fields: { protocol: { enum: true }, port: { format: 'portNumberOrName' } },
     rules: [portRange],

@@ -3,8 +3,8 @@ import { parseIpRange } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { qualifiedNameProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { distinct, eachRepeated } from '../repeats.ts';
+import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { type Amounts, amountAllowed } from './resource-amounts.ts';
 
 interface Taint {
@@ -12,33 +12,30 @@ interface Taint {
   readonly effect?: string;
 }
 
-const taints: Rule<readonly Taint[]> = (list, at) =>
-  eachRepeated(
-    list,
-    ({ key, effect }) => `${key}:${effect}`,
-    (_key, index, report) => report.duplicate(`[${index}]`, list[index]),
-    at,
-  );
+const taints = distinct<Taint>(
+  ({ key, effect }) => `${key}:${effect}`,
+  (_key, taint, at) => at.duplicate('', taint),
+);
 
 interface NodeSpec {
   readonly podCIDR?: string;
   readonly podCIDRs?: readonly string[];
 }
 
+/** The ranges of a new node. Of a stored one they are fixed. */
 const podCidrs: Rule<NodeSpec> = ({ podCIDR = '', podCIDRs = [] }, at) => {
-  if (podCIDRs.length === 0) return;
+  if (at.isUpdate || podCIDRs.length === 0) return;
   const ranges = podCIDRs.slice(0, 3).map(parseIpRange);
   for (const [index, range] of ranges.entries()) {
     if (range === undefined) at.invalid(`podCIDRs[${index}]`, podCIDRs[index], 'must be a valid CIDR value');
   }
   if (podCIDR !== podCIDRs[0]) at.invalid('podCIDRs[0]', podCIDRs[0], 'must match `podCIDR`');
-  if (podCIDRs.length > 2) at.invalid('podCIDRs', podCIDRs, 'must contain no more than two values');
-  if (podCIDRs.length === 2) {
-    if (podCIDRs[0] === podCIDRs[1]) at.duplicate('podCIDRs[1]', podCIDRs[1]);
-    else if (ranges[0] !== undefined && ranges[0].family === ranges[1]?.family) {
-      at.invalid('podCIDRs', podCIDRs, 'must be no more than one range of each IP family');
-    }
+  if (podCIDRs.length < 2) return;
+  if (podCIDRs.length > 2 || ranges[0]?.family === ranges[1]?.family) {
+    at.invalid('podCIDRs', podCIDRs, 'may specify no more than one CIDR for each IP family');
   }
+  const repeat = (text: string | number, index: number): void => at.duplicate(`podCIDRs[${index}]`, text);
+  eachRepeated(podCIDRs, (text) => text, repeat, undefined);
 };
 
 interface ConfigMapSource {
@@ -55,11 +52,11 @@ const configSource: Rule<{ readonly configMap?: ConfigMapSource }> = ({ configMa
     return;
   }
   const keyMember = `${at.dialect.nodeAgent}ConfigKey`;
-  for (const member of ['namespace', 'name', keyMember]) {
-    if ((configMap[member] ?? '') === '') at.required(`configMap.${member}`);
-  }
   for (const member of ['uid', 'resourceVersion'] as const) {
     if ((configMap[member] ?? '') !== '') at.forbidden(`configMap.${member}`, `${member} must not be set in spec`);
+  }
+  for (const member of ['namespace', 'name', keyMember]) {
+    if ((configMap[member] ?? '') === '') at.required(`configMap.${member}`, `${member} must be set`);
   }
 };
 
@@ -75,9 +72,10 @@ const offeredAmounts: Rule<Amounts> = (amounts, at) => {
   }
 };
 
-/** A node brings its status along when it is created. */
-const offers: Rule<JsonObject> = ({ status }, at) => {
-  const { capacity = {}, allocatable = {} } = (status ?? {}) as NodeStatus;
+/** A node brings its status along when it is created. Reported from its spec. */
+const offers: Rule<NodeSpec> = (_spec, at) => {
+  const { capacity = {}, allocatable = {} } = (at.root.status ?? {}) as NodeStatus;
+  const spec = at.step();
   at.enter('status');
   at.enter('capacity');
   offeredAmounts(capacity, at);
@@ -86,6 +84,7 @@ const offers: Rule<JsonObject> = ({ status }, at) => {
   offeredAmounts(allocatable, at);
   at.leave();
   at.leave();
+  at.enter(spec);
 };
 
 const fixedOnceSet =
@@ -104,14 +103,14 @@ const addresses: Rule<readonly JsonObject[]> = (list, at) =>
   );
 
 export const nodeTypes: RuleTable = {
-  'core/v1.Node': { rules: [offers] },
-  'core/v1.NodeSpec': { fields: { taints: { rules: [taints] } }, rules: [podCidrs] },
+  'core/v1.NodeSpec': { rules: ['configSource', 'taints', offers, podCidrs] },
   'core/v1.Taint': {
     fields: {
       key: { required: true, reason: 'invalid', format: 'qualifiedName' },
       value: { format: 'labelValue' },
       effect: { required: true, enum: true },
     },
+    rules: ['key', 'value', 'effect', taints],
   },
   'core/v1.NodeConfigSource': { rules: [configSource] },
   'core/v1.NodeStatus': {
@@ -130,4 +129,9 @@ const fixedNode = {
   'spec.externalID': { immutable: true, reason: 'forbidden' },
 } as const;
 
-export const nodeUpdates: ChangeTable = { 'core/v1.Node': { fields: fixedNode } };
+export const nodeUpdates: ChangeTable = {
+  'core/v1.Node': {
+    fields: fixedNode,
+    rules: ['spec.podCIDRs', 'spec.providerID', CREATE_RULES, 'spec.externalID'],
+  },
+};

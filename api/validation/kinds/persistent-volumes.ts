@@ -6,7 +6,6 @@ import type { JsonObject } from '../../json-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
 import { type Amounts, nonNegativeAmounts } from './resource-amounts.ts';
-import { onlySource } from './volume-sources.ts';
 
 /** Members of a persistent volume's spec that are no volume source. */
 const NOT_A_SOURCE: ReadonlySet<string> = new Set([
@@ -28,18 +27,43 @@ interface VolumeSpec extends JsonObject {
   readonly nodeAffinity?: object;
 }
 
-const volumeSource: Rule<VolumeSpec> = (spec, at) => onlySource(spec, NOT_A_SOURCE, at);
+/** In the order in which they are looked at. What only a local volume needs is asked for where it has its turn. */
+const SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+] as const;
 
 const STORAGE = 'storage';
 
 const capacity: Rule<VolumeSpec> = ({ capacity: amounts = {} }, at) => {
   const names = Object.keys(amounts);
-  if (names.length === 0) {
-    at.required('capacity');
-    return;
-  }
+  if (names.length === 0) at.required('capacity');
   if (!Object.hasOwn(amounts, STORAGE) || names.length > 1) at.notSupported('capacity', amounts, [STORAGE]);
-  for (const name of names) checkPositive(amounts[name]!, `capacity[${name}]`, at);
+  for (const name of names) {
+    if (nanoOf(amounts[name]!) < 0n)
+      at.invalid(`capacity[${name}]`, amounts[name], 'must be a valid resource quantity');
+    checkPositive(amounts[name]!, `capacity[${name}]`, at);
+  }
 };
 
 function checkPositive(amount: string, path: string, at: Report): void {
@@ -57,7 +81,6 @@ const localNeedsNode: Rule<VolumeSpec> = ({ local, nodeAffinity }, at) => {
   if (local && !nodeAffinity) at.required('nodeAffinity', 'Local volume requires node affinity');
 };
 
-const ACCESS_MODES = { required: 'at least 1 access mode is required', enum: true } as const;
 const CLASS_NAME = { format: 'dns1123Subdomain' } as const;
 
 /** What a source that is already in use may still gain. */
@@ -93,6 +116,10 @@ const storageRequest: Rule<ClaimSpec> = ({ resources }, at) => {
   const amount = resources?.requests?.[STORAGE];
   if (amount === undefined) at.required(`resources[${STORAGE}]`);
   else checkPositive(amount, `resources[${STORAGE}]`, at);
+};
+
+const someMode: Rule<{ readonly accessModes?: readonly string[] }> = ({ accessModes = [] }, at) => {
+  if (accessModes.length === 0) at.required('accessModes', 'at least 1 access mode is required');
 };
 
 const dataSource: Rule<ClaimSpec> = ({ dataSource: source }, at) => {
@@ -146,22 +173,32 @@ function withoutRequest(spec: JsonObject): JsonObject {
 export const persistentVolumeTypes: RuleTable = {
   'core/v1.PersistentVolumeSpec': {
     fields: {
-      accessModes: ACCESS_MODES,
+      accessModes: { required: true, enum: true },
       persistentVolumeReclaimPolicy: { enum: true },
       storageClassName: CLASS_NAME,
       volumeMode: { enum: true },
     },
-    rules: [capacity, volumeSource, recycling, localNeedsNode],
+    rules: [
+      'accessModes',
+      capacity,
+      'persistentVolumeReclaimPolicy',
+      'nodeAffinity',
+      { choice: SOURCES, more: 'may not specify more than 1 volume type', none: 'must specify a volume type' },
+      localNeedsNode,
+      recycling,
+      'storageClassName',
+      'volumeMode',
+    ],
   },
   'core/v1.VolumeNodeAffinity': { fields: { required: { required: 'must specify required node constraints' } } },
   'core/v1.PersistentVolumeClaimSpec': {
     fields: {
-      accessModes: ACCESS_MODES,
+      accessModes: { enum: true },
       storageClassName: CLASS_NAME,
       volumeMode: { enum: true },
       resources: { opaque: true },
     },
-    rules: [storageRequest, dataSource],
+    rules: [someMode, 'selector', 'accessModes', storageRequest, 'storageClassName', 'volumeMode', dataSource],
   },
   'core/v1.PersistentVolumeClaimStatus': { fields: { capacity: { rules: [nonNegativeAmounts] } } },
 };
@@ -171,7 +208,10 @@ const FIXED = { immutable: true } as const;
 export const persistentVolumeUpdates: ChangeTable = {
   'core/v1.PersistentVolume': {
     fields: { 'spec.volumeMode': FIXED, 'spec.nodeAffinity': { rules: [affinityChange] } },
-    rules: [sourceChange],
+    rules: [sourceChange, 'spec.volumeMode', 'spec.nodeAffinity'],
   },
-  'core/v1.PersistentVolumeClaim': { fields: { 'spec.volumeMode': FIXED }, rules: [claimChange] },
+  'core/v1.PersistentVolumeClaim': {
+    fields: { 'spec.volumeMode': FIXED },
+    rules: [claimChange, 'spec.volumeMode'],
+  },
 };

@@ -11,12 +11,9 @@ interface Requirement {
   readonly values?: readonly string[];
 }
 
-const OPERATORS = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'];
-
 const expressions: Rule<readonly Requirement[]> = (list, at) => {
   for (const [index, { key = '', operator = '', values = [] }] of list.entries()) {
     const path = `[${index}]`;
-    at.problems(`${path}.key`, key, qualifiedNameProblems(key));
     if (operator === 'In' || operator === 'NotIn') {
       if (values.length === 0) at.required(`${path}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
     } else if (operator === 'Exists' || operator === 'DoesNotExist') {
@@ -26,7 +23,8 @@ const expressions: Rule<readonly Requirement[]> = (list, at) => {
     } else if (operator === 'Gt' || operator === 'Lt') {
       if (values.length !== 1)
         at.required(`${path}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    } else at.invalid(`${path}.operator`, operator, `must be one of ${OPERATORS.join(', ')}`);
+    } else at.invalid(`${path}.operator`, operator, 'not a valid selector operator');
+    at.problems(`${path}.key`, key, qualifiedNameProblems(key));
   }
 };
 
@@ -36,12 +34,15 @@ const nodeFields: Rule<readonly Requirement[]> = (list, at) => {
   for (const [index, { key = '', operator = '', values = [] }] of list.entries()) {
     const path = `[${index}]`;
     if (operator !== 'In' && operator !== 'NotIn') {
-      at.invalid(`${path}.operator`, operator, 'must be In or NotIn');
+      at.invalid(`${path}.operator`, operator, 'not a valid selector operator');
     } else if (values.length !== 1) {
-      at.required(`${path}.values`, 'must be only one value when `operator` is In or NotIn for node field selector');
+      at.required(
+        `${path}.values`,
+        "must be only one value when `operator` is 'In' or 'NotIn' for node field selector",
+      );
     }
     if (key !== NODE_NAME) {
-      at.invalid(`${path}.key`, key, `must be ${NODE_NAME}`);
+      at.invalid(`${path}.key`, key, 'not a valid field selector key');
       continue;
     }
     for (const [value, name] of values.entries()) {
@@ -50,7 +51,7 @@ const nodeFields: Rule<readonly Requirement[]> = (list, at) => {
   }
 };
 
-interface Toleration {
+export interface Toleration {
   readonly key?: string;
   readonly operator?: string;
   readonly value?: string;
@@ -58,8 +59,15 @@ interface Toleration {
   readonly tolerationSeconds?: number | null;
 }
 
-const toleration: Rule<Toleration> = ({ key = '', operator = '', value = '', effect = '', tolerationSeconds }, at) => {
-  if (key === '' && operator !== 'Exists') {
+const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
+
+/** What a pod tolerates; also asked of one that an update adds. */
+export const toleration: Rule<Toleration> = (
+  { key = '', operator = '', value = '', effect = '', tolerationSeconds },
+  at,
+) => {
+  if (key !== '') at.problems('key', key, qualifiedNameProblems(key));
+  else if (operator !== 'Exists') {
     at.invalid(
       'operator',
       operator,
@@ -70,10 +78,13 @@ const toleration: Rule<Toleration> = ({ key = '', operator = '', value = '', eff
   if (isTimed && effect !== 'NoExecute') {
     at.invalid('effect', effect, "effect must be 'NoExecute' when `tolerationSeconds` is set");
   }
-  if (operator === '' || operator === 'Equal') at.problems('operator', value, textProblems('labelValue', value));
-  else if (operator === 'Exists') {
-    if (value !== '') at.invalid('operator', operator, "value must be empty when `operator` is 'Exists'");
+  if (operator === '' || operator === 'Equal') {
+    const problems = textProblems('labelValue', value);
+    if (problems.length > 0) at.invalid('operator', value, problems.join(';'));
+  } else if (operator === 'Exists') {
+    if (value !== '') at.invalid('operator', value, "value must be empty when `operator` is 'Exists'");
   } else at.notSupported('operator', operator, ['Equal', 'Exists']);
+  if (effect !== '' && !EFFECTS.includes(effect)) at.notSupported('effect', effect, EFFECTS);
 };
 
 /** The tolerations of a runtime class: no two are the same but for their time. */
@@ -90,16 +101,17 @@ interface SpreadConstraint {
   readonly whenUnsatisfiable?: string;
 }
 
-const spreadConstraints: Rule<readonly SpreadConstraint[]> = (list, at) =>
-  eachRepeated(
-    list,
-    ({ topologyKey, whenUnsatisfiable }) => `${topologyKey}, ${whenUnsatisfiable}`,
-    (key, index, report) => report.duplicate(`[${index}].{topologyKey, whenUnsatisfiable}`, `{${key}}`),
-    at,
-  );
+/** Said of each that stands again further on. */
+const spreadConstraints: Rule<SpreadConstraint> = (constraint, at) => {
+  const { list, index } = at;
+  const last = at.metIn(list, spreadConstraints);
+  if (last.size === 0) for (const [i, one] of list.entries()) last.set(spreadKey(one as SpreadConstraint), i);
+  const key = spreadKey(constraint);
+  if ((last.get(key) as number) > index) at.duplicate('{topologyKey, whenUnsatisfiable}', key);
+};
 
-/** For the field `topologySpreadConstraints` of a pod spec. */
-export const spreadList = { rules: [spreadConstraints] } as const;
+const spreadKey = ({ topologyKey = '', whenUnsatisfiable = '' }: SpreadConstraint): string =>
+  `{${topologyKey}, ${whenUnsatisfiable}}`;
 
 const topologyTerms: Rule<readonly { readonly matchLabelExpressions?: readonly object[] }[]> = (terms, at) =>
   eachRepeated(
@@ -125,14 +137,12 @@ export const placementTypes: RuleTable = {
   'core/v1.WeightedPodAffinityTerm': { fields: { weight: WEIGHT } },
   'core/v1.PodAffinityTerm': {
     fields: {
-      topologyKey: { required: 'can not be empty', format: 'qualifiedName' },
       namespaces: { format: 'dns1123Label' },
+      topologyKey: { required: 'can not be empty', format: 'qualifiedName', emptyToo: true },
     },
+    rules: ['labelSelector', 'namespaceSelector', 'namespaces', 'topologyKey'],
   },
-  'core/v1.Toleration': {
-    fields: { key: { format: 'qualifiedName' }, effect: { enum: true } },
-    rules: [toleration],
-  },
+  'core/v1.Toleration': { rules: [toleration] },
   'core/v1.TopologySpreadConstraint': {
     fields: {
       maxSkew: { min: 1 },
@@ -140,10 +150,11 @@ export const placementTypes: RuleTable = {
       whenUnsatisfiable: { required: true, enum: true },
       labelSelector: { opaque: true },
     },
+    rules: [spreadConstraints],
   },
   'core/v1.TopologySelectorTerm': { fields: { matchLabelExpressions: { unique: 'key' } } },
   'core/v1.TopologySelectorLabelRequirement': {
-    fields: { key: { required: true, format: 'qualifiedName' }, values: { required: true, unique: true } },
+    fields: { values: { required: true, unique: true }, key: { required: true, format: 'qualifiedName' } },
   },
   'node.Scheduling': {
     fields: { nodeSelector: { rules: [labels] }, tolerations: { rules: [distinctTolerations] } },

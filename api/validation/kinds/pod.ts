@@ -15,9 +15,10 @@ import {
 import { climbingPathProblems } from '../field-formats.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { embeddedMetadata, type Labels } from './labels.ts';
+import { trimmedImage } from './container.ts';
+import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
+import { type Toleration, toleration } from './placement.ts';
 import type { PodSpec } from './pod-spec.ts';
-import { checkEphemeralNames } from './volumes.ts';
 
 interface Pod extends JsonObject {
   readonly spec?: PodSpec;
@@ -29,25 +30,15 @@ const noEphemeral: Rule<Pod> = ({ spec }, at) => {
   }
 };
 
-/** Only a pod itself is held to this: templates may leave the image to others. */
 const plainImages: Rule<Pod> = ({ spec }, at) => {
   for (const list of ['containers', 'initContainers'] as const) {
     const containers = spec?.[list];
     for (let i = 0; i < (containers?.length ?? 0); i++) {
-      const { image = '' } = containers![i]!;
-      if (image !== image.trim()) {
-        at.invalid(`spec.${list}[${i}].image`, image, 'must not have leading or trailing whitespace');
-      }
+      at.enter(`spec.${list}[${i}]`);
+      trimmedImage(containers![i]!, at);
+      at.leave();
     }
   }
-};
-
-const ephemeralNames: Rule<Pod> = (pod, at) => {
-  const volumes = pod.spec?.volumes;
-  if (volumes === undefined) return;
-  at.enter('spec');
-  checkEphemeralNames(volumes, metadataOf(pod).name ?? '', at);
-  at.leave();
 };
 
 const podAnnotations: Rule<Pod> = (pod, at) => {
@@ -63,24 +54,21 @@ const podAnnotations: Rule<Pod> = (pod, at) => {
 /** Annotations that older clients set instead of fields. Reported below the annotations. */
 function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at: Report): void {
   const { labelDomain } = at.dialect;
-  for (const key in annotations) {
-    // Nearly every annotation is of somebody else.
-    if (!key.includes(labelDomain)) continue;
-    const value = annotations[key]!;
-    const slash = key.indexOf('/');
-    const prefix = key.slice(0, slash);
-    const name = key.slice(slash + 1);
-    if (key === `${labelDomain}/config.mirror`) {
-      if ((spec?.nodeName ?? '') === '')
-        at.invalid(`[${key}]`, value, 'must set spec.nodeName if the mirror annotation is set');
-    } else if (prefix === `container.apparmor.security.beta.${labelDomain}`) {
-      checkAppArmor(key, name, value, spec, at);
-    } else if (
-      key === `seccomp.security.alpha.${labelDomain}/pod` ||
-      prefix === `container.seccomp.security.alpha.${labelDomain}`
-    ) {
-      checkSeccomp(key, value, at);
-    }
+  // Nearly every annotation is of somebody else.
+  let isOurs = false;
+  for (const key in annotations) isOurs ||= key.includes(labelDomain);
+  if (!isOurs) return;
+  const ours = Object.keys(annotations);
+  const mirror = `${labelDomain}/config.mirror`;
+  if (annotations[mirror] !== undefined && (spec?.nodeName ?? '') === '')
+    at.invalid(`[${mirror}]`, annotations[mirror], 'must set spec.nodeName if mirror pod annotation is set');
+  const pod = podSeccompKey(at.dialect);
+  if (annotations[pod] !== undefined) checkSeccomp(pod, annotations[pod], at);
+  const seccomp = containerSeccompPrefix(at.dialect);
+  for (const key of ours) if (key.startsWith(seccomp)) checkSeccomp(key, annotations[key]!, at);
+  const appArmor = `container.apparmor.security.beta.${labelDomain}/`;
+  for (const key of ours) {
+    if (key.startsWith(appArmor)) checkAppArmor(key, key.slice(appArmor.length), annotations[key]!, spec, at);
   }
 }
 
@@ -139,13 +127,17 @@ interface PodTemplateSpec {
 
 const template: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
   at.enter('metadata');
-  embeddedMetadata(metadata, at);
+  embeddedLabels(metadata, at);
+  embeddedAnnotations(metadata, at);
   if (metadata?.annotations !== undefined) {
     at.enter('annotations');
     checkPodAnnotations(metadata.annotations, spec, at);
     at.leave();
   }
   at.leave();
+};
+
+const afterTemplate: Rule<PodTemplateSpec> = ({ metadata, spec }, at) => {
   checkSeccompInStep(metadata?.annotations, spec, at);
   if ((spec?.ephemeralContainers?.length ?? 0) > 0) {
     at.forbidden('spec.ephemeralContainers', 'ephemeral containers not allowed in pod template');
@@ -162,40 +154,48 @@ const specChange: ChangeRule<Pod> = (pod, stored, at) => {
   const before = stored.spec ?? {};
   if (next === before || deepEqual(next, before)) return;
   at.enter('spec');
-  if (sameContainerCounts(next, before, at)) {
-    checkDeadline(next, before, at);
+  if (checkContainers(next, before, at) && checkDeadline(next, before, at)) {
     checkTolerations(next, before, at);
-    checkImages(next, at);
     if (!deepEqual(fixedPart(next, before), fixedPart(before, before))) at.forbidden('', CHANGEABLE);
   }
   at.leave();
 };
 
-function sameContainerCounts(next: PodSpec, before: PodSpec, at: Report): boolean {
-  let same = true;
+/** None comes and none goes, and the new images are some. False where that ends the check. */
+function checkContainers(next: PodSpec, before: PodSpec, at: Report): boolean {
   for (const list of ['containers', 'initContainers'] as const) {
-    if ((next[list]?.length ?? 0) === (before[list]?.length ?? 0)) continue;
-    at.forbidden(list, 'pod updates may not add or remove containers');
-    same = false;
+    if ((next[list]?.length ?? 0) !== (before[list]?.length ?? 0)) {
+      at.forbidden(list, 'pod updates may not add or remove containers');
+      return false;
+    }
+    for (const [index, container] of (next[list] ?? []).entries()) {
+      at.enter(`${list}[${index}]`);
+      if ((container.image ?? '') === '') at.required('image');
+      trimmedImage(container, at);
+      at.leave();
+    }
   }
-  return same;
+  return true;
 }
 
 const DEADLINE_MAX = 2_147_483_647;
 
-function checkDeadline(next: PodSpec, before: PodSpec, at: Report): void {
+/** False where it ends the check. */
+function checkDeadline(next: PodSpec, before: PodSpec, at: Report): boolean {
   const path = 'activeDeadlineSeconds';
   const seconds = next.activeDeadlineSeconds ?? undefined;
   const secondsBefore = before.activeDeadlineSeconds ?? undefined;
   if (seconds === undefined) {
     if (secondsBefore !== undefined) at.invalid(path, null, 'must not update from a positive integer to nil value');
-    return;
+    return true;
   }
   if (seconds < 0 || seconds > DEADLINE_MAX) {
     at.invalid(path, seconds, `must be between 0 and ${DEADLINE_MAX}, inclusive`);
-  } else if (secondsBefore !== undefined && seconds > secondsBefore) {
-    at.invalid(path, seconds, `must be less than or equal to previous value`);
+    return false;
   }
+  if (secondsBefore === undefined || seconds <= secondsBefore) return true;
+  at.invalid(path, seconds, `must be less than or equal to previous value`);
+  return false;
 }
 
 function withoutSeconds(toleration: JsonObject): JsonObject {
@@ -204,24 +204,19 @@ function withoutSeconds(toleration: JsonObject): JsonObject {
 }
 
 function checkTolerations(next: PodSpec, before: PodSpec, at: Report): void {
-  const { tolerations: now = [] } = next as { tolerations?: readonly JsonObject[] };
+  const { tolerations: now = [] } = next as { tolerations?: readonly (JsonObject & Toleration)[] };
   const { tolerations: then = [] } = before as { tolerations?: readonly JsonObject[] };
   if (deepEqual(now, then)) return;
   // Ten thousands of them would be compared with each other: no pod has so many.
   const kept = new Set(now.map((one) => JSON.stringify(withoutSeconds(one))));
   if (!then.every((one) => kept.has(JSON.stringify(withoutSeconds(one))))) {
     at.forbidden('tolerations', 'existing toleration can not be modified except its tolerationSeconds');
+    return;
   }
-}
-
-function checkImages(next: PodSpec, at: Report): void {
-  for (const list of ['containers', 'initContainers'] as const) {
-    for (const [index, { image = '' }] of (next[list] ?? []).entries()) {
-      if (image === '') at.required(`${list}[${index}].image`);
-      else if (image !== image.trim()) {
-        at.invalid(`${list}[${index}].image`, image, 'must not have leading or trailing whitespace');
-      }
-    }
+  for (const [index, one] of now.entries()) {
+    at.enter(`tolerations[${index}]`);
+    toleration(one, at);
+    at.leave();
   }
 }
 
@@ -253,17 +248,23 @@ const fixedAnnotations: ChangeRule<Pod> = (pod, stored, at) => {
   const next = metadataOf(pod).annotations ?? {};
   const before = metadataOf(stored).annotations ?? {};
   if (next === before) return;
-  const { labelDomain } = at.dialect;
-  for (const key of new Set([...Object.keys(next), ...Object.keys(before)])) {
-    if (!key.includes(labelDomain) || next[key] === before[key]) continue;
-    const path = `metadata.annotations[${key}]`;
-    if (key.startsWith(`container.apparmor.security.beta.${labelDomain}/`)) {
-      at.forbidden(path, 'may not remove or update AppArmor annotations');
-    } else if (key === `${labelDomain}/config.mirror`) {
-      at.forbidden(path, 'may not add, remove or update mirror pod annotation');
-    }
-  }
+  at.enter('metadata');
+  at.enter('annotations');
+  for (const key in before) if (next[key] !== before[key]) refuseChange(key, 'remove or update', at);
+  for (const key in next) if (before[key] === undefined) refuseChange(key, 'add', at);
+  checkPodAnnotations(next, pod.spec, at);
+  at.leave();
+  at.leave();
 };
+
+function refuseChange(key: string, what: string, at: Report): void {
+  const { labelDomain } = at.dialect;
+  if (key.startsWith(`container.apparmor.security.beta.${labelDomain}/`)) {
+    at.forbidden(`[${key}]`, `may not ${what} AppArmor annotations`);
+  } else if (key === `${labelDomain}/config.mirror`) {
+    at.forbidden(`[${key}]`, `may not ${what} mirror pod annotation`);
+  }
+}
 
 interface ContainerStatus {
   readonly name?: string;
@@ -305,10 +306,11 @@ const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
 };
 
 export const podTypes: RuleTable = {
-  'core/v1.Pod': { rules: [plainImages, noEphemeral, ephemeralNames, podAnnotations, podSeccomp] },
-  'core/v1.PodTemplateSpec': { rules: [template] },
+  'core/v1.Pod': { rules: [podAnnotations, 'spec', plainImages, noEphemeral, podSeccomp] },
+  'core/v1.PodTemplateSpec': { rules: [template, 'spec', afterTemplate] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },
+    rules: ['conditions', 'nominatedNodeName', 'podIPs'],
   },
   'core/v1.PodCondition': { fields: { type: { format: 'qualifiedName' } } },
   'core/v1.Binding': { rules: [binding] },

@@ -1,7 +1,7 @@
 // Rules of disruption budgets and pod security policies.
 import { SYSCTL_LENGTH_MAX, sysctlProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import { atMostAll } from './workloads.ts';
@@ -21,11 +21,14 @@ const oneBound: Rule<BudgetSpec> = ({ minAvailable, maxUnavailable }, at) => {
   }
 };
 
-const conditions: Rule<readonly { readonly lastTransitionTime?: string | null }[]> = (list, at) => {
-  for (const [index, { lastTransitionTime }] of list.entries()) {
-    if (!isSet(lastTransitionTime)) at.required(`[${index}].lastTransitionTime`, 'must be set');
-  }
+const transition: Rule<{ readonly lastTransitionTime?: string | null }> = ({ lastTransitionTime }, at) => {
+  if (!isSet(lastTransitionTime)) at.required('lastTransitionTime', 'must be set');
 };
+
+const conditionTypes = distinct<{ readonly type?: string }>(
+  ({ type }) => type,
+  (type, _condition, at) => at.duplicate('type', type),
+);
 
 const BOUND = { format: 'intOrPercent', rules: [atMostAll] } as const;
 const COUNT = { min: 0 } as const;
@@ -184,17 +187,16 @@ const GROUPS = { fields: { rule: { required: true, enum: true } }, rules: [idRan
 export const policyTypes: RuleTable = {
   'policy.PodDisruptionBudgetSpec': {
     fields: { minAvailable: BOUND, maxUnavailable: BOUND },
-    rules: [oneBound],
+    rules: [oneBound, 'minAvailable', 'maxUnavailable', 'selector'],
   },
-  'policy.PodDisruptionBudgetStatus': { fields: { conditions: { unique: 'type', rules: [conditions] } } },
   'policy/v1.PodDisruptionBudgetStatus': {
     fields: {
       disruptionsAllowed: COUNT,
       currentHealthy: COUNT,
       desiredHealthy: COUNT,
       expectedPods: COUNT,
-      conditions: { unique: 'type', rules: [conditions] },
     },
+    rules: ['conditions', 'disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
   },
   'meta/v1.Condition': {
     fields: {
@@ -204,6 +206,7 @@ export const policyTypes: RuleTable = {
       reason: { required: true, format: 'conditionReason' },
       message: { bytesMax: 32_768 },
     },
+    rules: [conditionTypes, 'type', 'status', 'observedGeneration', transition, 'reason', 'message'],
   },
   'policy/v1beta1.PodSecurityPolicySpec': {
     fields: {
@@ -211,7 +214,23 @@ export const policyTypes: RuleTable = {
       allowedProcMountTypes: { enum: true },
       runAsUser: STRATEGY,
     },
-    rules: [capabilities, escalation, hostPorts, sysctls, runtimeClasses],
+    rules: [
+      'runAsUser',
+      'runAsGroup',
+      'seLinux',
+      'supplementalGroups',
+      'fsGroup',
+      'volumes',
+      capabilities,
+      escalation,
+      'allowedProcMountTypes',
+      'allowedHostPaths',
+      'allowedFlexVolumes',
+      'allowedCSIDrivers',
+      sysctls,
+      runtimeClasses,
+      hostPorts,
+    ],
   },
   'policy/v1beta1.RunAsUserStrategyOptions': {
     fields: { rule: { required: true, enum: true } },

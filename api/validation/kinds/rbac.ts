@@ -11,37 +11,26 @@ interface PolicyRule {
   readonly nonResourceURLs?: readonly string[];
 }
 
-function checkRules(rules: readonly PolicyRule[], isNamespaced: boolean, at: Report): void {
-  for (let i = 0; i < rules.length; i++) checkRule(rules[i]!, `rules[${i}]`, isNamespaced, at);
-}
-
-function checkRule(rule: PolicyRule, path: string, isNamespaced: boolean, at: Report): void {
+const policyRule: Rule<PolicyRule> = (rule, at) => {
   const { apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = rule;
   if (nonResourceURLs.length > 0) {
-    if (isNamespaced)
-      at.invalid(`${path}.nonResourceURLs`, nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs');
+    if (at.root.kind === 'Role')
+      at.invalid('nonResourceURLs', nonResourceURLs, 'namespaced rules cannot apply to non-resource URLs');
     if (apiGroups.length > 0 || resources.length > 0 || resourceNames.length > 0) {
-      at.invalid(
-        `${path}.nonResourceURLs`,
-        nonResourceURLs,
-        'rules cannot apply to both regular resources and non-resource URLs',
-      );
+      const detail = 'rules cannot apply to both regular resources and non-resource URLs';
+      at.invalid('nonResourceURLs', nonResourceURLs, detail);
     }
     return;
   }
-  if (apiGroups.length === 0) at.required(`${path}.apiGroups`, 'resource rules must supply at least one api group');
-  if (resources.length === 0) at.required(`${path}.resources`, 'resource rules must supply at least one resource');
-}
-
-const role: Rule<{ readonly rules?: readonly PolicyRule[] }> = ({ rules }, at) => checkRules(rules ?? [], true, at);
+  if (apiGroups.length === 0) at.required('apiGroups', 'resource rules must supply at least one api group');
+  if (resources.length === 0) at.required('resources', 'resource rules must supply at least one resource');
+};
 
 interface ClusterRole {
-  readonly rules?: readonly PolicyRule[];
   readonly aggregationRule?: { readonly clusterRoleSelectors?: readonly object[] };
 }
 
-const clusterRole: Rule<ClusterRole> = ({ rules, aggregationRule }, at) => {
-  checkRules(rules ?? [], false, at);
+const clusterRole: Rule<ClusterRole> = ({ aggregationRule }, at) => {
   if (aggregationRule && (aggregationRule.clusterRoleSelectors?.length ?? 0) === 0) {
     at.required(
       'aggregationRule.clusterRoleSelectors',
@@ -108,9 +97,11 @@ const ROLE_KINDS = ['Role', 'ClusterRole'];
 const CLUSTER_ROLE_KINDS = ['ClusterRole'];
 
 export const rbacTypes: RuleTable = {
-  'rbac.Role': { rules: [role] },
-  'rbac.ClusterRole': { rules: [clusterRole] },
-  'rbac.PolicyRule': { fields: { verbs: { required: 'verbs must contain at least one value' } } },
+  'rbac.ClusterRole': { rules: ['rules', clusterRole, 'aggregationRule'] },
+  'rbac.PolicyRule': {
+    fields: { verbs: { required: 'verbs must contain at least one value' } },
+    rules: ['verbs', policyRule],
+  },
   'rbac.RoleBinding': { rules: [binding(ROLE_KINDS, true, 'apiGroup')] },
   'rbac.ClusterRoleBinding': { rules: [binding(CLUSTER_ROLE_KINDS, false, 'apiGroup')] },
   'rbac/v1alpha1.RoleBinding': { rules: [binding(ROLE_KINDS, true, 'apiVersion')] },

@@ -84,11 +84,19 @@ export function amountAllowed(name: string, amount: string, at: Report): boolean
   return false;
 }
 
+/** Reports a name that nothing could have. What the place cannot have is reported beside it. */
+function checkName(name: string, at: Report): void {
+  const problems = qualifiedNameProblems(name);
+  if (problems.length > 0) at.problems(`[${name}]`, name, problems);
+  else if (!name.includes('/') && !LIMIT_RANGE_RESOURCES.has(name))
+    at.invalid(`[${name}]`, name, 'must be a standard resource type or fully qualified');
+}
+
 /** Reports a name that containers can ask nothing of. */
 function containerResourceAllowed(name: string, at: Report): boolean {
   if (CONTAINER_RESOURCES.has(name) || isHugePages(name)) return true;
   const before = at.count;
-  at.problems(`[${name}]`, name, qualifiedNameProblems(name));
+  checkName(name, at);
   if (!name.includes('/')) at.invalid(`[${name}]`, name, 'must be a standard resource for containers');
   else if (!isNative(name, at.dialect) && !isExtendedResource(name, at.dialect)) {
     at.invalid(`[${name}]`, name, 'must be the name of an extended resource');
@@ -166,24 +174,25 @@ function asksHugePages(amounts: Amounts | undefined): boolean {
   return false;
 }
 
+/** True for what a quota can count without being told more. */
+export function isStandardQuota(name: string): boolean {
+  return QUOTA_RESOURCES.has(name) || isHugePages(name) || name.startsWith(REQUESTS + HUGE_PAGES);
+}
+
 /** Names and amounts of a quota. */
 export const quotaAmounts: Rule<Amounts> = (amounts, at) => {
   for (const name in amounts) {
-    checkKnownName(name, QUOTA_RESOURCES, 'must be a standard resource for quota', at);
+    if (!isStandardQuota(name)) {
+      checkName(name, at);
+      if (!name.includes('/')) at.invalid(`[${name}]`, name, 'must be a standard resource for quota');
+    }
     amountAllowed(name, amounts[name]!, at);
   }
 };
 
 /** Names of a limit range: whatever containers, quotas or claims know. */
 export function checkLimitRangeName(name: string, at: Report): void {
-  checkKnownName(name, LIMIT_RANGE_RESOURCES, 'must be a standard resource type or fully qualified', at);
-}
-
-function checkKnownName(name: string, known: ReadonlySet<string>, detail: string, at: Report): void {
-  if (known.has(name)) return;
-  at.problems(`[${name}]`, name, qualifiedNameProblems(name));
-  if (name.includes('/') || isHugePages(name) || name.startsWith(REQUESTS + HUGE_PAGES)) return;
-  at.invalid(`[${name}]`, name, detail);
+  if (!isHugePages(name) && !name.startsWith(REQUESTS + HUGE_PAGES)) checkName(name, at);
 }
 
 /** Amounts of anything, not negative. */

@@ -48,10 +48,10 @@ const olderHandler: Rule<{ readonly runtimeHandler?: string }> = (spec, at) =>
   checkHandler(spec.runtimeHandler ?? '', 'runtimeHandler', at);
 
 export const schedulingTypes: RuleTable = {
-  'scheduling.PriorityClass': { fields: { preemptionPolicy: { enum: true } }, rules: [priority] },
-  'node.RuntimeClass': { rules: [handler] },
+  'scheduling.PriorityClass': { fields: { preemptionPolicy: { enum: true } }, rules: [priority, 'preemptionPolicy'] },
+  'node.RuntimeClass': { rules: [handler, 'overhead', 'scheduling'] },
   'node/v1alpha1.RuntimeClass': {},
-  'node/v1alpha1.RuntimeClassSpec': { rules: [olderHandler] },
+  'node/v1alpha1.RuntimeClassSpec': { rules: [olderHandler, 'overhead', 'scheduling'] },
   'node.Overhead': { fields: { podFixed: { rules: [containerAmounts] } } },
   'coordination.LeaseSpec': { fields: { leaseDurationSeconds: { min: 1 }, leaseTransitions: { min: 0 } } },
 };

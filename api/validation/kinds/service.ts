@@ -5,10 +5,11 @@ import { parseIp } from '../../../values/ip.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { asObject } from '../../object-fields.ts';
 import { metadataOf } from '../../object-meta.ts';
+import { dottedSubdomainProblems } from '../field-formats.ts';
 import { qualifiedNameProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct, eachRepeated } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable, STOP } from '../rule.ts';
 import { labels } from './labels.ts';
 
 export interface ServicePort {
@@ -73,42 +74,44 @@ function checkExternalName(spec: ServiceSpec, at: Report): void {
   else if ((spec.clusterIP ?? '') !== '') at.forbidden('clusterIP', detail);
   if ((spec.ipFamilies?.length ?? 0) > 0) at.forbidden('ipFamilies', detail);
   if ((spec.ipFamilyPolicy ?? '') !== '') at.forbidden('ipFamilyPolicy', detail);
-  if ((spec.externalName ?? '') === '') at.required('externalName');
+  const { externalName = '' } = spec;
+  if (externalName === '') at.required('externalName');
+  else at.problems('externalName', externalName, dottedSubdomainProblems(externalName));
 }
 
-const PORTS_NEEDED: ReadonlySet<string> = new Set(['ClusterIP', 'NodePort', 'LoadBalancer']);
+const somePort: Rule<ServiceSpec> = (spec, at) => {
+  if ((spec.ports?.length ?? 0) === 0 && !isHeadless(spec) && spec.type !== 'ExternalName') at.required('ports');
+};
 
+/** With more than one port each has a name. */
+const portIsNamed: Rule<ServicePort> = ({ name = '' }, at) => {
+  if (name === '' && at.list.length > 1) at.required('name');
+};
+
+const portNames = distinct<ServicePort>(
+  ({ name }) => name,
+  (name, _port, at) => at.duplicate('name', name),
+);
+
+/** How ports go with the type of the service, and with each other. */
 const portRules: Rule<ServiceSpec> = (spec, at) => {
-  const ports = spec.ports ?? [];
-  const { type = '' } = spec;
-  if (ports.length === 0) {
-    if (!isHeadless(spec) && PORTS_NEEDED.has(type)) at.required('ports');
-    return;
-  }
-  if (ports.length > 1)
-    for (const [index, { name = '' }] of ports.entries()) if (name === '') at.required(`ports[${index}].name`);
+  const { type = '', ports = [] } = spec;
+  if (type === 'LoadBalancer' && !at.settings.gate('MixedProtocolLBService')) checkOneProtocol(ports, at);
   if (type === 'ClusterIP' || type === 'ExternalName') {
     for (const [index, { nodePort = 0 }] of ports.entries()) {
       if (nodePort !== 0) at.forbidden(`ports[${index}].nodePort`, `may not be used when \`type\` is '${type}'`);
     }
   }
-  if (type === 'LoadBalancer' && !at.settings.gate('MixedProtocolLBService')) checkOneProtocol(ports, at);
   eachRepeated(
     ports,
-    ({ name }) => name,
-    (name, index, report) => report.duplicate(`ports[${index}].name`, name),
+    ({ protocol, nodePort }) => (nodePort ? `${protocol}/${nodePort}` : undefined),
+    (_key, index, report) => report.duplicate(`ports[${index}].nodePort`, ports[index]!.nodePort),
     at,
   );
   eachRepeated(
     ports,
     ({ protocol, port }) => `${protocol}/${port}`,
     (_key, index, report) => report.duplicate(`ports[${index}]`, ports[index]),
-    at,
-  );
-  eachRepeated(
-    ports,
-    ({ protocol, nodePort }) => (nodePort ? `${protocol}/${nodePort}` : undefined),
-    (_key, index, report) => report.duplicate(`ports[${index}].nodePort`, ports[index]!.nodePort),
     at,
   );
 };
@@ -137,71 +140,70 @@ const sessionAffinity: Rule<ServiceSpec> = ({ sessionAffinity: affinity, session
   }
 };
 
-const clusterIps: Rule<ServiceSpec> = (spec, at) => {
-  if (spec.type === 'ExternalName') return;
-  const { clusterIP = '', clusterIPs = [], ipFamilies = [] } = spec;
-  if (clusterIPs.length === 0) {
-    if (clusterIP !== '') at.required('clusterIPs', 'must be set when clusterIP is set');
-    return;
-  }
-  if (clusterIPs[0] !== clusterIP) at.invalid('clusterIPs', clusterIPs, 'first value must match `clusterIP`');
-  if (clusterIPs.length > 2) at.invalid('clusterIPs', clusterIPs, 'may only hold up to 2 values');
-  if (clusterIPs[0] === HEADLESS) {
-    if (clusterIPs.length > 1) at.invalid('clusterIPs', clusterIPs, "'None' must be the first and only value");
-    return;
-  }
-  let families = '';
-  for (const [index, ip] of clusterIPs.slice(0, 2).entries()) {
-    if (ip === HEADLESS) {
-      at.invalid(`clusterIPs[${index}]`, ip, "'None' must be the first and only value");
-      continue;
-    }
-    const family = parseIp(ip)?.family;
-    if (family === undefined) {
-      at.invalid(`clusterIPs[${index}]`, ip, 'must be a valid IP address');
-      continue;
-    }
-    if (families.includes(String(family)))
-      at.invalid('clusterIPs', clusterIPs, 'may specify no more than one IP for each IP family');
-    families += family;
-    const declared = ipFamilies[index];
-    if (declared !== undefined && declared !== `IPv${family}`) {
-      at.invalid(`clusterIPs[${index}]`, ip, `expected an ${declared} value as indicated by \`ipFamilies[${index}]\``);
-    }
-  }
+const firstIp: Rule<ServiceSpec> = ({ type, clusterIP = '', clusterIPs = [] }, at) => {
+  if (type === 'ExternalName') return;
+  if (clusterIP === '') {
+    if (clusterIPs.length > 0) at.invalid('clusterIPs', clusterIPs, 'must be empty when `clusterIP` is not specified');
+  } else if (clusterIPs.length === 0) at.required('clusterIPs');
+  else if (clusterIPs[0] !== clusterIP) at.invalid('clusterIPs', clusterIPs, 'first value must match `clusterIP`');
 };
 
-const traffic: Rule<ServiceSpec> = ({ type, externalTrafficPolicy = '', healthCheckNodePort = 0 }, at) => {
-  const isExternal = type === 'NodePort' || type === 'LoadBalancer';
-  if (externalTrafficPolicy !== '' && !isExternal) {
+const clusterIps: Rule<ServiceSpec> = ({ type, clusterIPs: ips = [], ipFamilies = [] }, at) => {
+  if (type === 'ExternalName') return;
+  const { count } = at;
+  const families = ips.slice(0, 3).map((ip) => parseIp(ip)?.family);
+  for (const [index, ip] of ips.slice(0, 3).entries()) {
+    if (index === 0 && ip === HEADLESS) {
+      if (ips.length > 1) at.invalid('clusterIPs', ips, "'None' must be the first and only value");
+    } else if (families[index] === undefined) at.invalid(`clusterIPs[${index}]`, ip, 'must be a valid IP address');
+  }
+  const isValid = at.count === count;
+  if (ips.length > 2) at.invalid('clusterIPs', ips, 'may only hold up to 2 values');
+  if (!isValid) return;
+  if (ips.length > 1 && families[0] === families[1])
+    at.invalid('clusterIPs', ips, 'may specify no more than one IP for each IP family');
+  if (ips[0] === HEADLESS) return;
+  for (const [index, declared] of ipFamilies.slice(0, ips.length).entries()) {
+    const family = families[index];
+    if (family === undefined || declared === `IPv${family}`) continue;
     at.invalid(
-      'externalTrafficPolicy',
-      externalTrafficPolicy,
-      'can only be set for NodePort and LoadBalancer services',
+      `clusterIPs[${index}]`,
+      ips[index],
+      `expected an ${declared} value as indicated by \`ipFamilies[${index}]\``,
     );
   }
+};
+
+/** How fields about traffic from outside go together. Looked at where nothing else is wrong. */
+const traffic: Rule<Service> = ({ spec = {} }, at) => {
+  const { type, externalTrafficPolicy = '', healthCheckNodePort = 0 } = spec;
+  const isExternal = type === 'NodePort' || type === 'LoadBalancer';
+  if (externalTrafficPolicy !== '' && !isExternal) {
+    const detail = 'ExternalTrafficPolicy can only be set on NodePort and LoadBalancer service';
+    at.invalid('spec.externalTrafficPolicy', externalTrafficPolicy, detail);
+  }
   if (healthCheckNodePort !== 0 && !(type === 'LoadBalancer' && externalTrafficPolicy === 'Local')) {
-    const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
-    at.invalid('healthCheckNodePort', healthCheckNodePort, detail);
+    const detail = 'HealthCheckNodePort can only be set on LoadBalancer service with ExternalTrafficPolicy=Local';
+    at.invalid('spec.healthCheckNodePort', healthCheckNodePort, detail);
   }
 };
 
-/** The older form of loadBalancerSourceRanges. */
-const sourceRanges: Rule<Service> = (service, at) => {
-  const { spec = {} } = service;
-  const { loadBalancerSourceRanges: ranges = [], type } = spec;
+/** The ranges of the field, or those of the annotation that was there before it. */
+const sourceRanges: Rule<ServiceSpec> = ({ loadBalancerSourceRanges: ranges = [], type }, at) => {
   const onlyBalanced = "may only be used when `type` is 'LoadBalancer'";
   if (ranges.length > 0) {
-    if (type !== 'LoadBalancer') at.forbidden('spec.loadBalancerSourceRanges', onlyBalanced);
-    checkRanges(ranges, 'spec.loadBalancerSourceRanges', at);
+    if (type !== 'LoadBalancer') at.forbidden('loadBalancerSourceRanges', onlyBalanced);
+    checkRanges(ranges, 'loadBalancerSourceRanges', at);
     return;
   }
   const key = `service.beta.${at.dialect.labelDomain}/load-balancer-source-ranges`;
-  const text = metadataOf(service).annotations?.[key];
+  const text = metadataOf(at.root).annotations?.[key];
   if (text === undefined) return;
   const path = `metadata.annotations[${key}]`;
+  const spec = at.step();
   if (type !== 'LoadBalancer') at.forbidden(path, onlyBalanced);
   if (text.trim() !== '') checkRanges(text.split(','), path, at);
+  at.enter(spec);
 };
 
 function checkRanges(ranges: readonly string[], path: string, at: Report): void {
@@ -236,19 +238,14 @@ const topologyKeys: Rule<ServiceSpec> = ({ topologyKeys: keys = [], externalTraf
   if (externalTrafficPolicy === 'Local') {
     at.forbidden('topologyKeys', 'may not be specified when `externalTrafficPolicy=Local`');
   }
-  if (keys.length > TOPOLOGY_KEYS_MAX) {
-    at.tooMany('topologyKeys', keys.length, TOPOLOGY_KEYS_MAX);
-    return;
-  }
-  eachRepeated(
-    keys,
-    (key) => key,
-    (key, index, report) => report.duplicate(`topologyKeys[${index}]`, key),
-    at,
-  );
+  if (keys.length > TOPOLOGY_KEYS_MAX) at.tooMany('topologyKeys', keys.length, TOPOLOGY_KEYS_MAX);
+  const seen = new Set<string>();
   for (const [index, key] of keys.entries()) {
-    if (key !== ANY_TOPOLOGY) at.problems(`topologyKeys[${index}]`, key, qualifiedNameProblems(key));
-    else if (index < keys.length - 1) at.invalid(`topologyKeys[${index}]`, key, '"*" must be the last value specified');
+    const path = `topologyKeys[${index}]`;
+    if (seen.has(key)) at.duplicate(path, key);
+    seen.add(key);
+    if (key !== ANY_TOPOLOGY) at.problems(path, key, qualifiedNameProblems(key));
+    else if (index < keys.length - 1) at.invalid(path, key, '"*" must be the last value specified');
   }
 };
 
@@ -256,27 +253,29 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
+const NOUNS = { clusterIPs: 'clusterIP', ipFamilies: 'ipFamily' } as const;
+
 /** Addresses and families stay: the first ones for good, the second ones until the service wants one family only. */
-const clusterIpChange: ChangeRule<Service> = (next, stored, at) => {
-  const spec = next.spec ?? {};
-  const before = stored.spec ?? {};
-  const becomesNamed = spec.type === 'ExternalName' || before.type === 'ExternalName';
-  for (const field of ['clusterIPs', 'ipFamilies'] as const) {
+const keepsAddresses =
+  (field: keyof typeof NOUNS): ChangeRule<Service> =>
+  ({ spec = {} }, { spec: before = {} }, at) => {
+    if (spec.type === 'ExternalName' || before.type === 'ExternalName') return;
+    if (isHeadless(spec) && isHeadless(before)) return;
+    if (field === 'ipFamilies' && isHeadless(spec) !== isHeadless(before)) return;
     const now = spec[field] ?? [];
     const then = before[field] ?? [];
-    if (becomesNamed || then.length === 0) continue;
-    if (now[0] !== then[0]) {
-      const detail = now.length === 0 ? 'primary value can not be unset' : 'may not change once set';
-      at.invalid(`spec.${field}[0]`, now[0] ?? '', detail);
+    if (then.length === 0) return;
+    const path = `spec.${field}`;
+    if (now.length === 0) at.invalid(`${path}[0]`, now, `primary ${NOUNS[field]} can not be unset`);
+    else if (now[0] !== then[0]) at.invalid(`${path}[0]`, now, 'may not change once set');
+    if (then.length === now.length && now.length > 1 && now[1] !== then[1]) {
+      at.invalid(`${path}[1]`, now, 'may not change once set');
     }
-    if (then.length < 2) continue;
-    if (now.length < 2) {
-      if (spec.ipFamilyPolicy !== 'SingleStack') {
-        at.invalid(`spec.${field}`, now, 'a second value can only be released with `ipFamilyPolicy` SingleStack');
-      }
-    } else if (now[1] !== then[1]) at.invalid(`spec.${field}[1]`, now[1], 'may not change once set');
-  }
-};
+    if (then.length > 1 && now.length === 1 && spec.ipFamilyPolicy !== 'SingleStack') {
+      const detail = `must be set to 'SingleStack' when releasing the secondary ${NOUNS[field]}`;
+      at.invalid('spec.ipFamilyPolicy', spec.ipFamilyPolicy ?? null, detail);
+    }
+  };
 
 const healthPortChange: ChangeRule<Service> = (next, stored, at) => {
   const needs = ({ type, externalTrafficPolicy }: ServiceSpec): boolean =>
@@ -295,22 +294,42 @@ const ingressAddress: Rule<{ ip?: string; hostname?: string }> = ({ hostname = '
 };
 
 export const serviceTypes: RuleTable = {
-  'core/v1.Service': { rules: [sourceRanges] },
+  'core/v1.Service': { rules: ['spec', STOP, traffic] },
   'core/v1.ServiceSpec': {
     fields: {
-      type: { required: true, enum: true },
       selector: { rules: [labels] },
       sessionAffinity: { required: true, enum: true },
-      externalIPs: { format: 'nonSpecialIp' },
-      externalName: { format: 'dottedSubdomain' },
-      externalTrafficPolicy: { enum: true, reason: 'invalid' },
-      healthCheckNodePort: { min: 0 },
       ipFamilies: { enum: true, unique: true },
       ipFamilyPolicy: { enum: true },
+      externalIPs: { format: 'nonSpecialIp' },
+      type: { required: true, enum: true },
       loadBalancerClass: { format: 'qualifiedName' },
+      externalTrafficPolicy: { enum: true, reason: 'invalid' },
+      healthCheckNodePort: { min: 0 },
       internalTrafficPolicy: { enum: true },
     },
-    rules: [typeRules, portRules, sessionAffinity, clusterIps, traffic, balancerFields, topologyKeys],
+    rules: [
+      somePort,
+      typeRules,
+      'ports',
+      'selector',
+      'sessionAffinity',
+      sessionAffinity,
+      firstIp,
+      'ipFamilies',
+      'ipFamilyPolicy',
+      clusterIps,
+      'externalIPs',
+      'type',
+      portRules,
+      topologyKeys,
+      sourceRanges,
+      balancerFields,
+      'loadBalancerClass',
+      'externalTrafficPolicy',
+      'healthCheckNodePort',
+      'internalTrafficPolicy',
+    ],
   },
   'core/v1.ServicePort': {
     fields: {
@@ -320,6 +339,7 @@ export const serviceTypes: RuleTable = {
       targetPort: { format: 'portNumberOrName' },
       appProtocol: { format: 'qualifiedName' },
     },
+    rules: [portIsNamed, 'name', portNames, 'port', 'protocol', 'targetPort', 'appProtocol'],
   },
   'core/v1.LoadBalancerIngress': {
     fields: { ip: { format: 'ip' }, hostname: { format: 'dns1123Subdomain' } },
@@ -330,7 +350,13 @@ export const serviceTypes: RuleTable = {
 export const serviceUpdates: ChangeTable = {
   'core/v1.Service': {
     fields: { 'spec.loadBalancerClass': { rules: [classChange] } },
-    rules: [clusterIpChange, healthPortChange],
+    rules: [
+      keepsAddresses('clusterIPs'),
+      keepsAddresses('ipFamilies'),
+      'spec.loadBalancerClass',
+      CREATE_RULES,
+      healthPortChange,
+    ],
   },
 };
 

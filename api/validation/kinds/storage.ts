@@ -3,9 +3,9 @@
 import { deepEqual } from '../../deep-equal.ts';
 import type { JsonObject } from '../../json-value.ts';
 import { textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { ChangeRule, ChangeTable, Rule, RuleTable } from '../rule.ts';
+import { type ChangeRule, type ChangeTable, CREATE_RULES, type Rule, type RuleTable } from '../rule.ts';
 import { topologyTermList } from './placement.ts';
 
 const PARAMETERS_MAX = 512;
@@ -81,17 +81,15 @@ const driverChange: ChangeRule<StorageNode> = (next, stored, at) => {
   }
 };
 
-interface DriverTokens {
-  readonly tokenRequests?: readonly { readonly audience?: string }[];
-}
+const tokenAudiences = distinct<{ readonly audience?: string }>(
+  ({ audience = '' }) => `=${audience}`,
+  (_key, { audience = '' }, at) => at.duplicate('audience', audience),
+);
 
-const tokenAudiences: Rule<DriverTokens> = ({ tokenRequests = [] }, at) =>
-  eachRepeated(
-    tokenRequests,
-    ({ audience = '' }) => `=${audience}`,
-    (_key, index, report) => report.duplicate(`tokenRequests[${index}].audience`, tokenRequests[index]!.audience ?? ''),
-    at,
-  );
+const driverNames = distinct<NodeDriver>(
+  ({ name }) => name,
+  (name, _driver, at) => at.duplicate('name', name),
+);
 
 const nodeIds: Rule<StorageNode> = (node, at) => {
   // An update looks at what is stored first: see the change rules.
@@ -120,21 +118,24 @@ export const storageTypes: RuleTable = {
       allowedTopologies: topologyTermList,
     },
   },
-  'storage.VolumeAttachmentSpec': { fields: attachmentFields, rules: [attachmentSource] },
+  'storage.VolumeAttachmentSpec': {
+    fields: attachmentFields,
+    rules: ['attacher', attachmentSource, 'source', 'nodeName'],
+  },
   'storage/v1.VolumeAttachmentSpec': {
     fields: { attacher: { required: true, format: 'csiDriverName' }, nodeName },
-    rules: [attachmentSource],
+    rules: ['attacher', attachmentSource, 'source', 'nodeName'],
   },
   'storage.VolumeAttachmentStatus': { fields: { attachmentMetadata: { rules: [attachmentMetadata] } } },
   'storage.VolumeError': { fields: { message: { bytesMax: 1024 } } },
   'storage.CSINode': { rules: [nodeIds] },
-  'storage.CSINodeSpec': { fields: { drivers: { unique: 'name' } } },
   'storage.CSINodeDriver': {
     fields: {
       name: { required: true, format: 'csiDriverName' },
       nodeID: { required: true },
       topologyKeys: { unique: true, format: 'qualifiedName' },
     },
+    rules: ['name', 'nodeID', 'allocatable', driverNames, 'topologyKeys'],
   },
   'storage.VolumeNodeResources': { fields: { count: { min: 0 } } },
   'storage.CSIDriverSpec': {
@@ -142,12 +143,15 @@ export const storageTypes: RuleTable = {
       fsGroupPolicy: { enum: true },
       volumeLifecycleModes: { enum: true },
     },
-    rules: [neededFlags, tokenAudiences],
+    rules: [neededFlags, 'fsGroupPolicy', 'tokenRequests', 'volumeLifecycleModes'],
   },
-  'storage.TokenRequest': { fields: { expirationSeconds: TOKEN_SECONDS } },
+  'storage.TokenRequest': {
+    fields: { expirationSeconds: TOKEN_SECONDS },
+    rules: [tokenAudiences, 'expirationSeconds'],
+  },
   'storage.CSIStorageCapacity': {
     fields: { capacity: { rules: [capacityAmount] }, maximumVolumeSize: { rules: [capacityAmount] } },
-    rules: [nonEmptyClass],
+    rules: [nonEmptyClass, 'nodeTopology', 'capacity', 'maximumVolumeSize'],
   },
 };
 
@@ -180,6 +184,7 @@ export const storageUpdates: ChangeTable = {
       'spec.volumeLifecycleModes': FIXED,
       'spec.storageCapacity': FIXED,
     },
+    rules: [CREATE_RULES],
   },
   'storage.CSIStorageCapacity': { fields: { nodeTopology: FIXED, storageClassName: FIXED } },
 };

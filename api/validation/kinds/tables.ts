@@ -12,7 +12,7 @@ import { configurationStatusUpdates, configurationTypes, configurationUpdates } 
 import { containerTypes } from './container.ts';
 import { customResourceStatusUpdates, customResourceTypes, customResourceUpdates } from './custom-resources.ts';
 import { endpointTypes, endpointUpdates } from './endpoints.ts';
-import { ephemeralContainerUpdates } from './ephemeral-containers.ts';
+import { ephemeralContainerTypes, ephemeralContainerUpdates } from './ephemeral-containers.ts';
 import { eventTypes, eventUpdates } from './events.ts';
 import { flowControlTypes } from './flow-control.ts';
 import { jobTypes, jobUpdates } from './jobs.ts';
@@ -45,6 +45,7 @@ export const TYPE_RULES: RuleTable = merged([
   containerTypes,
   customResourceTypes,
   endpointTypes,
+  ephemeralContainerTypes,
   eventTypes,
   flowControlTypes,
   jobTypes,

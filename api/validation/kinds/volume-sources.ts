@@ -1,24 +1,6 @@
 // Rules of the storage that volumes of pods and persistent volumes name alike: network file systems, disks of clouds,
 // storage systems.
-import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
-
-/** The source that counts before all others: what it stands beside is reported. */
-const FIRST_SOURCE = 'emptyDir';
-
-/** Reports a second source, and that there is none. */
-export function onlySource(value: Readonly<Record<string, unknown>>, others: ReadonlySet<string>, at: Report): void {
-  let found = isSource(value[FIRST_SOURCE]) ? 1 : 0;
-  for (const name in value) {
-    if (name === FIRST_SOURCE || others.has(name) || !isSource(value[name])) continue;
-    if (found++ > 0) at.forbidden(name, 'may not specify more than 1 volume type');
-  }
-  if (found === 0) at.required('', 'must specify a volume type');
-}
-
-function isSource(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 const IQN = /^iqn\.\d{4}-\d{2}\.[^:\s]+(?::\S+)?$/;
 const EUI = /^eui\.[0-9a-fA-F]{16}$/;
@@ -132,11 +114,16 @@ export const volumeSourceTypes: RuleTable = {
   'core/v1.HostPathVolumeSource': {
     fields: { path: { required: true, format: 'noClimbing' }, type: { enum: 'listed' } },
   },
-  'core/v1.NFSVolumeSource': { fields: { server: required, path: { required: true, format: 'absolutePath' } } },
+  'core/v1.NFSVolumeSource': {
+    fields: { server: required, path: { required: true, format: 'absolutePath', emptyToo: true } },
+  },
   'core/v1.GCEPersistentDiskVolumeSource': { fields: { pdName: required, partition } },
   'core/v1.AWSElasticBlockStoreVolumeSource': { fields: { volumeID: required, partition } },
   'core/v1.ISCSIVolumeSource': { fields: iscsiFields, rules: [iscsi] },
-  'core/v1.ISCSIPersistentVolumeSource': { fields: { ...iscsiFields, secretRef: NAMED_SECRET }, rules: [iscsi] },
+  'core/v1.ISCSIPersistentVolumeSource': {
+    fields: { ...iscsiFields, secretRef: NAMED_SECRET },
+    rules: [iscsi, 'secretRef'],
+  },
   'core/v1.GlusterfsVolumeSource': { fields: { endpoints: required, path: required } },
   'core/v1.GlusterfsPersistentVolumeSource': {
     fields: { endpoints: required, path: required, endpointsNamespace: { rules: [endpointsNamespace] } },
@@ -169,10 +156,10 @@ export const volumeSourceTypes: RuleTable = {
   'core/v1.ScaleIOPersistentVolumeSource': { fields: scaleIoFields },
   'core/v1.LocalVolumeSource': { fields: { path: { required: true, rules: [localPath] } } },
   'core/v1.CSIVolumeSource': {
-    fields: { driver: { required: true, format: 'csiDriverName' } },
+    fields: { driver: { required: true, format: 'csiDriverName', emptyToo: true } },
   },
   'core/v1.CSIPersistentVolumeSource': {
-    fields: { driver: { required: true, format: 'csiDriverName' }, volumeHandle: required },
+    fields: { driver: { required: true, format: 'csiDriverName', emptyToo: true }, volumeHandle: required },
     rules: [csiPersistent],
   },
 };

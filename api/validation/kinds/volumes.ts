@@ -1,7 +1,10 @@
 // Rules of volumes in pods and of the sources they come from. Sources that persistent volumes have as well are in
 // volume-sources.ts.
+import type { JsonObject } from '../../json-value.ts';
+import { metadataOf } from '../../object-meta.ts';
+import { relativePathProblems } from '../field-formats.ts';
 import { qualifiedNameProblems, textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
 import type { Rule, RuleTable } from '../rule.ts';
 import {
@@ -10,8 +13,7 @@ import {
   type ObjectFieldSelector,
   type ResourceFieldSelector,
 } from './downward.ts';
-import { embeddedMetadata } from './labels.ts';
-import { onlySource } from './volume-sources.ts';
+import { embeddedAnnotations, embeddedLabels } from './labels.ts';
 
 export interface Volume {
   readonly name?: string;
@@ -20,9 +22,60 @@ export interface Volume {
   readonly projected?: ProjectedVolumeSource;
 }
 
-const NOT_A_SOURCE: ReadonlySet<string> = new Set(['name']);
+/** In the order in which they are looked at: the first that is there counts. */
+const SOURCES: readonly string[] = [
+  'emptyDir',
+  'hostPath',
+  'gitRepo',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'secret',
+  'nfs',
+  'iscsi',
+  'glusterfs',
+  'flocker',
+  'persistentVolumeClaim',
+  'rbd',
+  'cinder',
+  'cephfs',
+  'quobyte',
+  'downwardAPI',
+  'fc',
+  'flexVolume',
+  'configMap',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'storageos',
+  'projected',
+  'scaleIO',
+  'csi',
+  'ephemeral',
+];
 
-const volumeSource: Rule<Readonly<Record<string, unknown>>> = (volume, at) => onlySource(volume, NOT_A_SOURCE, at);
+/** The claim of an ephemeral volume is named by pod and volume. */
+const ephemeralName: Rule<Volume> = (volume, at) => {
+  const { ephemeral, name = '' } = volume;
+  if (!ephemeral || name === '' || at.root.kind !== 'Pod') return;
+  const { name: podName = '' } = metadataOf(at.root);
+  if (podName === '' || SOURCES.some((source) => source !== 'ephemeral' && isSet((volume as JsonObject)[source])))
+    return;
+  for (const problem of textProblems('dns1123Subdomain', `${podName}-${name}`)) {
+    at.invalid('name', name, `PVC name "${podName}-${name}": ${problem}`);
+  }
+};
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+const volumeNames = distinct<Volume>(
+  ({ name }) => name,
+  (name, _volume, at) => at.duplicate('name', name),
+  true,
+);
 
 const VOLUME_FIELD_PATHS: readonly string[] = [
   'metadata.name',
@@ -64,32 +117,18 @@ interface ProjectedVolumeSource {
 const PROJECTIONS = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken'] as const;
 
 const oneProjection: Rule<Projection> = (projection, at) => {
-  let found = 0;
-  for (const member of PROJECTIONS) {
-    if (!projection[member]) continue;
-    if (found++ > 0) at.forbidden(member, 'may not specify more than 1 volume type');
+  if (PROJECTIONS.filter((member) => projection[member]).length > 1) {
+    at.forbidden('', 'may not specify more than 1 volume type per source');
   }
 };
 
-/** Every path that a projected volume fills, each once. */
-const projectedPaths: Rule<ProjectedVolumeSource> = ({ sources }, at) => {
-  if (!sources) return;
-  const places: { readonly path: string | undefined; readonly where: string }[] = [];
-  for (const [index, source] of sources.entries()) {
-    for (const member of ['secret', 'configMap', 'downwardAPI'] as const) {
-      for (const [item, { path }] of (source?.[member]?.items ?? []).entries()) {
-        places.push({ path, where: `sources[${index}].${member}.items[${item}].path` });
-      }
-    }
-    const token = source?.serviceAccountToken;
-    if (token) places.push({ path: token.path, where: `sources[${index}].serviceAccountToken.path` });
-  }
-  eachRepeated(
-    places,
-    ({ path }) => path,
-    (path, index, report) => report.invalid(places[index]!.where, path, 'conflicts with another path of the volume'),
-    at,
-  );
+/** Every path that the items of a projected volume fill, each once. */
+const projectedPath: Rule<{ readonly path?: string }> = ({ path = '' }, at) => {
+  const { sources } = (at.around.projected ?? {}) as ProjectedVolumeSource;
+  if (!sources || path === '') return;
+  const filled = at.metIn(sources, projectedPath);
+  if (filled.has(path)) at.invalid('path', path, 'conflicting duplicate paths');
+  filled.set(path, true);
 };
 
 /** A token needs the service account it is of. Reported from the pod spec. */
@@ -112,41 +151,17 @@ const TEMPLATE_METADATA: ReadonlySet<string> = new Set(['labels', 'annotations',
 
 const claimTemplate: Rule<ClaimTemplate> = ({ metadata }, at) => {
   at.enter('metadata');
-  embeddedMetadata(metadata, at);
+  embeddedAnnotations(metadata, at);
+  embeddedLabels(metadata, at);
   for (const member in metadata) {
     const value = metadata[member];
     if (TEMPLATE_METADATA.has(member) || value === undefined || value === null || value === '') continue;
-    at.forbidden(member, 'only labels and annotations may be set in a volume claim template');
+    at.forbidden(member, 'cannot be set');
   }
   at.leave();
 };
 
-/** The claim of an ephemeral volume is named by pod and volume. Reported from the pod. */
-export function checkEphemeralNames(volumes: readonly Volume[], podName: string, at: Report): void {
-  if (podName === '') return;
-  for (const [index, { ephemeral, name = '' }] of volumes.entries()) {
-    if (!ephemeral) continue;
-    for (const problem of textProblems('dns1123Subdomain', `${podName}-${name}`)) {
-      at.invalid(`volumes[${index}].name`, name, `PVC name "${podName}-${name}": ${problem}`);
-    }
-  }
-}
-
-const gitDirectory: Rule<string> = (directory, at) => {
-  if (directory.split('/').includes('..')) at.invalid('', directory, "must not contain '..'");
-  if (directory.startsWith('/')) at.invalid('', directory, 'must be a relative path');
-};
-
-const volumeNames: Rule<readonly Volume[]> = (list, at) =>
-  eachRepeated(
-    list,
-    ({ name }) => name,
-    (name, index, report) => report.duplicate(`[${index}].name`, name),
-    at,
-  );
-
-/** For the field `volumes` of a pod spec. */
-export const volumeList = { rules: [volumeNames] } as const;
+const gitDirectory: Rule<string> = (directory, at) => at.problems('', directory, relativePathProblems(directory));
 
 /** The reserved domains a driver's options may not use. */
 const flexOptions: Rule<Readonly<Record<string, string>>> = (options, at) => {
@@ -169,7 +184,15 @@ const ITEM_FIELDS = { key: { required: true }, path: { required: true, format: '
 const MODE = { format: 'fileMode' } as const;
 
 export const volumeTypes: RuleTable = {
-  'core/v1.Volume': { fields: { name: { required: true, format: 'dns1123Label' } }, rules: [volumeSource] },
+  'core/v1.Volume': {
+    fields: { name: { required: true, format: 'dns1123Label' } },
+    rules: [
+      { choice: SOURCES, more: 'may not specify more than 1 volume type', none: 'must specify a volume type' },
+      ephemeralName,
+      'name',
+      volumeNames,
+    ],
+  },
   'core/v1.EmptyDirVolumeSource': { fields: { sizeLimit: { rules: [sizeLimit] } } },
   'core/v1.GitRepoVolumeSource': {
     fields: { repository: { required: true }, directory: { rules: [gitDirectory] } },
@@ -177,24 +200,27 @@ export const volumeTypes: RuleTable = {
   'core/v1.SecretVolumeSource': { fields: { secretName: { required: true }, defaultMode: MODE } },
   'core/v1.ConfigMapVolumeSource': { fields: { name: { required: true }, defaultMode: MODE } },
   'core/v1.PersistentVolumeClaimVolumeSource': { fields: { claimName: { required: true } } },
-  'core/v1.KeyToPath': { fields: { ...ITEM_FIELDS, mode: MODE } },
+  'core/v1.KeyToPath': { fields: { ...ITEM_FIELDS, mode: MODE }, rules: ['key', 'path', 'mode', projectedPath] },
   'core/v1.DownwardAPIVolumeSource': { fields: { defaultMode: MODE } },
   'core/v1.DownwardAPIVolumeFile': {
     fields: { path: { required: true, format: 'projectedPath' }, mode: MODE },
-    rules: [downwardFile],
+    rules: ['path', downwardFile, 'mode', projectedPath],
   },
-  'core/v1.ProjectedVolumeSource': { fields: { defaultMode: MODE }, rules: [projectedPaths] },
-  'core/v1.VolumeProjection': { rules: [oneProjection] },
+  'core/v1.ProjectedVolumeSource': {
+    around: 'projected',
+    fields: { defaultMode: MODE },
+  },
+  'core/v1.VolumeProjection': { rules: [...PROJECTIONS, oneProjection] },
   'core/v1.SecretProjection': { fields: { name: { required: true } } },
   'core/v1.ConfigMapProjection': { fields: { name: { required: true } } },
   'core/v1.ServiceAccountTokenProjection': {
     fields: {
-      path: { required: true, format: 'projectedPath' },
       expirationSeconds: { min: TOKEN_SECONDS_MIN, max: TOKEN_SECONDS_MAX },
+      path: { required: true, format: 'projectedPath' },
     },
   },
   'core/v1.EphemeralVolumeSource': { fields: { volumeClaimTemplate: { required: true } } },
-  'core/v1.PersistentVolumeClaimTemplate': { rules: [claimTemplate] },
+  'core/v1.PersistentVolumeClaimTemplate': { rules: [claimTemplate, 'spec'] },
   'core/v1.FlexVolumeSource': { fields: { driver: { required: true }, options: { rules: [flexOptions] } } },
   'core/v1.FlexPersistentVolumeSource': {
     fields: { driver: { required: true }, options: { rules: [flexOptions] } },

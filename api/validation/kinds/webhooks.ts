@@ -1,9 +1,9 @@
 // Rules of webhook configurations, and of what webhooks are reached at wherever they are named.
 import { fqdnProblems, portNumberProblems } from '../field-formats.ts';
 import { textProblems } from '../formats.ts';
-import { eachRepeated } from '../repeats.ts';
+import { distinct } from '../repeats.ts';
 import type { Report } from '../report.ts';
-import type { Rule, RuleTable } from '../rule.ts';
+import { type Rule, type RuleTable, STOP } from '../rule.ts';
 
 interface ClientConfig {
   readonly url?: string | null;
@@ -46,7 +46,7 @@ function checkServicePath(path: string, at: Report): void {
 
 /** What webhooks of any kind are reached at: for the types of two groups. */
 export const webhookTarget = {
-  client: { fields: { url: { format: 'webhookUrl' } }, rules: [oneTarget] },
+  client: { fields: { url: { format: 'webhookUrl' } }, rules: [oneTarget, STOP, 'url', 'service'] },
   service: { rules: [service] },
 } as const;
 
@@ -57,8 +57,8 @@ export const reviewVersions: Rule<readonly string[]> = (versions, at) => {
   const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) at.invalid(`[${index}]`, version, 'duplicate version');
+    else at.problems(`[${index}]`, version, textProblems('dns1035Label', version));
     seen.add(version);
-    at.problems(`[${index}]`, version, textProblems('dns1035Label', version));
   }
   if (versions.length > 0 && !versions.some((version) => REVIEW_VERSIONS.includes(version))) {
     at.invalid('', versions, `must include at least one of ${REVIEW_VERSIONS.join(', ')}`);
@@ -75,6 +75,12 @@ function anyAlone(what: string): Rule<readonly string[]> {
   };
 }
 
+const anyOperation: Rule<{ readonly operations?: readonly string[] }> = ({ operations = [] }, at) => {
+  at.enter('operations');
+  anyAlone('operations')(operations, at);
+  at.leave();
+};
+
 const noneEmpty: Rule<readonly string[]> = (list, at) => {
   for (const [index, text] of list.entries()) if (text === '') at.required(`[${index}]`);
 };
@@ -82,10 +88,12 @@ const noneEmpty: Rule<readonly string[]> = (list, at) => {
 /** A resource with subresource covers what a wildcard on either side covers already. */
 const resources: Rule<readonly string[]> = (list, at) => {
   const all = new Set(list);
-  if (all.size > 1 && all.has('*/*')) at.invalid('', list, "if '*/*' is present, must not specify other resources");
   let isPlain = false;
   for (const [index, text] of list.entries()) {
-    if (text === '') at.required(`[${index}]`);
+    if (text === '') {
+      at.required(`[${index}]`);
+      continue;
+    }
     const slash = text.indexOf('/');
     if (slash < 0) {
       isPlain ||= text !== ANY;
@@ -102,18 +110,16 @@ const resources: Rule<readonly string[]> = (list, at) => {
         at.invalid(`[${index}]`, text, `if '*/${subresource}' is present, must not specify ${text}`);
     }
   }
+  if (list.length > 1 && all.has('*/*')) at.invalid('', list, "if '*/*' is present, must not specify other resources");
   if (isPlain && all.has(ANY)) {
     at.invalid('', list, "if '*' is present, must not specify other resources without subresources");
   }
 };
 
-const uniqueNames: Rule<readonly { readonly name?: string }[]> = (webhooks, at) =>
-  eachRepeated(
-    webhooks,
-    ({ name }) => name,
-    (name, index, report) => report.duplicate(`[${index}].name`, name),
-    at,
-  );
+const uniqueNames = distinct<{ readonly name?: string }>(
+  ({ name }) => name,
+  (name, _webhook, at) => at.duplicate('name', name),
+);
 
 const webhookName: Rule<string> = (name, at) => {
   const problems = fqdnProblems(name);
@@ -141,27 +147,45 @@ const OLDER_FIELDS = {
   admissionReviewVersions: { rules: [reviewVersions] },
 } as const;
 
-const REINVOCATION = { reinvocationPolicy: { enum: true } } as const;
-const DISTINCT = { fields: { webhooks: { rules: [uniqueNames] } } } as const;
+/** In the order in which a webhook is looked at. */
+const HOOK_TURNS = [
+  'name',
+  'rules',
+  'failurePolicy',
+  'matchPolicy',
+  'sideEffects',
+  'timeoutSeconds',
+  'namespaceSelector',
+  'objectSelector',
+] as const;
 
+const VALIDATING_TURNS = [...HOOK_TURNS, 'clientConfig', 'admissionReviewVersions'] as const;
+const MUTATING_TURNS = [...HOOK_TURNS, 'reinvocationPolicy', 'clientConfig', 'admissionReviewVersions'] as const;
+
+const REINVOCATION = { reinvocationPolicy: { enum: true } } as const;
 const LIST = { required: true } as const;
 
 export const webhookTypes: RuleTable = {
-  'admissionregistration/v1.ValidatingWebhookConfiguration': DISTINCT,
-  'admissionregistration/v1.MutatingWebhookConfiguration': DISTINCT,
-  'admissionregistration/v1.ValidatingWebhook': { fields: STRICT_FIELDS },
-  'admissionregistration/v1.MutatingWebhook': { fields: { ...STRICT_FIELDS, ...REINVOCATION } },
-  'admissionregistration/v1beta1.ValidatingWebhook': { fields: OLDER_FIELDS },
-  'admissionregistration/v1beta1.MutatingWebhook': { fields: { ...OLDER_FIELDS, ...REINVOCATION } },
+  'admissionregistration/v1.ValidatingWebhook': { fields: STRICT_FIELDS, rules: [...VALIDATING_TURNS, uniqueNames] },
+  'admissionregistration/v1.MutatingWebhook': {
+    fields: { ...STRICT_FIELDS, ...REINVOCATION },
+    rules: [...MUTATING_TURNS, uniqueNames],
+  },
+  'admissionregistration/v1beta1.ValidatingWebhook': { fields: OLDER_FIELDS, rules: VALIDATING_TURNS },
+  'admissionregistration/v1beta1.MutatingWebhook': {
+    fields: { ...OLDER_FIELDS, ...REINVOCATION },
+    rules: MUTATING_TURNS,
+  },
   'admissionregistration.WebhookClientConfig': webhookTarget.client,
   'admissionregistration.ServiceReference': webhookTarget.service,
   'admissionregistration.RuleWithOperations': {
     fields: {
-      operations: { ...LIST, enum: true, rules: [anyAlone('operations')] },
+      operations: { ...LIST, enum: true },
       apiGroups: { ...LIST, rules: [anyAlone('API groups')] },
       apiVersions: { ...LIST, rules: [anyAlone('API versions'), noneEmpty] },
       resources: { ...LIST, rules: [resources] },
       scope: { enum: true },
     },
+    rules: [anyOperation, 'operations', 'apiGroups', 'apiVersions', 'resources', 'scope'],
   },
 };

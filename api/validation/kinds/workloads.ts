@@ -5,7 +5,14 @@ import type { JsonObject } from '../../json-value.ts';
 import { EMPTY_SELECTOR_SHOWN, NO_LABELS_SHOWN } from '../../status/shown-value.ts';
 import type { Report } from '../report.ts';
 import type { ChangeRule, ChangeRules, ChangeTable, Rule, RuleTable } from '../rule.ts';
-import { isEmptySelector, type LabelSelector, type Labels, selects } from './labels.ts';
+import {
+  embeddedAnnotations,
+  embeddedLabels,
+  isEmptySelector,
+  type LabelSelector,
+  type Labels,
+  selects,
+} from './labels.ts';
 import type { PodSpec } from './pod-spec.ts';
 
 interface Template {
@@ -70,18 +77,30 @@ const disksOfReplicas: Rule<WorkloadSpec & { readonly replicas?: number }> = ({ 
 
 const disksOfNodes: Rule<WorkloadSpec> = ({ template }, at) => checkSharedDisks(template, at);
 
-const plainSelector: Rule<{ readonly selector?: Labels; readonly template?: Template }> = (
+const plainSelector: Rule<{ readonly selector?: Labels }> = ({ selector = {} }, at) => {
+  if (Object.keys(selector).length === 0) at.required('selector');
+};
+
+const plainSelects: Rule<{ readonly selector?: Labels; readonly template?: Template }> = (
   { selector = {}, template },
   at,
 ) => {
-  if (Object.keys(selector).length === 0) {
-    at.required('selector');
-    return;
-  }
   const of = template?.metadata?.labels;
-  if (template && !selects({ matchLabels: selector }, of)) {
+  if (template && Object.keys(selector).length > 0 && !selects({ matchLabels: selector }, of)) {
     at.invalid('template.metadata.labels', of ?? NO_LABELS_SHOWN, '`selector` does not match template `labels`');
   }
+};
+
+const someTerms: Rule<WorkloadSpec> = ({ selector }, at) => {
+  if (selector && isEmptySelector(selector)) at.invalid('selector', selector, 'empty selector is invalid');
+};
+
+/** Of the template of a stateful set its metadata is looked at, and not what its pods are. */
+const metadataOnly: Rule<WorkloadSpec> = ({ template }, at) => {
+  at.enter('template.metadata');
+  embeddedLabels(template?.metadata, at);
+  embeddedAnnotations(template?.metadata, at);
+  at.leave();
 };
 
 type IntOrPercent = number | string;
@@ -94,6 +113,12 @@ function percentOf(value: IntOrPercent | undefined): number | undefined {
 function isZero(value: IntOrPercent | undefined): boolean {
   return value === undefined || value === 0 || percentOf(value) === 0;
 }
+
+const unavailableAtMostAll: Rule<RollingUpdate> = ({ maxUnavailable }, at) => {
+  at.enter('maxUnavailable');
+  if (maxUnavailable !== undefined) atMostAll(maxUnavailable, at);
+  at.leave();
+};
 
 /** At most all of them. */
 export const atMostAll: Rule<IntOrPercent> = (value, at) => {
@@ -185,7 +210,7 @@ const statefulChange: ChangeRule<{ readonly spec?: JsonObject }> = ({ spec = {} 
 
 const COUNT = { min: 0 } as const;
 const SELECTOR = { required: true, rules: [notEmpty] } as const;
-const BUDGET = { format: 'intOrPercent', rules: [atMostAll] } as const;
+const BUDGET = { format: 'intOrPercent' } as const;
 
 const replicaStatus = counts(
   ['replicas', 'fullyLabeledReplicas', 'readyReplicas', 'availableReplicas', 'observedGeneration'],
@@ -201,26 +226,40 @@ export const workloadTypes: RuleTable = {
   'apps.DeploymentSpec': {
     fields: {
       replicas: COUNT,
+      selector: SELECTOR,
       minReadySeconds: COUNT,
       revisionHistoryLimit: COUNT,
       progressDeadlineSeconds: COUNT,
-      selector: SELECTOR,
     },
-    rules: [selectsTemplate, runsForEver, progress],
+    rules: [
+      'replicas',
+      'selector',
+      selectsTemplate,
+      'template',
+      runsForEver,
+      'strategy',
+      'minReadySeconds',
+      'revisionHistoryLimit',
+      'progressDeadlineSeconds',
+      progress,
+    ],
   },
-  'apps.DeploymentStrategy': { fields: { type: { enum: true, reportedAt: '' } }, rules: [recreate] },
+  'apps.DeploymentStrategy': {
+    fields: { type: { enum: true, reportedAt: '' } },
+    rules: ['type', recreate, 'rollingUpdate'],
+  },
   'apps.RollingUpdateDeployment': {
-    fields: { maxUnavailable: BUDGET, maxSurge: { format: 'intOrPercent' } },
-    rules: [rolling],
+    fields: { maxUnavailable: BUDGET, maxSurge: BUDGET },
+    rules: ['maxUnavailable', 'maxSurge', rolling, unavailableAtMostAll],
   },
   'apps.DeploymentStatus': counts(
     [
+      'observedGeneration',
       'replicas',
       'updatedReplicas',
       'readyReplicas',
       'availableReplicas',
       'unavailableReplicas',
-      'observedGeneration',
       'collisionCount',
     ],
     [
@@ -232,26 +271,38 @@ export const workloadTypes: RuleTable = {
   ),
   'apps.ReplicaSetSpec': {
     fields: { replicas: COUNT, minReadySeconds: COUNT, selector: SELECTOR },
-    rules: [selectsTemplate, runsForEver, disksOfReplicas],
+    rules: ['replicas', 'minReadySeconds', 'selector', selectsTemplate, 'template', disksOfReplicas, runsForEver],
   },
   'apps.ReplicaSetStatus': replicaStatus,
   'core/v1.ReplicationControllerSpec': {
     fields: { replicas: COUNT, minReadySeconds: COUNT, template: { required: true } },
-    rules: [plainSelector, runsForEver, disksOfReplicas],
+    rules: ['minReadySeconds', plainSelector, 'replicas', plainSelects, 'template', disksOfReplicas, runsForEver],
   },
   'core/v1.ReplicationControllerStatus': replicaStatus,
   'apps.DaemonSetSpec': {
     fields: {
       minReadySeconds: COUNT,
       revisionHistoryLimit: COUNT,
-      selector: { rules: [notEmpty] },
     },
-    rules: [selectsTemplate, runsForEver, disksOfNodes],
+    rules: [
+      'selector',
+      selectsTemplate,
+      someTerms,
+      'template',
+      disksOfNodes,
+      runsForEver,
+      'minReadySeconds',
+      'updateStrategy',
+      'revisionHistoryLimit',
+    ],
   },
-  'apps.DaemonSetUpdateStrategy': { fields: { type: { enum: true, reportedAt: '' } }, rules: [daemonStrategy] },
+  'apps.DaemonSetUpdateStrategy': {
+    fields: { type: { enum: true, reportedAt: '' } },
+    rules: ['type', daemonStrategy, 'rollingUpdate'],
+  },
   'apps.RollingUpdateDaemonSet': {
-    fields: { maxUnavailable: BUDGET, maxSurge: BUDGET },
-    rules: [daemonRolling],
+    fields: { maxUnavailable: BUDGET, maxSurge: { format: 'intOrPercent', rules: [atMostAll] } },
+    rules: ['maxUnavailable', daemonRolling, unavailableAtMostAll, 'maxSurge'],
   },
   'apps.DaemonSetStatus': counts(
     [
@@ -259,10 +310,10 @@ export const workloadTypes: RuleTable = {
       'numberMisscheduled',
       'desiredNumberScheduled',
       'numberReady',
+      'observedGeneration',
       'updatedNumberScheduled',
       'numberAvailable',
       'numberUnavailable',
-      'observedGeneration',
       'collisionCount',
     ],
     [],
@@ -276,11 +327,19 @@ export const workloadTypes: RuleTable = {
       template: { opaque: true },
       volumeClaimTemplates: { opaque: true },
     },
-    rules: [selectsTemplate, runsForEver],
+    rules: [
+      'podManagementPolicy',
+      'updateStrategy',
+      'replicas',
+      'selector',
+      selectsTemplate,
+      metadataOnly,
+      runsForEver,
+    ],
   },
   'apps.StatefulSetUpdateStrategy': {
     fields: { type: { required: true, enum: 'listed', reason: 'invalid', reportedAt: '' } },
-    rules: [onDelete],
+    rules: ['type', onDelete, 'rollingUpdate'],
   },
   'apps.RollingUpdateStatefulSetStrategy': { fields: { partition: COUNT } },
   'apps.StatefulSetStatus': counts(

@@ -326,7 +326,10 @@ test('LabelSelector objects are checked part by part', (t) => {
       ['Forbidden s.matchExpressions[0].values'],
     ],
     [{ matchExpressions: [{ key: 'a', operator: 'Gt', values: ['1'] }] }, ['Invalid s.matchExpressions[0].operator']],
-    [{ matchExpressions: [{ operator: 'Exists' }] }, ['Invalid s.matchExpressions[0].key']],
+    [
+      { matchExpressions: [{ operator: 'Exists' }] },
+      ['Invalid s.matchExpressions[0].key', 'Invalid s.matchExpressions[0].key'],
+    ],
     [{ matchExpressions: [{ key: 'a', operator: 'In', values: ['-'] }] }, ['Invalid s.matchExpressions[0].values[0]']],
     [{ matchExpressions: [{ key: 'a', operator: 'In', values: 'x' }] }, ['Invalid s.matchExpressions[0].values']],
   ];

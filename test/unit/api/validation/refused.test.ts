@@ -90,16 +90,17 @@ function watchedTables(refusals: Map<string, boolean>): Watched {
       }) as Rule<unknown> as AnyRule;
     };
   const types: RuleTable = Object.fromEntries(
-    Object.entries(TYPE_RULES).map(([type, { fields = {}, rules = [] }]) => [
+    Object.entries(TYPE_RULES).map(([type, { fields = {}, rules = [], ...rest }]) => [
       type,
       {
+        ...rest,
         fields: Object.fromEntries(
           Object.entries(fields).map(([field, row]) => [
             field,
             row.rules === undefined ? row : { ...row, rules: row.rules.map(watchRule(`${type}.${field}`)) },
           ]),
         ),
-        rules: rules.map(watchRule(type)),
+        rules: rules.map((rule, index) => (typeof rule === 'function' ? watchRule(type)(rule, index) : rule)),
       },
     ]),
   );
@@ -116,6 +117,7 @@ function watchedChanges(table: ChangeTable, where: string, refusals: Map<string,
       {
         ...rules,
         rules: (rules.rules ?? []).map((rule, index) => {
+          if (typeof rule !== 'function') return rule;
           const key = `${where} of ${kind} rule ${index}`;
           refusals.set(key, false);
           const watched: ChangeRule<unknown> = (next, stored, at) => {
