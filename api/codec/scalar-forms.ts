@@ -51,10 +51,13 @@ const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 /** Four characters whose padding leaves bits over: the only place where one value has several spellings. */
 const PADDED_END = /=$/;
 
+/** Says nothing of the text: bytes are what secrets are made of. */
+const BYTES_COMPLAINT = 'illegal base64 data';
+
 function readBytes(value: unknown): string {
   if (typeof value !== 'string') throw mismatch(value, 'bytes');
   const text = /[\r\n]/.test(value) ? value.replaceAll(/[\r\n]/g, '') : value;
-  if (text.length % 4 !== 0 || !BASE64.test(text)) throw malformed(text, 'bytes');
+  if (text.length % 4 !== 0 || !BASE64.test(text)) throw new DecodeError(BYTES_COMPLAINT);
   if (!PADDED_END.test(text)) return text;
   const end = text.slice(-4);
   return text.slice(0, -4) + Buffer.from(end, 'base64').toString('base64');

@@ -164,7 +164,7 @@ test('a value of the wrong type is refused with its path', (t) => {
       '{"limits":{"cpu":"much"}}',
       'limits[cpu]: cannot unmarshal "much" into a value of type Quantity',
     ],
-    ['core/v1.Secret', '{"data":{"a":"***"}}', 'data[a]: cannot unmarshal "***" into a value of type bytes'],
+    ['core/v1.Secret', '{"data":{"a":"***"}}', 'data[a]: illegal base64 data'],
     ['core/v1.ServicePort', '{"targetPort":1.5}', 'targetPort: cannot unmarshal "1.5" into a value of type int32'],
     ['core/v1.ServicePort', '{"targetPort":{}}', 'targetPort: cannot unmarshal object into a value of type int32'],
     ['meta/v1.ManagedFieldsEntry', '{"fieldsV1":[]}', 'fieldsV1: cannot unmarshal array into a value of type object'],
