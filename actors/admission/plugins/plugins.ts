@@ -26,6 +26,8 @@ import { priority } from './priority/priority.ts';
 import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection/storage-object-in-use-protection.ts';
+import { taintNodesByCondition } from './taint-nodes-by-condition/taint-nodes-by-condition.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
@@ -36,6 +38,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   limitPodHardAntiAffinityTopology,
   limitRanger,
   serviceAccount,
+  taintNodesByCondition,
   alwaysPullImages,
   podNodeSelector,
   priority,
@@ -45,6 +48,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   extendedResourceToleration,
   persistentVolumeLabel,
   defaultStorageClass,
+  storageObjectInUseProtection,
   ownerReferencesPermissionEnforcement,
   persistentVolumeClaimResize,
   runtimeClass,
