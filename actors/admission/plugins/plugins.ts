@@ -16,6 +16,7 @@ import { limitRanger } from './limit-ranger/limit-ranger.ts';
 import { namespaceAutoProvision } from './namespace-auto-provision/namespace-auto-provision.ts';
 import { namespaceExists } from './namespace-exists/namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement/owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize/persistent-volume-claim-resize.ts';
 import { persistentVolumeLabel } from './persistent-volume-label/persistent-volume-label.ts';
@@ -38,6 +39,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   limitPodHardAntiAffinityTopology,
   limitRanger,
   serviceAccount,
+  nodeRestriction,
   taintNodesByCondition,
   alwaysPullImages,
   podNodeSelector,
