@@ -52,7 +52,6 @@ function connectMethod(options: ServerOptions): AuthMethods {
   return {
     connect: {
       caPem: options.oidcCaFile === '' ? '' : authorities(options.oidcCaFile),
-      caFile: options.oidcCaFile === '' ? '' : resolve(options.oidcCaFile),
       settings: {
         issuerUrl: options.oidcIssuerUrl,
         clientId: options.oidcClientId,
@@ -98,10 +97,11 @@ function authorities(file: string): string {
 
 function connectionOf(file: string): ServiceConnection {
   try {
-    return parseConnectionFile(operatorText(file), {
-      resolve: (path) => resolve(dirname(file), path),
-      read: operatorText,
-    });
+    const beside = (path: string): string => resolve(dirname(file), path);
+    const connection = parseConnectionFile(operatorText(file), (path) => operatorText(beside(path)));
+    const { credentials } = connection;
+    if (credentials.kind !== 'tokenFile') return connection;
+    return { ...connection, credentials: { kind: 'tokenFile', path: beside(credentials.path) } };
   } catch (error) {
     if (error instanceof ConnectionFileError) throw new OrchError('BadConfiguration', `${file}: ${error.message}`);
     throw error;

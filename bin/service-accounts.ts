@@ -37,6 +37,7 @@ export async function serviceAccountIssuer(
     keySetUri: options.serviceAccountJwksUri || `https://${serverAddress}/openid/v1/jwks`,
     expirationSecondsMax: Math.floor(options.serviceAccountMaxTokenExpirationMs / 1000),
     extendsExpiration: options.serviceAccountExtendTokenExpiration,
+    looksUpSecrets: options.serviceAccountLookup,
   };
 }
 

@@ -24,10 +24,7 @@ async function judge(
 ): Promise<void> {
   const answer = await write
     .auth()
-    .ask(
-      { type: 'mayGrant', user, namespace, grant },
-      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
-    );
+    .ask({ type: 'mayGrant', user, namespace, grant }, { deadlineMs: write.requestTimeoutMs });
   if (answer.isRoleMissing) throw new StatusError(notFound({ group: type.group, plural: grant.resource }, grant.name));
   if (answer.problem !== '') {
     const own = grant.verb === 'escalate' ? grant.name : name;

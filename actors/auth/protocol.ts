@@ -2,7 +2,7 @@
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import type { Grant } from '../../api/authorization/grant.ts';
 import type { JsonObject } from '../../api/json-value.ts';
-import type { TokenSubject } from '../../api/tokens/service-account-claims.ts';
+import type { SecretTokenSubject, TokenSubject } from '../../api/tokens/service-account-claims.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PeerCertificate } from '../../transport/http.ts';
 import type { StoreFeedTells } from '../store/protocol.ts';
@@ -104,6 +104,11 @@ export interface AuthProtocol extends Protocol {
     readonly issueToken: {
       readonly message: TokenOrder;
       readonly reply: IssuedToken | { readonly refused: 'noKey' };
+    };
+    /** A token that is to be kept in a secret; whoever asks keeps it there. */
+    readonly issueKeptToken: {
+      readonly message: { readonly subject: SecretTokenSubject };
+      readonly reply: { readonly refused?: undefined; readonly token: string } | { readonly refused: 'noKey' };
     };
     /** What others need to verify this server's tokens (OpenID Connect Discovery); null where there is no such. */
     readonly issuer: {

@@ -20,6 +20,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     persistedTypes: persistedTypes(registry),
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
+    issuesTokens: (settings.serviceAccounts?.signingKeyPem ?? '') !== '',
     eventTtlMs: options.eventTtlMs,
     serviceRange: options.serviceClusterIpRange[0]!,
     serviceNodePort: options.orchServiceNodePort,

@@ -1,6 +1,7 @@
 // The actor of the built-in controllers: hands the store's stream to each of them, lets a queue each perform what they
 // plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
 
+import type { SecretTokenSubject } from '../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
@@ -10,6 +11,7 @@ import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
 import { Bootstrap } from './bootstrap.ts';
+import { BootstrapTokenCleanup } from './bootstrap-token-cleanup.ts';
 import { CertificateApproving } from './certificate-approving.ts';
 import { CertificateCleanup } from './certificate-cleanup.ts';
 import { CertificateSigning } from './certificate-signing.ts';
@@ -20,12 +22,11 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
-import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
 import { RoleAggregation } from './role-aggregation.ts';
-import { StorageProtection } from './storage-protection.ts';
+import { ServiceAccountTokens } from './service-account-tokens.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
@@ -117,15 +118,20 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
       queueOf((due) => new RoleAggregation(due, dialect)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
-      queueOf((due) => new StorageProtection(due, dialect)),
-      queueOf((due) => new NodeTaints(clock, due, dialect)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
+      queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),
       queueOf((due) => new CertificateApproving(due, dialect)),
       queueOf((due) => new CertificateCleanup(clock, due, dialect)),
     ];
     const { signingAuthority } = options;
     if (signingAuthority !== undefined)
       queues.push(queueOf((due) => new CertificateSigning(context, due, dialect, signingAuthority)));
+    if (options.issuesTokens) {
+      const { caPem } = options;
+      const { random } = context;
+      const issue = tokenIssuer(context);
+      queues.push(queueOf((due) => new ServiceAccountTokens(due, { dialect, caPem, random, issue })));
+    }
     if (options.collectsGarbage)
       queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes)));
     this.#queues = queues;
@@ -226,6 +232,17 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       );
     }
   }
+}
+
+/** Asks the auth actor. Rejects where it does not answer, or has no key. */
+function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
+  return async (subject) => {
+    const issued = await context
+      .ref('auth')
+      .ask({ type: 'issueKeptToken', subject }, { deadlineMs: WRITE_DEADLINE_MS });
+    if (issued.refused !== undefined) throw new OrchError('BadConfiguration', 'there is no key to sign tokens with');
+    return issued.token;
+  };
 }
 
 function createBootstrap(context: ActorContext, due: Due, options: ControllersOptions): Bootstrap {

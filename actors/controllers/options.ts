@@ -75,6 +75,8 @@ export interface ControllersOptions {
   readonly authentication: AuthenticationInfo;
   /** Where the authorities in `authentication` are from; absent: they never change. */
   readonly authorityFiles?: AuthorityFiles;
+  /** Service accounts are given secrets with tokens: there is a key to sign them. */
+  readonly issuesTokens: boolean;
   /** Absent: nobody signs certificate requests here. */
   readonly signingAuthority?: SigningAuthority;
 }

@@ -2,6 +2,7 @@
 // with a good signature stand for. Pure; whether the account still exists is for others to find out.
 import type { Dialect } from '../../config/dialect.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asText } from '../object-fields.ts';
 
 /** A clock that is behind the issuer's, or ahead of it, is off by no more. */
 const LEEWAY_SECONDS = 60;
@@ -54,6 +55,57 @@ export function claimsOf(subject: TokenSubject, terms: TokenTerms, { labelDomain
     },
     nbf: issuedSeconds,
     sub: serviceAccountUser(namespace, serviceAccount.name),
+  };
+}
+
+/** The issuer of tokens that are kept in secrets. */
+export function secretTokenIssuer(dialect: Dialect): string {
+  return `${dialect.brand}/serviceaccount`;
+}
+
+/** Whom a token that is kept in a secret speaks for: it does not expire, and dies with the secret. */
+export interface SecretTokenSubject {
+  readonly namespace: string;
+  readonly serviceAccount: NamedUid;
+  readonly secretName: string;
+}
+
+/** The claims of a token that is kept in a secret. */
+export function secretTokenClaims(subject: SecretTokenSubject, dialect: Dialect): JsonObject {
+  const { namespace, serviceAccount, secretName } = subject;
+  const member = memberNames(dialect);
+  return {
+    iss: secretTokenIssuer(dialect),
+    [member.namespace]: namespace,
+    [member.secretName]: secretName,
+    [member.accountName]: serviceAccount.name,
+    [member.accountUid]: serviceAccount.uid,
+    sub: serviceAccountUser(namespace, serviceAccount.name),
+  };
+}
+
+/** Whom the claims of a token with a good signature speak for, or why they are of no use. */
+export function readSecretTokenClaims(claims: JsonObject, dialect: Dialect): SecretTokenSubject | string {
+  const member = memberNames(dialect);
+  const [namespace, name, uid, secretName] = [
+    member.namespace,
+    member.accountName,
+    member.accountUid,
+    member.secretName,
+  ].map((key) => asText(claims[key]));
+  if (!namespace || !name || !uid) return 'the token names no service account';
+  if (!secretName) return 'the token names no secret';
+  if (claims.sub !== serviceAccountUser(namespace, name)) return 'the token contradicts itself about its subject';
+  return { namespace, serviceAccount: { name, uid }, secretName };
+}
+
+function memberNames({ labelDomain }: Dialect) {
+  const prefix = `${labelDomain}/serviceaccount`;
+  return {
+    namespace: `${prefix}/namespace`,
+    secretName: `${prefix}/secret.name`,
+    accountName: `${prefix}/service-account.name`,
+    accountUid: `${prefix}/service-account.uid`,
   };
 }
 

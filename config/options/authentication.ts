@@ -158,9 +158,9 @@ export const serviceAccountOptions = optionGroup('Service accounts', SERVER, [
     name: 'service-account-lookup',
     type: 'bool',
     default: 'true',
-    description: 'Accept a service-account token only while its secret exists.',
-    valuesInForce: ['true'],
-    effect: ['not in force', 'the account, pod and secret of a token are always looked up'],
+    description:
+      'Accept a service-account token that is kept in a secret only while its account and the secret are there.',
+    effect: ['in force', 'whether tokens kept in secrets are looked up; others always are'],
   },
   {
     name: 'service-account-max-token-expiration',

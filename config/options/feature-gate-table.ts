@@ -26,7 +26,12 @@ export const FEATURE_GATE_TABLE = [
   { name: 'AnyVolumeDataSource', default: false, stage: 'Alpha', effect: 'dataSource of a claim may be of any kind' },
   { name: 'AppArmor', default: true, stage: 'Beta' },
   { name: 'BalanceAttachedNodeVolumes', default: false, stage: 'Alpha' },
-  { name: 'BoundServiceAccountTokenVolume', default: true, stage: 'Beta' },
+  {
+    name: 'BoundServiceAccountTokenVolume',
+    default: true,
+    stage: 'Beta',
+    effect: "pods get tokens of their own, not the one in their account's secret",
+  },
   { name: 'CPUManager', default: true, stage: 'Beta' },
   { name: 'CRIContainerLogRotation', default: true, stage: 'GA', locked: true },
   {

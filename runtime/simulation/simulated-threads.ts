@@ -13,8 +13,7 @@ import { StepDelivery } from './step-delivery.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface SimulatedThreadsOptions<Options> {
-  /** By the thread: one may be given less room than the others. */
-  readonly actors: (thread: string) => readonly ActorDefinition<Options>[];
+  readonly actors: readonly ActorDefinition<Options>[];
   readonly plan: Plan;
   readonly options: Options;
   readonly environment: Environment;
@@ -106,7 +105,7 @@ export class SimulatedThreads<Options> {
     const system = new System<Options>({
       plan,
       thread: seat.index,
-      actors: actors(seat.name),
+      actors,
       options,
       environment,
       log: createLogger(seat.name, log ?? { level: 'silent', format: 'json' }),

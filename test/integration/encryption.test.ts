@@ -10,7 +10,7 @@ import { filesHolding } from '../server/data-folder.ts';
 import type { HttpsClient } from '../server/https-client.ts';
 import { KmsPlugin } from '../server/kms-plugin.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
-import { eventually } from './objects.ts';
+import { eventually, settledSecrets } from './objects.ts';
 
 const test = ava.serial;
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
@@ -228,16 +228,19 @@ test('a running server is brought under a new key through its API, and the old o
   const args = [...configuration.args, '--placement', 'single', '--store-compaction-interval', '1s'];
   const server = await startServer(t, { args });
   for (const name of ['a', 'b', 'c']) await server.client.request('POST', SECRETS, { body: secret(name) });
+  const count = await settledSecrets(server.client);
   await server.stop();
   configuration.write(aesgcm(key('new', 2)), aescbc(key('old', 1)));
   await server.restart();
   await server.client.request('PUT', `${SECRETS}/a`, { body: secret('a', '-2') });
-  for (const rewritten of [2, 0]) {
+  for (const rewritten of [count - 1, 0]) {
     const { code, stdout, stderr } = await orch('store', 'reencrypt', server.dataDirectory, ...configuration.args);
     t.is(code, 0, stderr);
     t.regex(
       stdout,
-      new RegExp(`^rewritten: ${rewritten} of 3 objects, by the running server and under its own configuration\n`),
+      new RegExp(
+        `^rewritten: ${rewritten} of ${count} objects, by the running server and under its own configuration\n`,
+      ),
     );
   }
   const refused = await eventually(

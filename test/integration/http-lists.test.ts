@@ -17,7 +17,7 @@ test('a list names its kind and version, and its items leave theirs out', async 
   t.true(BigInt(json.metadata.resourceVersion ?? '0') >= BigInt(created.metadata.resourceVersion ?? '0'));
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = created;
   t.deepEqual(json.items?.at(-1), rest);
-  const empty = await client.get(`${namespace.core}/secrets`);
+  const empty = await client.get(`${namespace.core}/services`);
   t.deepEqual(empty.json.items, []);
   t.is(empty.json.metadata.continue, undefined);
 });

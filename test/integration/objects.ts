@@ -62,3 +62,18 @@ export async function eventually<T>(ask: () => Promise<T>, isWanted: (answer: T)
 export function namesOf(list: ApiObject): string[] {
   return (list.items ?? []).map(({ metadata }) => metadata.name ?? '');
 }
+
+/** How many secrets there are, once every namespace has its account and every account its token. */
+export async function settledSecrets(client: HttpsClient): Promise<number> {
+  const itemsOf = async (path: string): Promise<readonly ApiObject[]> => (await client.get(path)).json.items ?? [];
+  await eventually(
+    async () => ({
+      namespaces: await itemsOf('/api/v1/namespaces'),
+      accounts: await itemsOf('/api/v1/serviceaccounts'),
+    }),
+    ({ namespaces, accounts }) =>
+      namespaces.every(({ metadata: { name } }) => accounts.some(({ metadata }) => metadata.namespace === name)) &&
+      accounts.every((account) => 'secrets' in account),
+  );
+  return (await itemsOf('/api/v1/secrets')).length;
+}

@@ -9,6 +9,7 @@ import { isSignedBy, readJwt, tokenKey } from '../../api/tokens/jwt.ts';
 import { agentPair } from '../server/fake-agent.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { newServer, type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
 
 // Whoever is let in may do everything, so that 200 says whose token it was.
 const OPEN = ['--authorization-mode', 'AlwaysAllow'];
@@ -325,6 +326,105 @@ test("the operator's key signs, under the operator's name, and the server's own 
     jwks_uri: string;
   };
   t.is(uri, 'https://issuer.test/keys');
+});
+
+interface SecretList {
+  readonly items: readonly { readonly type: string; readonly metadata: { readonly name: string } }[];
+}
+
+/** The name and the content of the secret that an account names, once there is one. */
+async function keptToken(
+  { client }: ServerProcess,
+  name: string,
+): Promise<{ secret: string; token: string; ca: string }> {
+  const named = await eventually(
+    async () => (await client.get(`${ACCOUNTS}/${name}`)).json as unknown as { secrets?: { name: string }[] },
+    ({ secrets = [] }) => secrets.length > 0,
+  );
+  const secret = named.secrets![0]!.name;
+  const { data = {} } = (await client.get(`/api/v1/namespaces/default/secrets/${secret}`)).json;
+  const read = (key: string): string => Buffer.from(data[key] ?? '', 'base64').toString();
+  return { secret, token: read('token'), ca: read('ca.crt') };
+}
+
+test('an account is given a secret with a token, which lets in until the secret is gone, and is then given another', async (t) => {
+  const at = server();
+  const name = await account(at, 'keeper');
+  const { secret, token, ca } = await keptToken(at, name);
+  t.regex(secret, /^keeper-token-[a-z0-9]{5}$/);
+  t.is(ca, at.caPem);
+  t.is(await codeWith(at, token), 200);
+  const { claims } = (await readJwt(token))!;
+  t.like(claims, { iss: 'orch/serviceaccount', sub: 'system:serviceaccount:default:keeper', exp: undefined });
+  await at.client.request('DELETE', `/api/v1/namespaces/default/secrets/${secret}`);
+  t.is(await codeWith(at, token), 401);
+  const next = await eventually(
+    () => keptToken(at, name),
+    (now) => now.secret !== secret,
+  );
+  t.is(await codeWith(at, next.token), 200);
+  await at.client.request('DELETE', `${ACCOUNTS}/${name}`);
+  t.is(await codeWith(at, next.token), 401);
+  const left = await eventually(
+    async () => (await at.client.get('/api/v1/namespaces/default/secrets')).json as unknown as SecretList,
+    ({ items }) => !items.some(({ metadata }) => metadata.name === next.secret),
+  );
+  t.false(left.items.some(({ metadata }) => metadata.name.startsWith('keeper-')));
+});
+
+test('a secret that is made by hand for an account is filled with a token of its own', async (t) => {
+  const at = server();
+  const name = await account(at, 'by-hand');
+  const annotations = { 'orch.io/service-account.name': name };
+  const body = { metadata: { name: 'filled', annotations }, type: 'orch.io/service-account-token' };
+  await object(at, 'secrets', body);
+  const { data = {} } = await eventually(
+    async () => (await at.client.get('/api/v1/namespaces/default/secrets/filled')).json,
+    ({ data: content = {} }) => content.token !== undefined,
+  );
+  t.is(await codeWith(at, Buffer.from(data.token!, 'base64').toString()), 200);
+  const nobody = { ...body, metadata: { name: 'orphan', annotations: { 'orch.io/service-account.name': 'none' } } };
+  await object(at, 'secrets', nobody);
+  await eventually(
+    () => at.client.get('/api/v1/namespaces/default/secrets/orphan'),
+    ({ status }) => status === 404,
+  );
+});
+
+test('without lookups a token that was kept in a secret is good after the secret is gone', async (t) => {
+  const at = await startServer(t, { args: [...OPEN, '--service-account-lookup=false'] });
+  const { secret, token } = await keptToken(at, await account(at, 'robot'));
+  await at.client.request('DELETE', `/api/v1/namespaces/default/secrets/${secret}`);
+  t.is(await codeWith(at, token), 200);
+  const issued = tokenOf(await request(at, 'robot'));
+  await at.client.request('DELETE', `${ACCOUNTS}/robot`);
+  t.is(await codeWith(at, token), 200);
+  t.is(await codeWith(at, issued), 401, 'tokens that are not kept are looked up all the same');
+});
+
+test('keys are changed without a break: tokens of the old key are good for as long as it is given', async (t) => {
+  const directory = directoryOf(t);
+  const file = (name: string): string => join(directory, name);
+  for (const name of ['old', 'new']) writeFileSync(file(name), (await agentPair(name, 'serverAuth')).keyPem);
+  const args = (signing: string, ...verifying: string[]): string[] => [
+    ...OPEN,
+    '--service-account-signing-key-file',
+    file(signing),
+    ...verifying.flatMap((name) => ['--service-account-key-file', file(name)]),
+  ];
+  const at = await newServer(t);
+  t.is(await at.start(args('old', 'old')), undefined);
+  const name = await account(at, 'robot');
+  const issued = { old: tokenOf(await request(at, name)), kept: (await keptToken(at, name)).token, new: '' };
+  await at.stop();
+  await at.restart(args('new', 'new', 'old'));
+  issued.new = tokenOf(await request(at, name));
+  for (const token of Object.values(issued)) t.is(await codeWith(at, token), 200);
+  await at.stop();
+  await at.restart(args('new', 'new'));
+  t.is(await codeWith(at, issued.new), 200);
+  t.is(await codeWith(at, issued.old), 401);
+  t.is(await codeWith(at, issued.kept), 401);
 });
 
 test('the key of a server is its own, kept from start to start, and nobody else may read it', async (t) => {

@@ -16,7 +16,6 @@ import { limitRanger } from './limit-ranger/limit-ranger.ts';
 import { namespaceAutoProvision } from './namespace-auto-provision/namespace-auto-provision.ts';
 import { namespaceExists } from './namespace-exists/namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
-import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement/owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize/persistent-volume-claim-resize.ts';
 import { persistentVolumeLabel } from './persistent-volume-label/persistent-volume-label.ts';
@@ -27,8 +26,6 @@ import { priority } from './priority/priority.ts';
 import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
-import { storageObjectInUseProtection } from './storage-object-in-use-protection/storage-object-in-use-protection.ts';
-import { taintNodesByCondition } from './taint-nodes-by-condition/taint-nodes-by-condition.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
@@ -39,8 +36,6 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   limitPodHardAntiAffinityTopology,
   limitRanger,
   serviceAccount,
-  nodeRestriction,
-  taintNodesByCondition,
   alwaysPullImages,
   podNodeSelector,
   priority,
@@ -50,7 +45,6 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   extendedResourceToleration,
   persistentVolumeLabel,
   defaultStorageClass,
-  storageObjectInUseProtection,
   ownerReferencesPermissionEnforcement,
   persistentVolumeClaimResize,
   runtimeClass,

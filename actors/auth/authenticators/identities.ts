@@ -1,5 +1,6 @@
 // Whether the objects that tokens speak for are still there: uid and deletion of a service account, a pod, a secret. The hub
 // of this thread is asked once, and its answer holds until the store's stream tells of a change to the object.
+import { asObject, asText } from '../../../api/object-fields.ts';
 import { metadataOf } from '../../../api/object-meta.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
@@ -8,11 +9,14 @@ import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
 import { Kept } from '../kept.ts';
+import { tokenDigest } from './token-file.ts';
 
 export interface Identity {
   readonly uid: string;
   /** When its deletion is due; infinite while it is not being deleted. */
   readonly deletedMs: number;
+  /** SHA-256 of the token that is kept in it, lower-case hexadecimal; empty where none is. */
+  readonly tokenDigest: string;
 }
 
 /** What tokens are for and bound to, by ResourceType.storageKey. */
@@ -125,7 +129,13 @@ export function identityReader(context: ActorContext): ReadIdentity {
     const answer = await hub.ask(question, { deadlineMs: HUB_DEADLINE_MS });
     if (answer.refused !== undefined) throw new OrchError('ActorDown', 'the store has not been read yet');
     if (answer.place === null) return undefined;
-    const { uid = '', deletionTimestamp } = metadataOf(slabs.decode(answer.place));
-    return { uid, deletedMs: deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY };
+    const object = slabs.decode(answer.place);
+    const { uid = '', deletionTimestamp } = metadataOf(object);
+    const token = storageKey === STORAGE_KEYS.secret ? asText(asObject(object.data).token) : '';
+    return {
+      uid,
+      deletedMs: deletionTimestamp ? Date.parse(deletionTimestamp) : Number.POSITIVE_INFINITY,
+      tokenDigest: token === '' ? '' : tokenDigest(Buffer.from(token, 'base64').toString('latin1')),
+    };
   };
 }

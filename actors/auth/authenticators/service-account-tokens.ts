@@ -10,6 +10,10 @@ import {
   type NamedUid,
   type ReadClaims,
   readClaims,
+  readSecretTokenClaims,
+  type SecretTokenSubject,
+  secretTokenClaims,
+  secretTokenIssuer,
   timeProblem,
   userOfSubject,
 } from '../../../api/tokens/service-account-claims.ts';
@@ -34,6 +38,8 @@ export interface ServiceAccountIssuer {
   readonly expirationSecondsMax: number;
   /** `--service-account-extend-token-expiration`. */
   readonly extendsExpiration: boolean;
+  /** `--service-account-lookup`: a token that is kept in a secret must still be there. */
+  readonly looksUpSecrets: boolean;
 }
 
 /** What injected tokens ask for: they are given a year, since old clients do not renew them. */
@@ -56,6 +62,8 @@ interface VerifiedToken {
   /** What it dies with, and the uids that it knows them by. */
   readonly account: Spoken;
   readonly bound: Spoken | undefined;
+  /** Of one that is kept in a secret, which then is `bound`: the secret holds this very token. Empty for others. */
+  readonly keptDigest: string;
   /** For the server's own audiences; undefined where it is for none of them. */
   readonly owner: TokenOwner | undefined;
 }
@@ -108,6 +116,12 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     return { token, audiences: given, expirationSeconds, expiresMs: (issuedSeconds + expirationSeconds) * 1000 };
   }
 
+  /** A token to be kept in a secret, which never expires; undefined without a key to sign it. */
+  async issueKept(subject: SecretTokenSubject): Promise<string | undefined> {
+    const { signing } = this.#loaded();
+    return signing && signJwt(secretTokenClaims(subject, this.#dialect), signing);
+  }
+
   /** Undefined for what is no token of this issuer: others may know it. `digest` is that of the token. */
   owner(
     token: string,
@@ -134,9 +148,10 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   }
 
   async #ownerOfUnknown(token: string, digest: string, audiences: readonly string[]): Promise<TokenOwner | undefined> {
-    const found = await this.#verify(token);
-    if (found === undefined) return undefined;
-    if (typeof found === 'string') return { user: null, error: found };
+    const read = await this.#verify(token);
+    if (read === undefined) return undefined;
+    if (typeof read === 'string') return { user: null, error: read };
+    const { claims: found, isKept } = read;
     const user = withAuthenticatedGroup(userOfSubject(found.subject, this.#dialect));
     const own = ownedFor(user, found, this.#issuer.audiences);
     const { namespace, serviceAccount, bound } = found.subject;
@@ -145,6 +160,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       user,
       account: spokenFor('account', namespace, serviceAccount.name),
       bound: bound && spokenFor(bound.kind, namespace, bound.name),
+      keptDigest: isKept ? digest : '',
       owner: own.user === null ? undefined : own,
     };
     this.#verified.set(digest, verified);
@@ -162,21 +178,46 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     });
   }
 
-  async #verify(token: string): Promise<ReadClaims | string | undefined> {
+  async #verify(token: string): Promise<{ claims: ReadClaims; isKept: boolean } | string | undefined> {
     const jwt = await readJwt(token);
-    if (jwt === undefined || jwt.claims.iss !== this.#issuer.issuer) return undefined;
+    const isKept = jwt?.claims.iss === secretTokenIssuer(this.#dialect);
+    if (jwt === undefined || !(isKept || jwt.claims.iss === this.#issuer.issuer)) return undefined;
     if (!(await isSignedBy(jwt, this.#loaded().verification))) return 'the signature of the token is not valid';
-    return readClaims(jwt.claims, this.#dialect);
+    const claims = isKept ? this.#keptClaims(jwt.claims) : readClaims(jwt.claims, this.#dialect);
+    return typeof claims === 'string' ? claims : { claims, isKept };
   }
 
-  #goneProblem({ claims, account, bound }: VerifiedToken): string | undefined | Promise<string | undefined> {
+  /** A token that is kept in a secret is good for this server, for as long as it is kept. */
+  #keptClaims(claims: JsonObject): ReadClaims | string {
+    const subject = readSecretTokenClaims(claims, this.#dialect);
+    if (typeof subject === 'string') return subject;
+    const { namespace, serviceAccount, secretName } = subject;
+    return {
+      subject: { namespace, serviceAccount, bound: { kind: 'secret', name: secretName, uid: '' } },
+      audiences: this.#issuer.audiences,
+      notBeforeSeconds: 0,
+      expirySeconds: Number.POSITIVE_INFINITY,
+    };
+  }
+
+  #goneProblem(token: VerifiedToken): string | undefined | Promise<string | undefined> {
+    const { claims, account, bound, keptDigest } = token;
+    if (keptDigest !== '' && !this.#issuer.looksUpSecrets) return undefined;
     const { serviceAccount, bound: named } = claims.subject;
     return then(this.#lives(account, serviceAccount), (accountLives) => {
       if (!accountLives) return 'the service account of the token is gone';
       if (bound === undefined || named === undefined) return undefined;
       const gone = `the ${named.kind} that the token is bound to is gone`;
-      return then(this.#lives(bound, named), (lives) => (lives ? undefined : gone));
+      const lives = keptDigest === '' ? this.#lives(bound, named) : this.#isKept(bound, keptDigest);
+      return then(lives, (isThere) => (isThere ? undefined : gone));
     });
+  }
+
+  #isKept(secret: Spoken, digest: string): boolean | Promise<boolean> {
+    return then(
+      this.#identities.find(secret),
+      (identity) => identity?.tokenDigest === digest && identity.deletedMs === Number.POSITIVE_INFINITY,
+    );
   }
 
   #lives(object: Spoken, { uid }: NamedUid): boolean | Promise<boolean> {

@@ -220,3 +220,35 @@ test('an update of a pod is not asked about its account', async (t) => {
   t.is(answer.code, 200);
   await world.stop();
 });
+
+test("without tokens of their own, pods get the one in their account's secret, once there is one", async (t) => {
+  const world = await AdmissionWorld.start({ featureGates: 'BoundServiceAccountTokenVolume=false' });
+  const early = await world.write('create', PODS, { body: pod() });
+  t.is(early.code, 500);
+  t.is(early.body.reason, 'ServerTimeout');
+  t.is(
+    early.body.message,
+    'No API token found for service account "default", retry after the token is automatically created and added to the service account',
+  );
+  const { uid } = (await world.stored(`${ACCOUNTS}/default`))!.metadata;
+  const secret = (name: string, of: string | undefined) => ({
+    metadata: {
+      name,
+      annotations: { 'orch.io/service-account.name': 'default', 'orch.io/service-account.uid': of ?? '' },
+    },
+    type: 'orch.io/service-account-token',
+  });
+  await world.created('/api/v1/namespaces/default/secrets', secret('of-another', 'u'));
+  await world.created('/api/v1/namespaces/default/secrets', secret('own', uid));
+  const secrets = [{ name: 'gone' }, { name: 'of-another' }, { name: 'own' }];
+  await world.write('patch', `${ACCOUNTS}/default`, { body: { secrets } });
+  const { body } = await world.write('create', PODS, { body: pod() });
+  const spec = specOf(body);
+  t.deepEqual(spec.volumes, [{ name: 'own', secret: { secretName: 'own', defaultMode: 420 } }]);
+  t.deepEqual(spec.containers[0]?.volumeMounts, [{ name: 'own', readOnly: true, mountPath: MOUNT_PATH }]);
+  const taken = await world.write('create', PODS, {
+    body: pod({ volumes: [{ name: 'own', emptyDir: {} }] }, { name: 'other' }),
+  });
+  t.regex(specOf(taken.body).volumes?.[1]?.name ?? '', /^own-[a-z0-9]{5}$/);
+  await world.stop();
+});

@@ -146,7 +146,6 @@ test('an authorizer that denies ends the chain, and the reasons of those without
     rules: () => ({
       resourceRules: [{ verbs: [reason], apiGroups: [], resources: [] }],
       nonResourceRules: [],
-      isIncomplete: false,
       errors: [],
     }),
   });

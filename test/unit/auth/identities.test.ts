@@ -3,7 +3,7 @@ import test from 'ava';
 import { Identities, type Identity, spokenFor } from '../../../actors/auth/authenticators/identities.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 
-const ALIVE: Identity = { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY };
+const ALIVE: Identity = { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' };
 
 const POD = spokenFor('pod', 'ns', 'p');
 

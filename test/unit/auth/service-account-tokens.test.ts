@@ -8,7 +8,7 @@ import {
 } from '../../../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
+import { readJwt, signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
 import type { BoundObject, TokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 
@@ -28,6 +28,7 @@ const ISSUER: ServiceAccountIssuer = {
   keySetUri: 'https://issuer.test/openid/v1/jwks',
   expirationSecondsMax: 0,
   extendsExpiration: true,
+  looksUpSecrets: true,
 };
 
 const SUBJECT: TokenSubject = { namespace: 'ns', serviceAccount: { name: 'robot', uid: 'u1' }, bound: undefined };
@@ -36,9 +37,9 @@ const POD: BoundObject = { kind: 'pod', name: 'p', uid: 'u2' };
 /** The tokens of one issuer, in a cluster of the objects that are in `kept`. */
 function cluster(change: Partial<ServiceAccountIssuer> = {}) {
   const kept = new Map<string, Identity>([
-    ['core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY }],
-    ['core/pods/ns/p', { uid: 'u2', deletedMs: Number.POSITIVE_INFINITY }],
-    ['core/secrets/ns/s', { uid: 'u3', deletedMs: Number.POSITIVE_INFINITY }],
+    ['core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' }],
+    ['core/pods/ns/p', { uid: 'u2', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' }],
+    ['core/secrets/ns/s', { uid: 'u3', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' }],
   ]);
   const time = { nowMs: START_MS };
   const find = ({ key }: Spoken): Identity | undefined => kept.get(key);
@@ -125,16 +126,20 @@ test('a token dies with its account, and with what it is bound to', async (t) =>
   all.kept.delete('core/secrets/ns/s');
   t.deepEqual(await problems(), ['', '', 'the secret that the token is bound to is gone']);
   // Of the same name, and not the same.
-  all.kept.set('core/pods/ns/p', { uid: 'another', deletedMs: Number.POSITIVE_INFINITY });
+  all.kept.set('core/pods/ns/p', { uid: 'another', deletedMs: Number.POSITIVE_INFINITY, tokenDigest: '' });
   t.is((await problems())[1], 'the pod that the token is bound to is gone');
-  all.kept.set('core/serviceaccounts/ns/robot', { uid: 'another', deletedMs: Number.POSITIVE_INFINITY });
+  all.kept.set('core/serviceaccounts/ns/robot', {
+    uid: 'another',
+    deletedMs: Number.POSITIVE_INFINITY,
+    tokenDigest: '',
+  });
   for (const problem of await problems()) t.is(problem, 'the service account of the token is gone');
 });
 
 test('a token outlives the end of its account by a minute', async (t) => {
   const all = cluster();
   const { token } = await all.issue();
-  all.kept.set('core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: START_MS });
+  all.kept.set('core/serviceaccounts/ns/robot', { uid: 'u1', deletedMs: START_MS, tokenDigest: '' });
   t.is(await problemOf(all, token), '');
   all.time.nowMs = START_MS + 60_000;
   t.is(await problemOf(all, token), 'the service account of the token is gone');
@@ -239,4 +244,85 @@ test('only an issuer with an https address has discovery documents', async (t) =
   });
   t.is((keySet?.keys as unknown[] | undefined)?.length, 1);
   t.deepEqual(await cluster({ issuer: 'somebody' }).tokens.documents(), { configuration: null, keySet: null });
+});
+
+const KEPT = { namespace: 'ns', serviceAccount: { name: 'robot', uid: 'u1' }, secretName: 's' };
+const ALWAYS = Number.POSITIVE_INFINITY;
+
+/** A token that is kept in the secret `s`. */
+async function keptIn(all: Cluster): Promise<string> {
+  const token = (await all.tokens.issueKept(KEPT))!;
+  all.kept.set('core/secrets/ns/s', { uid: 'u3', deletedMs: ALWAYS, tokenDigest: tokenDigest(token) });
+  return token;
+}
+
+test('a token that is kept in a secret does not expire, and is for the server alone', async (t) => {
+  const all = cluster();
+  const token = await keptIn(all);
+  all.time.nowMs += 100 * 365 * 24 * 3600 * 1000;
+  const owner = await all.owner(token);
+  t.like(owner?.user, { name: 'system:serviceaccount:ns:robot', uid: 'u1', extra: {} });
+  t.deepEqual(owner?.user?.groups, ['system:serviceaccounts', 'system:serviceaccounts:ns', 'system:authenticated']);
+  t.is(await problemOf(all, token), '');
+  t.deepEqual(await all.owner(token, ['vault']), { user: null, error: 'the token is for other audiences' });
+  t.deepEqual(await all.owner(`${token.slice(0, -6)}AAAAAA`), {
+    user: null,
+    error: 'the signature of the token is not valid',
+  });
+});
+
+const gone: Readonly<Record<string, { change: (all: Cluster) => void; problem: string }>> = {
+  'its secret is gone': {
+    change: ({ kept }) => kept.delete('core/secrets/ns/s'),
+    problem: 'the secret that the token is bound to is gone',
+  },
+  'its secret is going': {
+    change: ({ kept }) => {
+      const secret = kept.get('core/secrets/ns/s')!;
+      kept.set('core/secrets/ns/s', { ...secret, deletedMs: START_MS });
+    },
+    problem: 'the secret that the token is bound to is gone',
+  },
+  'its secret holds another token': {
+    change: ({ kept }) => kept.set('core/secrets/ns/s', { uid: 'u3', deletedMs: ALWAYS, tokenDigest: 'other' }),
+    problem: 'the secret that the token is bound to is gone',
+  },
+  'its account is gone': {
+    change: ({ kept }) => kept.delete('core/serviceaccounts/ns/robot'),
+    problem: 'the service account of the token is gone',
+  },
+  'its account is another': {
+    change: ({ kept }) => kept.set('core/serviceaccounts/ns/robot', { uid: 'u9', deletedMs: ALWAYS, tokenDigest: '' }),
+    problem: 'the service account of the token is gone',
+  },
+};
+
+for (const [what, { change, problem }] of Object.entries(gone)) {
+  test(`a token that is kept in a secret is no good once ${what}, unless nothing is looked up`, async (t) => {
+    const all = cluster();
+    const token = await keptIn(all);
+    t.is(await problemOf(all, token), '');
+    change(all);
+    t.is(await problemOf(all, token), problem);
+    const trusting = cluster({ looksUpSecrets: false });
+    const trusted = await keptIn(trusting);
+    change(trusting);
+    t.is(await problemOf(trusting, trusted), '');
+    // Others are looked up all the same.
+    const { token: other } = await trusting.issue();
+    trusting.kept.delete('core/serviceaccounts/ns/robot');
+    t.is(await problemOf(trusting, other), 'the service account of the token is gone');
+  });
+}
+
+test('claims of a kept token that contradict themselves or lack something are refused', async (t) => {
+  const all = cluster();
+  const good = (await readJwt(await keptIn(all)))!.claims;
+  const cases: Readonly<Record<string, JsonObject>> = {
+    'the token names no secret': { ...good, 'orch.io/serviceaccount/secret.name': '' },
+    'the token names no service account': { ...good, 'orch.io/serviceaccount/service-account.uid': 7 },
+    'the token contradicts itself about its subject': { ...good, sub: 'system:serviceaccount:ns:admin' },
+  };
+  for (const [problem, claims] of Object.entries(cases))
+    t.is(await problemOf(all, await signJwt(claims, tokenKey(privateKey))), problem);
 });

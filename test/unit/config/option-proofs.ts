@@ -48,6 +48,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'requestheader-extra-headers-prefix': PROXY,
   'service-account-key-file': ISSUER,
   'service-account-signing-key-file': ISSUER,
+  'service-account-lookup': [
+    'integration/reviews-and-tokens.test.ts',
+    'without lookups a token that was kept in a secret is good',
+  ],
   'service-account-issuer': ISSUER,
   'service-account-jwks-uri': ISSUER,
   'service-account-max-token-expiration': ISSUER,

@@ -4,6 +4,7 @@ import { createControllers } from '../../../actors/controllers/controllers.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, AskOptions, MessageOf } from '../../../runtime/actor.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
@@ -64,6 +65,7 @@ export function defaultOptions(): ControllersOptions {
     persistedTypes: PERSISTED,
     collectsGarbage: true,
     caPem: 'the authority',
+    issuesTokens: false,
     eventTtlMs: 3_600_000,
     serviceRange: { family: 4, address: '10.0.0.0', prefixLength: 24 },
     serviceNodePort: 0,
@@ -92,6 +94,8 @@ export interface Fixture {
   subscriptions(): number;
   /** Replaces what the store answers to `subscribe`. */
   onSubscribe(answer: () => unknown): void;
+  /** Replaces what the auth actor answers to who asks for a token: one that names the account and the secret. */
+  onIssue(answer: (subject: SecretTokenSubject) => unknown): void;
   /** False holds back what the store sends, as a slow thread would. */
   deliver(on: boolean): void;
   /** What is held back. Emptied, it is lost. */
@@ -175,6 +179,9 @@ export async function fixture(
     const answer = await work.catch((error: unknown) => (isDead ? new Promise<T>(() => {}) : Promise.reject(error)));
     return isDead ? new Promise<T>(() => {}) : answer;
   };
+  let issue: (subject: SecretTokenSubject) => unknown = ({ serviceAccount, secretName }) => ({
+    token: `token of ${serviceAccount.name} ${serviceAccount.uid} in ${secretName}`,
+  });
   const admission = placed.ref('admission');
   const store = placed.ref('store');
   const refs: Readonly<Record<string, unknown>> = {
@@ -183,6 +190,10 @@ export async function fixture(
       name: admission.name,
       ask: ({ type: _type, ...request }: { type: string } & WriteRequest, { deadlineMs }: AskOptions) =>
         alive(cluster.write(admission, request, deadlineMs)),
+    },
+    auth: {
+      name: 'auth',
+      ask: ({ subject }: { subject: SecretTokenSubject }) => alive(Promise.resolve().then(() => issue(subject))),
     },
     store: {
       name: store.name,
@@ -223,6 +234,9 @@ export async function fixture(
     subscriptions: () => subscriptions,
     onSubscribe: (answer) => {
       subscribe = answer;
+    },
+    onIssue: (answer) => {
+      issue = answer;
     },
     deliver: (on) => {
       isDelivering = on;

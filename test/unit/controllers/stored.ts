@@ -16,6 +16,7 @@ interface Metadata {
   finalizers?: string[];
   ownerReferences?: OwnerReference[];
   labels?: Record<string, string>;
+  annotations?: Record<string, string>;
 }
 
 export interface OwnerReference {

@@ -6,9 +6,10 @@ import { metadataOf } from '../../../../api/object-meta.ts';
 
 export interface Account {
   readonly name: string;
+  readonly uid: string;
   /** Undefined: it does not say. */
   readonly automounts: boolean | undefined;
-  /** Secrets that its pods may use, where it limits them. */
+  /** Secrets that its pods may use, where it limits them; one of them has its token. */
   readonly secrets: ReadonlySet<string>;
   readonly pullSecrets: readonly string[];
   /** Its pods use no other secrets than its own. */
@@ -20,11 +21,12 @@ const TRUE: ReadonlySet<string> = new Set(['1', 't', 'T', 'true', 'TRUE', 'True'
 
 /** @param limitsKey the annotation that limits secrets. */
 export function readAccount(stored: JsonObject, limitsKey: string): Account {
-  const { name = '', annotations } = metadataOf(stored);
+  const { name = '', uid = '', annotations } = metadataOf(stored);
   const names = (key: string): string[] => partsAt(stored, key).map((reference) => textAt(reference, 'name'));
   const { automountServiceAccountToken: automounts } = stored;
   return {
     name,
+    uid,
     automounts: typeof automounts === 'boolean' ? automounts : undefined,
     secrets: new Set(names('secrets')),
     pullSecrets: names('imagePullSecrets'),

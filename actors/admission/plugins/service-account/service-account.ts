@@ -5,14 +5,15 @@ import { nameSuffix } from '../../../../api/metadata.ts';
 import { asObject, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
-import { forbidden } from '../../../../api/status/failures.ts';
+import { forbidden, serverTimeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
+import type { Dialect } from '../../../../config/dialect.ts';
 import type { Attributes } from '../../attributes.ts';
-import { decodePlace, findPlace, type StoreReader } from '../../store-reader.ts';
+import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { type Account, isMounted, readAccount } from './account.ts';
 import { limitProblem, mirrorProblem } from './secret-limits.ts';
-import { withTokenVolume } from './token-volume.ts';
+import { boundTokenVolume, keptTokenVolume, type TokenVolume, withTokenVolume } from './token-volume.ts';
 
 /** The account of pods that name none. Every namespace is given it, soon after it was made. */
 const DEFAULT_ACCOUNT = 'default';
@@ -24,16 +25,27 @@ const REMEMBERED_MAX = 10_000;
 class ServiceAccount implements AdmissionPlugin {
   readonly #reader: StoreReader;
   readonly #accounts: KnownType;
+  readonly #secrets: KnownType;
+  /** Tokens are made for each pod, rather than taken from the account's secret. */
+  readonly #isBound: boolean;
+  readonly #tokenType: string;
+  /** Begins the annotations that say whose token a secret holds. */
+  readonly #accountKey: string;
   readonly #mirrorKey: string;
   readonly #limitsKey: string;
   /** By namespace and name. */
   readonly #remembered = new Map<string, { readonly revision: number; readonly account: Account }>();
 
-  constructor({ reader, registry, dialect }: PluginContext) {
+  constructor({ reader, registry, dialect, options }: PluginContext) {
     this.#reader = reader;
     const accounts = registry.storageType('core/serviceaccounts');
-    if (accounts === undefined) throw new Error('the registry has no service accounts');
+    const secrets = registry.storageType('core/secrets');
+    if (accounts === undefined || secrets === undefined) throw new Error('the registry has no accounts or secrets');
     this.#accounts = accounts;
+    this.#secrets = secrets;
+    this.#isBound = options.gate('BoundServiceAccountTokenVolume');
+    this.#tokenType = dialect.spell('@label/service-account-token');
+    this.#accountKey = dialect.spell('@label/service-account');
     this.#mirrorKey = dialect.spell('@label/config.mirror');
     this.#limitsKey = dialect.spell('@label/enforce-mountable-secrets');
   }
@@ -45,8 +57,8 @@ class ServiceAccount implements AdmissionPlugin {
     }
     const spec = asObject(attributes.object.spec);
     const name = textAt(spec, 'serviceAccountName', DEFAULT_ACCOUNT);
-    return this.#account(attributes, name).then((account) => {
-      attributes.object = { ...attributes.object, spec: this.#completed(attributes, spec, account) };
+    return this.#account(attributes, name).then(async (account) => {
+      attributes.object = { ...attributes.object, spec: await this.#completed(attributes, spec, account) };
     });
   };
 
@@ -70,15 +82,33 @@ class ServiceAccount implements AdmissionPlugin {
     return metadataOf(pod).annotations?.[this.#mirrorKey] !== undefined;
   }
 
-  #completed({ dialect }: Attributes, spec: JsonObject, account: Account): JsonObject {
+  async #completed({ dialect, asked }: Attributes, spec: JsonObject, account: Account): Promise<JsonObject> {
     // The older name of the same member says the same.
     const named = { ...spec, serviceAccountName: account.name, serviceAccount: account.name };
-    const { random } = this.#reader.context;
     const mounted = isMounted(account, named)
-      ? withTokenVolume(named, dialect, () => nameSuffix(() => random.next()))
+      ? withTokenVolume(named, dialect, await this.#tokenVolume(dialect, asked.namespace, account))
       : named;
     if (account.pullSecrets.length === 0 || partsAt(mounted, 'imagePullSecrets').length > 0) return mounted;
     return { ...mounted, imagePullSecrets: account.pullSecrets.map((name) => ({ name })) };
+  }
+
+  async #tokenVolume(dialect: Dialect, namespace: string, account: Account): Promise<TokenVolume> {
+    const { random } = this.#reader.context;
+    const suffix = (): string => nameSuffix(() => random.next());
+    if (this.#isBound) return boundTokenVolume(dialect, suffix);
+    for (const name of account.secrets) {
+      const stored = await readCurrent(this.#reader, this.#secrets, namespace, name);
+      if (stored !== null && this.#isTokenOf(stored.object, account)) return keptTokenVolume(name, suffix);
+    }
+    const absent = `No API token found for service account ${JSON.stringify(account.name)}`;
+    const message = `${absent}, retry after the token is automatically created and added to the service account`;
+    throw new StatusError({ ...serverTimeout('create pod', this.#accounts, 1), message });
+  }
+
+  #isTokenOf(secret: JsonObject, { name, uid }: Account): boolean {
+    const { annotations = {} } = metadataOf(secret);
+    const [namedFor, uidOf] = [annotations[`${this.#accountKey}.name`], annotations[`${this.#accountKey}.uid`]];
+    return secret.type === this.#tokenType && namedFor === name && uidOf === uid;
   }
 
   /** Throws 403 where it is not there; the default one is waited for. */

@@ -1,7 +1,7 @@
 // The volume by which a pod's containers get the token of their service account, the cluster's authority and their namespace.
 // Written with all its defaults, so that it needs no completion.
 import type { JsonObject } from '../../../../api/json-value.ts';
-import { partsAt, textAt } from '../../../../api/object-fields.ts';
+import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
 
 /** What injected tokens ask for: the one duration at which tokens live longer than they say, for clients that do not renew. */
@@ -9,34 +9,55 @@ const EXPIRATION_SECONDS = 3607;
 /** 0644. */
 const DEFAULT_MODE = 420;
 
-/**
- * The spec with the volume, mounted in every container that has nothing there already; a volume that is named like one of
- * ours is taken for it. `suffix`: five random characters.
- */
-export function withTokenVolume(spec: JsonObject, dialect: Dialect, suffix: () => string): JsonObject {
-  const mountPath = dialect.spell('/var/run/secrets/@label/serviceaccount');
-  const prefix = dialect.spell('@short-api-access-');
-  const present = partsAt(spec, 'volumes').find((volume) => textAt(volume, 'name').startsWith(prefix));
-  const name = present === undefined ? `${prefix}${suffix()}` : textAt(present, 'name');
-  const mount = { name, readOnly: true, mountPath };
-  const isFree = (container: JsonObject): boolean =>
-    partsAt(container, 'volumeMounts').every((one) => textAt(one, 'mountPath') !== mountPath);
-  const mounted: { [member: string]: unknown } = { ...spec };
-  let isMounted = false;
-  for (const member of ['initContainers', 'containers']) {
-    const containers = partsAt(spec, member);
-    if (!containers.some(isFree)) continue;
-    isMounted = true;
-    mounted[member] = containers.map((container) =>
-      isFree(container) ? { ...container, volumeMounts: [...partsAt(container, 'volumeMounts'), mount] } : container,
-    );
-  }
-  if (!isMounted) return spec;
-  if (present === undefined) mounted.volumes = [...partsAt(spec, 'volumes'), tokenVolume(name, dialect)];
-  return mounted as JsonObject;
+/** A volume with a token: the one that a pod has already, or what to add. */
+export interface TokenVolume {
+  /** Whether a volume of the pod is such a one. */
+  isIt(volume: JsonObject): boolean;
+  /** A new one. `taken`: the names of the pod's own volumes. */
+  make(taken: readonly string[]): JsonObject;
 }
 
-function tokenVolume(name: string, dialect: Dialect): JsonObject {
+/** The token is made for the pod and dies with it. A volume that is named like one of these is taken for it. */
+export function boundTokenVolume(dialect: Dialect, suffix: () => string): TokenVolume {
+  const prefix = dialect.spell('@short-api-access-');
+  return {
+    isIt: (volume) => textAt(volume, 'name').startsWith(prefix),
+    make: () => projectedVolume(`${prefix}${suffix()}`, dialect),
+  };
+}
+
+/** The token is the one that the account keeps in a secret. */
+export function keptTokenVolume(secretName: string, suffix: () => string): TokenVolume {
+  return {
+    isIt: (volume) => textAt(partAt(volume, 'secret'), 'secretName') === secretName,
+    make: (taken) => ({
+      name: taken.includes(secretName) ? `${secretName}-${suffix()}` : secretName,
+      secret: { secretName, defaultMode: DEFAULT_MODE },
+    }),
+  };
+}
+
+/** The spec with the volume, mounted in every container that has nothing in its place already. */
+export function withTokenVolume(spec: JsonObject, dialect: Dialect, volume: TokenVolume): JsonObject {
+  const mountPath = dialect.spell('/var/run/secrets/@label/serviceaccount');
+  const isFree = (container: JsonObject): boolean =>
+    partsAt(container, 'volumeMounts').every((one) => textAt(one, 'mountPath') !== mountPath);
+  if (![...partsAt(spec, 'initContainers'), ...partsAt(spec, 'containers')].some(isFree)) return spec;
+  const volumes = partsAt(spec, 'volumes');
+  const present = volumes.find((one) => volume.isIt(one));
+  const mounted = present ?? volume.make(volumes.map((one) => textAt(one, 'name')));
+  const mount = { name: textAt(mounted, 'name'), readOnly: true, mountPath };
+  const withMount = (container: JsonObject): JsonObject =>
+    isFree(container) ? { ...container, volumeMounts: [...partsAt(container, 'volumeMounts'), mount] } : container;
+  const changed: Record<string, unknown> = present === undefined ? { volumes: [...volumes, mounted] } : {};
+  for (const member of ['initContainers', 'containers']) {
+    const containers = partsAt(spec, member);
+    if (containers.length > 0) changed[member] = containers.map(withMount);
+  }
+  return { ...spec, ...changed };
+}
+
+function projectedVolume(name: string, dialect: Dialect): JsonObject {
   const namespace = { path: 'namespace', fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.namespace' } };
   return {
     name,
