@@ -1,4 +1,5 @@
-// The stored records as Protobuf, shared by the actors of a thread that send them: what one encodes the others find.
+// The stored records as Protobuf, shared by the actors of a thread that send them: what one encodes the others find. Shared
+// memory in all but name: docs/RUNTIME.md ("What the actors of a thread share") says why that is safe.
 import { DIALECTS } from '../config/dialect.ts';
 import { ProtobufRecords } from '../rendering/protobuf-records.ts';
 import type { ActorContext } from '../runtime/actor.ts';
