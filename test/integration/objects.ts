@@ -15,6 +15,16 @@ export async function freshNamespace(client: HttpsClient): Promise<Namespace> {
   return { name, core, configMaps: `${core}/configmaps`, apps: `/apis/apps/v1/namespaces/${name}` };
 }
 
+/** A namespace that pods can be made in: a server whose controllers are not there gives it its account late. */
+export async function namespaceForPods(client: HttpsClient): Promise<Namespace> {
+  const namespace = await freshNamespace(client);
+  await eventually(
+    () => client.get(`${namespace.core}/serviceaccounts/default`),
+    ({ status }) => status === 200,
+  );
+  return namespace;
+}
+
 export interface Namespace {
   readonly name: string;
   readonly core: string;

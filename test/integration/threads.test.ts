@@ -6,7 +6,7 @@ import { injectFault } from '../server/faults.ts';
 import type { Answer, HttpsClient } from '../server/https-client.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { startClients } from './durability.ts';
-import { configMap, createConfigMap, eventually, freshNamespace, POD_SPEC } from './objects.ts';
+import { configMap, createConfigMap, eventually, freshNamespace, namespaceForPods, POD_SPEC } from './objects.ts';
 
 // One after the other: each keeps a server and its clients busy.
 const test = ava.serial;
@@ -68,7 +68,7 @@ test('pods are still bound, and namespaces still emptied, after the control thre
   const server = await start(t, 'default');
   const { client } = server;
   await breakThread(server, 'controllers');
-  const namespace = await freshNamespace(client);
+  const namespace = await namespaceForPods(client);
   const node = { metadata: { name: 'here' }, status: { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } } };
   t.is((await client.request('POST', '/api/v1/nodes', { body: node })).status, 201);
   const pod = { metadata: { name: 'one' }, spec: { ...POD_SPEC, tolerations: [{ operator: 'Exists' }] } };
