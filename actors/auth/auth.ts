@@ -8,6 +8,7 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } 
 import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
+import { then } from './at-once.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
@@ -17,7 +18,6 @@ import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts'
 import { RbacAuthorizer } from './authorizers/rbac.ts';
 import { ClusterFeed, isClusterReader } from './cluster-feed.ts';
 import { AUTH_FACTS } from './facts.ts';
-import { then } from './kept.ts';
 import { type AuthMethods, accessWebhookOf, replaceAuthorities, requestMethods, tokenMethods } from './methods.ts';
 import type { Admitted, AuthProtocol } from './protocol.ts';
 

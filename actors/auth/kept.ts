@@ -1,4 +1,4 @@
-// Maps that what clients send cannot make grow for ever, and values that most often need not be waited for.
+// Maps that what clients send cannot make grow for ever.
 
 /** A map of at most so many entries: the oldest makes room. */
 export class Kept<K, V> {
@@ -30,9 +30,4 @@ export class Kept<K, V> {
   clear(): void {
     this.#entries.clear();
   }
-}
-
-/** What comes of a value that may have to be waited for. Most need not be: a promise costs more than the answer. */
-export function then<T, R>(value: T | Promise<T>, next: (value: T) => R | Promise<R>): R | Promise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
 }
