@@ -103,8 +103,9 @@ const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, pro
   [['--data-dir'], '', /--data-dir .*bad cannot be written to \(ENOTDIR\)/],
 ];
 
+// One after the other: each is two processes, and there are many.
 for (const [flags, text, problem] of BAD_FILES) {
-  test(`a file of no use for ${flags.join(' and ')} is told, and keeps a server from starting`, async (t) => {
+  test.serial(`a file of no use for ${flags.join(' and ')} is told, and keeps a server from starting`, async (t) => {
     const own = folder(t);
     const bad = join(own, 'bad');
     writeFileSync(bad, text);
