@@ -6,6 +6,7 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import type { ServiceCredentials } from '../transport/outgoing/connection-file.ts';
 import type { TlsFiles } from '../transport/tls/material-files.ts';
 import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
@@ -40,6 +41,8 @@ export interface ServerSettings {
   readonly signingAuthority?: SigningAuthority;
   /** Absent: node agents are neither authenticated nor shown a certificate. */
   readonly nodeAgentTls?: AgentTls;
+  /** Shown to admission webhooks. Absent: nothing is. */
+  readonly shownToServices?: ServiceCredentials;
   /** The address members of the cluster reach this server at. */
   readonly advertiseAddress: string;
   readonly build: BuildInfo;

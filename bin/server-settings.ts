@@ -7,7 +7,9 @@ import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
+import { pairProblem } from '../transport/tls/certificates.ts';
 import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls } from './node-agents.ts';
@@ -63,12 +65,29 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     signingAuthority: authority,
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
+    ...shownToServices(options),
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName,
   };
   return { settings, kubeconfig, url };
+}
+
+/** The certificate of `--proxy-client-cert-file`. Throws OrchError BadConfiguration. */
+function shownToServices({
+  proxyClientCertFile,
+  proxyClientKeyFile,
+}: ServerOptions): Pick<ServerSettings, 'shownToServices'> {
+  if (proxyClientCertFile === '') return {};
+  const pair = { certPem: operatorText(proxyClientCertFile), keyPem: operatorText(proxyClientKeyFile) };
+  const problem = pairProblem(pair);
+  if (problem !== undefined)
+    throw new OrchError(
+      'BadConfiguration',
+      `${proxyClientCertFile} and ${proxyClientKeyFile} cannot be used: ${problem}`,
+    );
+  return { shownToServices: { ...pair, credentials: { kind: 'none' } } };
 }
 
 /** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */

@@ -40,8 +40,8 @@ export const ADMISSION_PLUGINS = [
   { name: 'CertificateSubjectRestriction', isDefault: true, built: 'whole' },
   { name: 'DefaultIngressClass', isDefault: true, built: 'whole' },
   { name: 'DenyServiceExternalIPs', isDefault: false, built: 'whole' },
-  { name: 'MutatingAdmissionWebhook', isDefault: true, built: 'no' },
-  { name: 'ValidatingAdmissionWebhook', isDefault: true, built: 'no' },
+  { name: 'MutatingAdmissionWebhook', isDefault: true, built: 'whole' },
+  { name: 'ValidatingAdmissionWebhook', isDefault: true, built: 'whole' },
   { name: 'ResourceQuota', isDefault: true, built: 'no' },
   { name: 'AlwaysDeny', isDefault: false, built: 'whole' },
 ] as const satisfies readonly AdmissionPluginRow[];

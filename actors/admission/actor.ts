@@ -2,6 +2,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';
@@ -27,6 +28,8 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
       gate: (name) => gates.enabled(name),
       notReadySeconds: options.defaultNotReadyTolerationSeconds,
       unreachableSeconds: options.defaultUnreachableTolerationSeconds,
+      callsEndpoints: options.enableAggregatorRouting,
+      shownToServices: settings.shownToServices ?? NOTHING_SHOWN,
     },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },

@@ -30,6 +30,7 @@ import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
 import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
+import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
@@ -38,6 +39,7 @@ import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { requestToken } from './token-request.ts';
 import { patch, update } from './update.ts';
+import { WarnedRefusal } from './warned-refusal.ts';
 import type { DeletionSettings, WriteContext } from './write-context.ts';
 
 export interface AdmissionOptions {
@@ -90,6 +92,8 @@ class Admission implements Actor<AdmissionProtocol> {
           cluster: this.#cluster,
           registry,
           dialect,
+          schema,
+          forms,
           options: options.pluginOptions,
           authorize: (user, access) => mayAccess(auth, user, access, requestTimeoutMs),
         },
@@ -165,8 +169,10 @@ class Admission implements Actor<AdmissionProtocol> {
 
   /** Expected refusals are answers; anything else is an error. */
   #refuse(reply: Reply, error: unknown): void {
-    if (isStatusError(error)) reply.send({ code: httpCode(error.status), body: error.status } satisfies WriteReply);
-    else if (error instanceof BodyError) reply.send(bodyRefusal(error));
+    if (isStatusError(error)) {
+      const answer: WriteReply = { code: httpCode(error.status), body: error.status };
+      reply.send(error instanceof WarnedRefusal ? withWarnings(answer, error.warnings) : answer);
+    } else if (error instanceof BodyError) reply.send(bodyRefusal(error));
     else if (error instanceof DecodeError)
       reply.send({ code: 400, body: badRequest(`the body cannot be read: ${error.message}`) } satisfies WriteReply);
     else reply.fail(error);

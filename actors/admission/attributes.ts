@@ -6,6 +6,7 @@ import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
+import type { DeleteOptions } from '../../api/validation/options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Guard } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
@@ -38,6 +39,8 @@ export interface Asked {
   readonly user: User;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
+  /** Of a DELETE: what it asks for, wherever it says so. */
+  readonly deletion: DeleteOptions | undefined;
   readonly dryRun: boolean;
   /** False where the object says itself who owns its fields: it was applied. */
   readonly isTracked: boolean;
@@ -69,6 +72,10 @@ export class Attributes implements WriteFacts {
   guards: readonly Guard[] = NO_GUARDS;
   /** What is committed with the object, or not at all. */
   also: readonly Draft[] = NO_DRAFTS;
+  /** Mutating plugins are asked once more, since one changed what others have seen: said in the first round, it holds. */
+  wantsSecondRound = false;
+  /** True while they are. */
+  isSecondRound = false;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
 
@@ -103,7 +110,16 @@ export class Attributes implements WriteFacts {
     this.managedFieldsText = '';
     this.guards = NO_GUARDS;
     this.also = NO_DRAFTS;
+    this.wantsSecondRound = false;
+    this.isSecondRound = false;
     this.warnings = NO_WARNINGS;
+  }
+
+  /** Forgets what mutating plugins have guarded and added: they will again. */
+  beginSecondRound(): void {
+    this.isSecondRound = true;
+    this.guards = NO_GUARDS;
+    this.also = NO_DRAFTS;
   }
 
   /** The write is committed only if a key is still as it was read. */

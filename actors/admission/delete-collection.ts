@@ -89,7 +89,7 @@ class CollectionDeletion {
   async #deleteSome(some: readonly StoredObject[]): Promise<void> {
     const dryRun = isDryRun(this.#options);
     const target = { ...this.#request.target, name: '' };
-    const manner = { operation: 'delete', dryRun } as const;
+    const manner = { operation: 'delete', dryRun, deletion: this.#options } as const;
     const attributes = attributesOf(this.#write, { ...this.#request, target }, this.#type, manner);
     if (!this.#isPresent) {
       for (const { object } of some) await deleteNamed(this.#write, attributes, nameOf(object), this.#options);

@@ -25,7 +25,7 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   const options = deleteOptions(write.schema, request, write.dialect.metaGroup);
   const { name } = request.target;
   const dryRun = isDryRun(options);
-  const attributes = attributesOf(write, request, type, { operation: 'delete', dryRun });
+  const attributes = attributesOf(write, request, type, { operation: 'delete', dryRun, deletion: options });
   const done = await deleteNamed(write, attributes, name, options);
   if (done === undefined) throw new StatusError(notFound(type, name));
   const { action, object } = done.outcome;

@@ -1,6 +1,7 @@
 // The attributes of the write that a request asks for.
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { viewOf } from '../../api/subresource-views.ts';
+import type { DeleteOptions } from '../../api/validation/options.ts';
 import { Attributes, type Operation } from './attributes.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
@@ -13,6 +14,7 @@ export interface Manner {
   readonly subresource?: string;
   /** Absent: true. */
   readonly isTracked?: boolean;
+  readonly deletion?: DeleteOptions;
 }
 
 /** What a request is about, for its steps and plugins. Its objects are those of each try (`Attributes.begin`). */
@@ -20,7 +22,7 @@ export function attributesOf(
   write: WriteContext,
   { target, user, userAgent, parameters }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'>,
   type: KnownType,
-  { operation, dryRun, subresource = target.subresource, isTracked = true }: Manner,
+  { operation, dryRun, subresource = target.subresource, isTracked = true, deletion }: Manner,
 ): Attributes {
   const { namespace, name } = target;
   return new Attributes(
@@ -33,6 +35,7 @@ export function attributesOf(
       user,
       userAgent,
       parameters,
+      deletion,
       dryRun,
       isTracked,
       plugins: write.plugins.phases(type, subresource, operation),

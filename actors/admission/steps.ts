@@ -126,6 +126,10 @@ function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<v
 async function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> {
   const before = attributes.object;
   await callThroughView(calls, attributes);
+  if (attributes.wantsSecondRound) {
+    attributes.beginSecondRound();
+    await callThroughView(calls, attributes);
+  }
   if (attributes.object === before) return;
   if (!attributes.isComplete) complete(attributes, write);
   if (attributes.asked.operation === 'update') keepStored(attributes);

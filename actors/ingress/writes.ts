@@ -60,7 +60,8 @@ export class Writes {
     );
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
-    else if (isStatus(reply.body)) sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange));
+    else if (isStatus(reply.body))
+      sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
     else await this.#reads.sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
   }
 }

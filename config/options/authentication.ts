@@ -47,13 +47,13 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     name: 'proxy-client-cert-file',
     type: 'path',
     description: 'Client certificate shown to extension servers and admission webhooks.',
-    effect: ['not in force', 'the server calls no extension servers or webhooks'],
+    effect: ['in force', 'what admission webhooks are shown that no user of their settings is named after'],
   },
   {
     name: 'proxy-client-key-file',
     type: 'path',
     description: 'Private key of --proxy-client-cert-file.',
-    effect: ['not in force', 'the server calls no extension servers or webhooks'],
+    effect: ['in force', 'read with the certificate'],
   },
 ]);
 

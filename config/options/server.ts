@@ -218,9 +218,8 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     name: 'enable-aggregator-routing',
     type: 'bool',
     default: 'false',
-    description: 'Send requests for extension servers to their endpoints instead of their cluster IP.',
-    valuesInForce: ['false'],
-    effect: ['not in force', 'there are no extension servers to send requests to'],
+    description: 'Call services (webhooks, extension servers) at their endpoints instead of their cluster IP.',
+    effect: ['in force', 'where webhooks are called that are services'],
   },
 ]);
 

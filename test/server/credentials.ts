@@ -27,6 +27,8 @@ export interface CertificateTerms {
   /** As openssl writes times, `YYYYMMDDHHMMSSZ`. */
   readonly from?: string;
   readonly until?: string;
+  /** As openssl writes other names, `IP:127.0.0.1`. */
+  readonly names?: readonly string[];
 }
 
 /** A certificate of an authority of the folder: `name.crt` and `name.key`. `subject` as `/CN=jane/O=dev`. */
@@ -35,13 +37,14 @@ export function certificateOf(
   authority: string,
   name: string,
   subject: string,
-  { usage = 'clientAuth', from = '20200101000000Z', until = '20490101000000Z' }: CertificateTerms = {},
+  { usage = 'clientAuth', from = '20200101000000Z', until = '20490101000000Z', names = [] }: CertificateTerms = {},
 ): void {
   const config = [
     '[ca]\ndefault_ca=own',
     `[own]\ndatabase=${name}.index\nserial=${name}.serial\nnew_certs_dir=.\ndefault_md=sha256\npolicy=any\nx509_extensions=more`,
     '[any]\ncommonName=optional\norganizationName=optional',
     `[more]\nextendedKeyUsage=${usage}`,
+    ...(names.length === 0 ? [] : [`subjectAltName=${names.join(',')}`]),
   ];
   writeFileSync(join(files, `${name}.conf`), config.join('\n'));
   writeFileSync(join(files, `${name}.index`), '');

@@ -1,13 +1,13 @@
 // The way out: HTTP requests to node agents, pods and services, their answers streamed to our client with backpressure both
 // ways, and connections of other protocols joined as raw bytes. Owns the outgoing sockets of its thread.
-import { lookup } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../http.ts';
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
+import { checkedLookup } from './checked-lookup.ts';
 
 /** Connections to one backend that are kept for the next request. */
 const IDLE_SOCKETS_MAX = 8;
@@ -175,24 +175,6 @@ function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object 
     ...(certPem === undefined ? undefined : { cert: certPem }),
     ...(keyPem === undefined ? undefined : { key: keyPem }),
     ...(caPem === undefined || trust === 'unverifiedAgent' ? { rejectUnauthorized: false } : { ca: caPem }),
-  };
-}
-
-/** Looks a name up, and fails where one of its addresses is refused. */
-function checkedLookup(addressProblem: (address: string) => string | undefined): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) {
-        callback(error, '');
-        return;
-      }
-      const problem = addresses.map(({ address }) => addressProblem(address)).find((one) => one !== undefined);
-      const [first] = addresses;
-      if (problem !== undefined || first === undefined)
-        callback(new Error(problem ?? `${hostname} has no address`), '');
-      else if (options.all === true) callback(null, addresses);
-      else callback(null, first.address, first.family);
-    });
   };
 }
 

@@ -3,15 +3,8 @@
 import { asList, asObject, asText } from '../../api/object-fields.ts';
 import { parseYaml } from '../yaml/read.ts';
 
-/** How a service is reached. Plain data: it crosses threads. */
-export interface ServiceConnection {
-  /** https, or http where the operator says so. Without a slash at the end. */
-  readonly url: string;
-  /** Authorities of the service's certificate; empty: those of the host. */
-  readonly caPem: string;
-  readonly insecure: boolean;
-  /** The name the certificate must be for, where it is not that of the address. */
-  readonly serverName: string;
+/** What a service is shown of us. Plain data: it crosses threads. */
+export interface ServiceCredentials {
   readonly certPem: string;
   readonly keyPem: string;
   readonly credentials:
@@ -20,6 +13,27 @@ export interface ServiceConnection {
     /** Read again when it may have changed. */
     | { readonly kind: 'tokenFile'; readonly path: string }
     | { readonly kind: 'basic'; readonly name: string; readonly password: string };
+}
+
+/** A service is told nothing of who calls. */
+export const NOTHING_SHOWN: ServiceCredentials = { certPem: '', keyPem: '', credentials: { kind: 'none' } };
+
+/** How a service is reached. Plain data: it crosses threads. */
+export interface ServiceConnection extends ServiceCredentials {
+  /** https, or http where the operator says so. Without a slash at the end. */
+  readonly url: string;
+  /** Authorities of the service's certificate; empty: those of the host. */
+  readonly caPem: string;
+  readonly insecure: boolean;
+  /** The name the certificate must be for, where it is not that of the address. */
+  readonly serverName: string;
+}
+
+/** Whom services are shown, by the users of a file: `*.example.org` and `*` stand for many. */
+export interface CredentialsByService {
+  readonly users: Readonly<Record<string, ServiceCredentials>>;
+  /** The user of the current context, for services that no user is named after. */
+  readonly standard: ServiceCredentials | undefined;
 }
 
 /** Why a file cannot be used; names the field, never what stands in it. */
@@ -41,28 +55,48 @@ export function parseConnectionFile(text: string, readFile: (path: string) => st
   const cluster = asObject(named(file, 'clusters', asText(context.cluster)).cluster);
   const userName = asText(context.user);
   const user = userName === '' ? {} : asObject(named(file, 'users', userName).user);
-  for (const field of REFUSED_USER_FIELDS)
-    if (user[field] !== undefined) throw new ConnectionFileError(`users[].user.${field} is not supported here`);
   if (asText(cluster['proxy-url']) !== '')
     throw new ConnectionFileError('clusters[].cluster.proxy-url is not supported here');
-  const pemOf = (object: Readonly<Record<string, unknown>>, field: string): string => {
-    const data = asText(object[`${field}-data`]);
-    if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
-    const path = asText(object[field]);
-    return path === '' ? '' : readFile(path);
-  };
-  const [certPem, keyPem] = [pemOf(user, 'client-certificate'), pemOf(user, 'client-key')];
-  if ((certPem === '') !== (keyPem === ''))
-    throw new ConnectionFileError('users[].user needs client-certificate and client-key together');
   return {
     url: urlOf(asText(cluster.server)),
-    caPem: pemOf(cluster, 'certificate-authority'),
+    caPem: pemOf(cluster, 'certificate-authority', readFile),
     insecure: cluster['insecure-skip-tls-verify'] === true,
     serverName: asText(cluster['tls-server-name']),
-    certPem,
-    keyPem,
-    credentials: credentialsOf(user),
+    ...shownOf(user, readFile),
   };
+}
+
+/**
+ * Every user of a file whose users are named after the services they are shown to; its clusters say nothing. `readFile` as
+ * for `parseConnectionFile`. Throws ConnectionFileError.
+ */
+export function parseCredentialsFile(text: string, readFile: (path: string) => string): CredentialsByService {
+  const file = asObject(parsed(text));
+  if (asText(file.kind) !== 'Config') throw new ConnectionFileError('kind must be Config');
+  const users: Record<string, ServiceCredentials> = Object.create(null) as Record<string, ServiceCredentials>;
+  for (const entry of asList(file.users).map(asObject))
+    users[asText(entry.name)] = shownOf(asObject(entry.user), readFile);
+  const contextName = asText(file['current-context']);
+  const userName = contextName === '' ? '' : asText(asObject(named(file, 'contexts', contextName).context).user);
+  if (userName !== '') named(file, 'users', userName);
+  return { users, standard: userName === '' ? undefined : users[userName] };
+}
+
+function shownOf(user: Readonly<Record<string, unknown>>, readFile: (path: string) => string): ServiceCredentials {
+  for (const field of REFUSED_USER_FIELDS)
+    if (user[field] !== undefined) throw new ConnectionFileError(`users[].user.${field} is not supported here`);
+  const certPem = pemOf(user, 'client-certificate', readFile);
+  const keyPem = pemOf(user, 'client-key', readFile);
+  if ((certPem === '') !== (keyPem === ''))
+    throw new ConnectionFileError('users[].user needs client-certificate and client-key together');
+  return { certPem, keyPem, credentials: credentialsOf(user) };
+}
+
+function pemOf(object: Readonly<Record<string, unknown>>, field: string, readFile: (path: string) => string): string {
+  const data = asText(object[`${field}-data`]);
+  if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  const path = asText(object[field]);
+  return path === '' ? '' : readFile(path);
 }
 
 function parsed(text: string): unknown {

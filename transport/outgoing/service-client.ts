@@ -3,6 +3,7 @@
 // sockets.
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { checkedLookup } from './checked-lookup.ts';
 import type { ServiceConnection } from './connection-file.ts';
 
 const IDLE_SOCKETS_MAX = 16;
@@ -19,6 +20,15 @@ export class ServiceCallFailed extends Error {
     super(message);
     this.mayRepeat = mayRepeat;
   }
+}
+
+/** Where a service is connected to, when that is not where its address says. */
+export interface ServicePlace {
+  /** An address, or a name. */
+  readonly host: string;
+  readonly port: number;
+  /** Asked about each address that a name stands for: why it is not connected to, or undefined. */
+  readonly addressProblem?: (address: string) => string | undefined;
 }
 
 export interface ServiceClientParts {
@@ -50,9 +60,9 @@ export class ServiceClient {
       : new PlainAgent(limits);
   }
 
-  /** POSTs a document to the service's address. Rejects with ServiceCallFailed. */
-  post(body: object, deadlineMs: number): Promise<unknown> {
-    return this.#call('POST', this.#parts.connection.url, JSON.stringify(body), deadlineMs);
+  /** POSTs a document to the service's address, at `place` where that is elsewhere. Rejects with ServiceCallFailed. */
+  post(body: object, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
+    return this.#call('POST', this.#parts.connection.url, JSON.stringify(body), deadlineMs, place);
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
@@ -73,11 +83,25 @@ export class ServiceClient {
     this.#agent.destroy();
   }
 
-  async #call(method: string, url: string, body: string | undefined, deadlineMs: number): Promise<unknown> {
+  /** Keeps no connection any more: what is under way ends by itself. */
+  retire(): void {
+    this.#agent.maxFreeSockets = 0;
+    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+  }
+
+  async #call(
+    method: string,
+    url: string,
+    body: string | undefined,
+    deadlineMs: number,
+    place?: ServicePlace,
+  ): Promise<unknown> {
     const authorization = await this.#authorization();
     const { status, text } = await this.#exchange(url, deadlineMs, body, {
       method,
+      ...(place === undefined ? {} : placed(place)),
       headers: {
+        ...(place === undefined ? {} : { Host: new URL(url).host }),
         Accept: 'application/json',
         ...(authorization === '' ? {} : { Authorization: authorization }),
         ...(body === undefined
@@ -99,12 +123,22 @@ export class ServiceClient {
     body: string | undefined,
     options: RequestOptions,
   ): Promise<{ readonly status: number; readonly text: string }> {
+    return this.#exchangeBy(AbortSignal.timeout(deadlineMs), url, body, options);
+  }
+
+  #exchangeBy(
+    signal: AbortSignal,
+    url: string,
+    body: string | undefined,
+    options: RequestOptions,
+  ): Promise<{ readonly status: number; readonly text: string }> {
     return new Promise((resolve, reject) => {
       const request = this.#isTls ? tlsRequest : plainRequest;
-      const signal = AbortSignal.timeout(deadlineMs);
+      let isAnswered = false;
       const fail = (error: Error): void =>
         reject(new ServiceCallFailed(signal.aborted ? 'the service did not answer in time' : reasonOf(error), true));
       const outgoing = request(url, { ...options, agent: this.#agent, signal }, (answer) => {
+        isAnswered = true;
         const chunks: Buffer[] = [];
         let bytes = 0;
         answer.on('data', (chunk: Buffer) => {
@@ -119,7 +153,11 @@ export class ServiceClient {
         );
         answer.on('error', fail);
       });
-      outgoing.on('error', fail);
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // A kept connection that the service closed before it saw the request: nothing has been asked yet.
+        if (!outgoing.reusedSocket || !LOST.has(error.code ?? '') || isAnswered) fail(error);
+        else this.#exchangeBy(signal, url, body, options).then(resolve, reject);
+      });
       outgoing.end(body);
     });
   }
@@ -154,6 +192,13 @@ export class ServiceClient {
     }
     return this.#token.text;
   }
+}
+
+/** How a connection that is gone is met. */
+const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+
+function placed({ host, port, addressProblem }: ServicePlace): RequestOptions {
+  return { hostname: host, port, ...(addressProblem === undefined ? {} : { lookup: checkedLookup(addressProblem) }) };
 }
 
 function failedWith(status: number): ServiceCallFailed {

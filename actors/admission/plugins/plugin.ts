@@ -1,9 +1,12 @@
 // What an admission plugin is: a row that says when it is asked, what its settings are, and the two calls by which it is.
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import type { StoredForm } from '../../../api/conversion/stored-form.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
+import type { Schema } from '../../../api/schema/schema.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../config/feature-gates.ts';
+import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
@@ -16,6 +19,9 @@ export interface PluginContext {
   readonly cluster: Pick<ClusterView, 'follow'>;
   readonly registry: Registry;
   readonly dialect: Dialect;
+  readonly schema: Schema;
+  /** Between the versions of a kind. */
+  readonly forms: StoredForm;
   /** The server's options, as far as plugins have some of their own. */
   readonly options: PluginOptions;
   /** Whether a user may, and why not. Rejects when the auth actor does not answer. */
@@ -34,6 +40,10 @@ export interface PluginOptions {
   readonly notReadySeconds: number;
   /** `--default-unreachable-toleration-seconds`. */
   readonly unreachableSeconds: number;
+  /** `--enable-aggregator-routing`: services are called at their endpoints. */
+  readonly callsEndpoints: boolean;
+  /** `--proxy-client-cert-file`, `--proxy-client-key-file`: what services that are called are shown. */
+  readonly shownToServices: ServiceCredentials;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */

@@ -13,6 +13,7 @@ import { eventRateLimit } from './event-rate-limit/event-rate-limit.ts';
 import { extendedResourceToleration } from './extended-resource-toleration/extended-resource-toleration.ts';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology/limit-pod-hard-anti-affinity-topology.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
+import { mutatingAdmissionWebhook } from './mutating-admission-webhook/mutating-admission-webhook.ts';
 import { namespaceAutoProvision } from './namespace-auto-provision/namespace-auto-provision.ts';
 import { namespaceExists } from './namespace-exists/namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
@@ -26,6 +27,7 @@ import { priority } from './priority/priority.ts';
 import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
+import { validatingAdmissionWebhook } from './validating-admission-webhook/validating-admission-webhook.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
@@ -53,6 +55,8 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   certificateSubjectRestriction,
   defaultIngressClass,
   denyServiceExternalIPs,
+  mutatingAdmissionWebhook,
+  validatingAdmissionWebhook,
   alwaysDeny,
 ];
 

@@ -25,10 +25,15 @@ export function warningHeader(text: string): readonly [name: string, value: stri
 }
 
 /** A Status, in the encoding that `Representations.ofStatus` found. */
-export function sendStatus(exchange: Exchange, status: Status, { contentType, encode }: Encoded): void {
+export function sendStatus(
+  exchange: Exchange,
+  status: Status,
+  { contentType, encode }: Encoded,
+  warnings?: readonly string[],
+): void {
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
-  const headers = headersFor(contentType);
+  const headers = headersFor(contentType, warnings);
   const all = retryAfter === undefined ? headers : [...headers, ['Retry-After', String(retryAfter)] as const];
   exchange.answer(code, all, encode(status));
 }

@@ -24,6 +24,7 @@ import { planOfOneThread } from '../../../runtime/plan.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 
 /** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
@@ -100,7 +101,13 @@ function admissionWith(
         validation: { allowPrivileged: false, gate },
         plugins,
         pluginConfigurations: configurations,
-        pluginOptions: { gate, notReadySeconds: 300, unreachableSeconds: 200 },
+        pluginOptions: {
+          gate,
+          notReadySeconds: 300,
+          unreachableSeconds: 200,
+          callsEndpoints: false,
+          shownToServices: NOTHING_SHOWN,
+        },
       });
     },
   };

@@ -16,10 +16,17 @@ const TOLERATIONS: Proof = [
   'unit/admission/plugins/default-toleration-seconds.test.ts',
   'the seconds are those of the options',
 ];
+const HOOKS: Proof = [
+  'integration/admission-webhooks.test.ts',
+  'a webhook that is a service is called at an endpoint of it',
+];
 const TRANSPORT = 'integration/transport-options.test.ts';
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
+  'proxy-client-cert-file': HOOKS,
+  'proxy-client-key-file': HOOKS,
+  'enable-aggregator-routing': HOOKS,
   'data-dir': ['integration/cli.test.ts', 'a directory that was open to others, and all that is made in it'],
   placement: ['integration/cli.test.ts', 'says where the server is, and SIGTERM ends it'],
   ingress: ['integration/http-transfer.test.ts', 'an HTTP/2 client is told how many streams'],

@@ -1,0 +1,87 @@
+// MutatingAdmissionWebhook: webhooks may change what is written, one after the other. Where one has changed an object, all plugins
+// that change objects are asked once more, and of the webhooks those that want it and have seen the object as it was before.
+import type { Features } from '../../../../api/codec/default-rules.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { placedNew } from '../../../../api/metadata.ts';
+import type { Schema } from '../../../../api/schema/schema.ts';
+import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
+import type { Attributes } from '../../attributes.ts';
+import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
+import { readHookCredentials } from '../webhooks/configuration.ts';
+import type { Invocation } from '../webhooks/matching.ts';
+import { isOf, type ToldVersions } from '../webhooks/told-versions.ts';
+import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
+import { Rounds } from './rounds.ts';
+import { patchedBy } from './webhook-patch.ts';
+
+class MutatingAdmissionWebhook implements AdmissionPlugin {
+  readonly #phase: WebhookPhase;
+  readonly #schema: Schema;
+  readonly #features: Features;
+  readonly #rounds = new WeakMap<Attributes, Rounds>();
+
+  constructor(context: PluginContext, credentials: CredentialsByService | undefined) {
+    this.#schema = context.schema;
+    // The defaults' names of gates are those of the table.
+    this.#features = context.options.gate as Features;
+    this.#phase = new WebhookPhase(context, credentials, 'mutatingwebhookconfigurations', 'admit');
+  }
+
+  readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
+    const invocations = this.#phase.invocations(attributes);
+    return invocations.length === 0 ? undefined : this.#askEach(attributes, invocations);
+  };
+
+  async #askEach(attributes: Attributes, invocations: readonly Invocation[]): Promise<void> {
+    const rounds = (attributes.isSecondRound ? this.#rounds.get(attributes) : undefined) ?? new Rounds();
+    this.#rounds.set(attributes, rounds);
+    if (attributes.isSecondRound) rounds.beginSecond(attributes.object);
+    const versions = this.#phase.versions(attributes);
+    for (const invocation of invocations) {
+      const { hook } = invocation;
+      // Who was not asked in the first round is not in the second.
+      if (attributes.isSecondRound && !rounds.asksAgain(hook)) continue;
+      if (!this.#phase.selects(invocation, attributes)) continue;
+      if (await this.#ask(attributes, invocation, versions)) {
+        rounds.changed();
+        attributes.wantsSecondRound = true;
+      }
+      rounds.asked(hook);
+    }
+    rounds.ended(attributes.object);
+  }
+
+  /** True where the webhook has changed the object. */
+  async #ask(attributes: Attributes, invocation: Invocation, versions: ToldVersions): Promise<boolean> {
+    try {
+      const told = versions.as(invocation.type);
+      const changed = await this.#phase.caller.call(invocation, told, (answer) =>
+        patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features),
+      );
+      if (changed === undefined) return false;
+      take(attributes, versions.back(changed, invocation.type));
+      versions.forget();
+      return true;
+    } catch (error) {
+      throw withItsWarnings(error, attributes);
+    }
+  }
+}
+
+/** What a webhook has made of the object, which stays where it is. */
+function take(attributes: Attributes, object: JsonObject): void {
+  const { type, asked } = attributes;
+  const isWhole = isOf(object, type);
+  const isNew = isWhole && asked.operation === 'create' && asked.subresource === '' && type.persisted;
+  attributes.object = isNew ? placedNew(object, type, asked) : object;
+  // What closed gates hide is left out by the steps that follow.
+  if (isWhole) attributes.isComplete = false;
+}
+
+export const mutatingAdmissionWebhook = configurable({
+  name: 'MutatingAdmissionWebhook',
+  wants: [{ operations: ['create', 'update', 'delete', 'connect'], resources: ['**'] }],
+  readConfiguration: readHookCredentials,
+  create: (context, credentials: CredentialsByService | undefined) =>
+    new MutatingAdmissionWebhook(context, credentials),
+});

@@ -1,0 +1,84 @@
+// What a webhook's patch makes of an object. A patch that cannot be applied, or makes something else of the object, refuses the
+// write whatever the policy of the webhook: it has answered, and is wrong. Pure.
+import { decode } from '../../../../api/codec/decode.ts';
+import { DecodeError } from '../../../../api/codec/decode-error.ts';
+import type { Features } from '../../../../api/codec/default-rules.ts';
+import { applyDefaults } from '../../../../api/codec/defaults.ts';
+import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
+import { deepEqual } from '../../../../api/deep-equal.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { textAt } from '../../../../api/object-fields.ts';
+import { applyJsonPatch } from '../../../../api/patch/json-patch.ts';
+import { splitApiVersion } from '../../../../api/resources/resource-table.ts';
+import type { Schema } from '../../../../api/schema/schema.ts';
+import { internalError } from '../../../../api/status/failures.ts';
+import { isStatusError, StatusError } from '../../../../api/status/status.ts';
+import { NO_OBJECT } from '../../attributes.ts';
+import type { Hook } from '../webhooks/hook.ts';
+import type { HookAnswer } from '../webhooks/review.ts';
+
+/** The object changed, in canonical form and with its defaults; undefined where it is as it was. Throws StatusError 500. */
+export function patchedBy(
+  { name }: Hook,
+  { patch, patchType }: HookAnswer,
+  object: JsonObject,
+  schema: Schema,
+  features: Features,
+): JsonObject | undefined {
+  if (patch === '') return undefined;
+  const quoted = JSON.stringify(name);
+  const operations = parsed(patch, quoted);
+  if (Array.isArray(operations) && operations.length === 0) return undefined;
+  if (object === NO_OBJECT)
+    throw refused(
+      `admission webhook ${quoted} attempted to modify the object, which is not supported for this operation`,
+    );
+  if (patchType !== 'JSONPatch') throw refused(`unsupported patch type ${JSON.stringify(patchType)}`);
+  const changed = canonical(applied(object, operations, quoted), object, quoted, schema, features);
+  return deepEqual(changed, object) ? undefined : changed;
+}
+
+function parsed(patch: string, quoted: string): unknown {
+  try {
+    return JSON.parse(patch) as unknown;
+  } catch {
+    throw refused(`the patch of admission webhook ${quoted} is no JSON`);
+  }
+}
+
+function applied(object: JsonObject, operations: unknown, quoted: string): JsonObject {
+  try {
+    return applyJsonPatch(object, operations);
+  } catch (error) {
+    if (!isStatusError(error)) throw error;
+    throw refused(`the patch of admission webhook ${quoted} cannot be applied: ${error.status.message ?? ''}`);
+  }
+}
+
+function canonical(
+  changed: JsonObject,
+  object: JsonObject,
+  quoted: string,
+  schema: Schema,
+  features: Features,
+): JsonObject {
+  const [apiVersion, kind] = [textAt(object, 'apiVersion'), textAt(object, 'kind')];
+  if (changed.apiVersion !== apiVersion || changed.kind !== kind)
+    throw refused(`the patch of admission webhook ${quoted} makes another kind of the object`);
+  const { group, version } = splitApiVersion(apiVersion);
+  const type = schema.kind(group, version, kind);
+  if (type === undefined) return changed;
+  try {
+    // A copy: what the patch has left alone is still others', and is changed in place.
+    const { object: result } = decode(jsonCopy(changed), type);
+    applyDefaults(result as Record<string, unknown>, type, features);
+    return result;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw refused(`what admission webhook ${quoted} makes of the object cannot be read: ${error.message}`);
+  }
+}
+
+function refused(detail: string): StatusError {
+  return new StatusError(internalError(detail));
+}

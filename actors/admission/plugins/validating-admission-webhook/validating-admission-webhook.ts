@@ -1,0 +1,40 @@
+// ValidatingAdmissionWebhook: webhooks may refuse what is written. All that hear of a write are asked at once.
+import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
+import type { Attributes } from '../../attributes.ts';
+import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
+import { readHookCredentials } from '../webhooks/configuration.ts';
+import type { Invocation } from '../webhooks/matching.ts';
+import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
+
+class ValidatingAdmissionWebhook implements AdmissionPlugin {
+  readonly #phase: WebhookPhase;
+
+  constructor(context: PluginContext, credentials: CredentialsByService | undefined) {
+    this.#phase = new WebhookPhase(context, credentials, 'validatingwebhookconfigurations', 'validating');
+  }
+
+  readonly validate = (attributes: Attributes): Promise<void> | undefined => {
+    const invocations = this.#phase.invocations(attributes);
+    if (invocations.length === 0) return undefined;
+    const selected = invocations.filter((invocation) => this.#phase.selects(invocation, attributes));
+    return selected.length === 0 ? undefined : this.#ask(attributes, selected);
+  };
+
+  /** Rejects with the refusal of the first of them in order, once all have answered. */
+  async #ask(attributes: Attributes, invocations: readonly Invocation[]): Promise<void> {
+    const versions = this.#phase.versions(attributes);
+    const calls = invocations.map((invocation) =>
+      this.#phase.caller.call(invocation, versions.as(invocation.type), () => undefined),
+    );
+    for (const outcome of await Promise.allSettled(calls))
+      if (outcome.status === 'rejected') throw withItsWarnings(outcome.reason, attributes);
+  }
+}
+
+export const validatingAdmissionWebhook = configurable({
+  name: 'ValidatingAdmissionWebhook',
+  wants: [{ operations: ['create', 'update', 'delete', 'connect'], resources: ['**'] }],
+  readConfiguration: readHookCredentials,
+  create: (context, credentials: CredentialsByService | undefined) =>
+    new ValidatingAdmissionWebhook(context, credentials),
+});

@@ -1,0 +1,148 @@
+// One call of one webhook: what is asked, how long it is waited for, what its silence, its nonsense and its refusal come to. Both
+// kinds of webhooks are called here.
+import type { Schema } from '../../../../api/schema/schema.ts';
+import { badRequest, internalError } from '../../../../api/status/failures.ts';
+import { isStatusError, StatusError } from '../../../../api/status/status.ts';
+import type { ActorContext } from '../../../../runtime/actor.ts';
+import { ServiceCallFailed } from '../../../../transport/outgoing/service-client.ts';
+import type { Attributes } from '../../attributes.ts';
+import type { PluginContext } from '../plugin.ts';
+import type { Hook } from './hook.ts';
+import { NoPlace, type PlaceFinder, placeOf } from './hook-address.ts';
+import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
+import { HookMetrics, type HookPhase } from './hook-metrics.ts';
+import type { Invocation } from './matching.ts';
+import { answerOf, denialOf, type HookAnswer, reviewOf, type Told, UnusableAnswer } from './review.ts';
+
+/** A webhook that could not be asked, or did not answer as it must: its failure policy says what follows. */
+class HookFailed extends Error {}
+
+export class HookCaller {
+  readonly clients: HookClients;
+  readonly #context: ActorContext;
+  readonly #schema: Schema;
+  readonly #finder: PlaceFinder;
+  readonly #metrics: HookMetrics;
+  readonly #phase: HookPhase;
+  readonly #requestTimeoutMs: number;
+  /** When the first webhook of a write was called: all together have the time of the request. */
+  readonly #begun = new WeakMap<Attributes, number>();
+
+  constructor({ reader, registry, schema, options }: PluginContext, phase: HookPhase, credentials: HookCredentials) {
+    this.#context = reader.context;
+    this.#schema = schema;
+    this.#phase = phase;
+    this.#requestTimeoutMs = reader.requestTimeoutMs;
+    this.#finder = { reader, registry, callsEndpoints: options.callsEndpoints };
+    this.#metrics = new HookMetrics(reader.context.metrics, phase);
+    this.clients = new HookClients(credentials, reader.context);
+  }
+
+  /**
+   * Asks a webhook, which allows the write; `use` does what it answers. Undefined where it could not be asked and its policy is to go
+   * on. Rejects with the StatusError that refuses the write.
+   */
+  async call<T>({ hook }: Invocation, told: Told, use: (answer: HookAnswer) => T): Promise<T | undefined> {
+    const { clock, log } = this.#context;
+    const operation = told.attributes.asked.operation.toUpperCase();
+    const beganMs = clock.monotonicMs();
+    const done = (rejected: boolean): void =>
+      this.#metrics.called(hook.name, operation, rejected, clock.monotonicMs() - beganMs);
+    try {
+      const answer = await this.#ask(hook, told);
+      for (const warning of answer.warnings) warn(told.attributes, warning);
+      if (!answer.allowed) throw new Denied(denialOf(hook, answer.status));
+      const used = use(answer);
+      done(false);
+      return used;
+    } catch (error) {
+      if (error instanceof HookFailed && hook.failsOpen) {
+        log.warn({ webhook: hook.name, reason: error.message }, 'webhook not asked, going on');
+        this.#metrics.failedOpen(hook.name);
+        done(false);
+        return undefined;
+      }
+      done(true);
+      throw this.#refusalFor(error, hook, operation);
+    }
+  }
+
+  #refusalFor(error: unknown, hook: Hook, operation: string): unknown {
+    if (error instanceof HookFailed) {
+      this.#context.log.warn({ webhook: hook.name, reason: error.message }, 'webhook not asked, write refused');
+      this.#metrics.rejected(hook.name, operation, 'calling_webhook_error', 0);
+      return new StatusError(internalError(error.message));
+    }
+    const isDenied = error instanceof Denied;
+    const code = isDenied ? (error.status.code ?? 0) : 0;
+    this.#metrics.rejected(hook.name, operation, isDenied ? 'no_error' : 'apiserver_internal_error', code);
+    return error;
+  }
+
+  async #ask(hook: Hook, told: Told): Promise<HookAnswer> {
+    const { attributes } = told;
+    const quoted = JSON.stringify(hook.name);
+    if (attributes.asked.dryRun && !hook.supportsDryRun)
+      throw new StatusError(badRequest(`admission webhook ${quoted} does not support dry run`));
+    const failed = (detail: string): HookFailed => new HookFailed(`failed calling webhook ${quoted}: ${detail}`);
+    const { reviewVersion } = hook;
+    if (reviewVersion === undefined)
+      throw failed('none of its admissionReviewVersions is one that this server speaks (v1, v1beta1)');
+    const uid = this.#context.random.uuid();
+    try {
+      const review = reviewOf(told, reviewVersion, uid, this.#schema);
+      const value = await this.#post(hook, review, this.#timeLeft(hook, attributes));
+      return answerOf(value, reviewVersion, uid, this.#schema, this.#phase === 'admit');
+    } catch (error) {
+      if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
+      const detail = reasonOf(error);
+      if (detail === undefined) throw error;
+      throw failed(`Post "${calledUrl(hook.address, hook.timeoutMs)}": ${detail}`);
+    }
+  }
+
+  async #post(hook: Hook, review: object, deadlineMs: number): Promise<unknown> {
+    const place = await placeOf(this.#finder, hook.address);
+    return this.clients.of(hook).post(review, deadlineMs, place);
+  }
+
+  #timeLeft(hook: Hook, attributes: Attributes): number {
+    const nowMs = this.#context.clock.monotonicMs();
+    const beganMs = this.#begun.get(attributes) ?? nowMs;
+    this.#begun.set(attributes, beganMs);
+    const leftMs = this.#requestTimeoutMs > 0 ? this.#requestTimeoutMs - (nowMs - beganMs) : hook.timeoutMs;
+    if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
+    return Math.ceil(Math.min(hook.timeoutMs, leftMs));
+  }
+}
+
+/** The webhook itself has refused. */
+class Denied extends StatusError {}
+
+/** What is told of a failure; undefined for one that is not the webhook's. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof ServiceCallFailed || error instanceof NoPlace) return error.message;
+  if (isStatusError(error)) return error.status.message ?? '';
+  // A bundle of authorities that is none, found when a connection is made.
+  return error instanceof Error && 'code' in error
+    ? `the service could not be reached (${String(error.code)})`
+    : undefined;
+}
+
+/** What the warnings of a write may be together; each is a header of its answer. */
+const WARNINGS_LENGTH_MAX = 4096;
+/** Of one, once that is used up. */
+const WARNING_LENGTH_MAX = 256;
+const WARNINGS_MAX = 100;
+
+/** Tells the client's user, once, and within bounds. */
+function warn(attributes: Attributes, text: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what a header cannot have.
+  const clean = text.replace(/[\u0000-\u001f\u007f]+/g, ' ').trim();
+  const { warnings } = attributes;
+  if (clean === '' || warnings.length >= WARNINGS_MAX) return;
+  const used = warnings.reduce((total, one) => total + one.length, 0);
+  const room = Math.max(WARNINGS_LENGTH_MAX - used, 0);
+  const cut = clean.length <= room ? clean : clean.slice(0, WARNING_LENGTH_MAX);
+  if (used + cut.length <= WARNINGS_LENGTH_MAX * 2 && !warnings.includes(cut)) attributes.warn(cut);
+}

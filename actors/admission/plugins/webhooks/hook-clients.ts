@@ -1,0 +1,96 @@
+// The clients that webhooks are called by: one for each place and set of authorities, as long as a configuration names it, so that
+// connections are kept from one call to the next.
+import type { Clock, Disk } from '../../../../runtime/environment.ts';
+import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
+import { ServiceClient } from '../../../../transport/outgoing/service-client.ts';
+import type { Hook, HookAddress } from './hook.ts';
+import { urlOf } from './hook-address.ts';
+
+const HTTPS_PORT = '443';
+
+/** What webhooks are shown of us. */
+export interface HookCredentials {
+  readonly byService: CredentialsByService | undefined;
+  /** Where that says nothing. */
+  readonly standard: ServiceCredentials;
+}
+
+export class HookClients {
+  readonly #credentials: HookCredentials;
+  readonly #environment: { readonly clock: Clock; readonly disk: Disk };
+  readonly #clients = new Map<string, ServiceClient>();
+
+  constructor(credentials: HookCredentials, environment: { readonly clock: Clock; readonly disk: Disk }) {
+    this.#credentials = credentials;
+    this.#environment = environment;
+  }
+
+  of(hook: Hook): ServiceClient {
+    const key = keyOf(hook);
+    let client = this.#clients.get(key);
+    if (client === undefined) {
+      client = this.#make(hook);
+      this.#clients.set(key, client);
+    }
+    return client;
+  }
+
+  /** Forgets the clients of all but these webhooks. */
+  keepOnly(hooks: readonly Hook[]): void {
+    const kept = new Set(hooks.map(keyOf));
+    for (const [key, client] of this.#clients) {
+      if (kept.has(key)) continue;
+      this.#clients.delete(key);
+      client.retire();
+    }
+  }
+
+  #make({ address, caPem, timeoutMs }: Hook): ServiceClient {
+    const { byService, standard } = this.#credentials;
+    const { clock, disk } = this.#environment;
+    return new ServiceClient({
+      connection: {
+        url: calledUrl(address, timeoutMs),
+        caPem,
+        insecure: false,
+        serverName: 'url' in address ? '' : `${address.service}.${address.namespace}.svc`,
+        ...(credentialsFor(byService, hostOf(address)) ?? standard),
+      },
+      readFile: (path) => disk.readFile(path),
+      nowMs: () => clock.nowMs(),
+    });
+  }
+}
+
+function keyOf({ address, caPem, timeoutMs }: Hook): string {
+  return JSON.stringify([address, timeoutMs, caPem]);
+}
+
+/** The address that is asked, which says how long it is waited for. */
+export function calledUrl(address: HookAddress, timeoutMs: number): string {
+  const url = new URL(urlOf(address));
+  url.searchParams.set('timeout', `${timeoutMs / 1000}s`);
+  return url.href;
+}
+
+/** Host and port; of an address without a port the host alone. */
+function hostOf(address: HookAddress): string {
+  return 'url' in address ? new URL(address.url).host : `${address.service}.${address.namespace}.svc:${address.port}`;
+}
+
+/** The user that a file names after a host, with its port or (443) without, itself before any `*.` of a domain. */
+function credentialsFor(file: CredentialsByService | undefined, host: string): ServiceCredentials | undefined {
+  if (file === undefined) return undefined;
+  const bare = host.endsWith(`:${HTTPS_PORT}`) ? host.slice(0, -HTTPS_PORT.length - 1) : host;
+  for (const name of [...namesOf(host), ...(bare === host ? [] : namesOf(bare)), '*']) {
+    const found = file.users[name];
+    if (found !== undefined) return found;
+  }
+  return file.standard;
+}
+
+/** `a.b.c`, `*.b.c`, `*.c`. */
+function namesOf(host: string): readonly string[] {
+  const labels = host.split('.');
+  return labels.map((_, from) => (from === 0 ? host : `*.${labels.slice(from).join('.')}`));
+}

@@ -1,0 +1,53 @@
+// What both webhook plugins share: the webhooks that hear of a write, and the calls of them.
+import type { StoredForm } from '../../../../api/conversion/stored-form.ts';
+import { metadataOf } from '../../../../api/object-meta.ts';
+import { isStatusError } from '../../../../api/status/status.ts';
+import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
+import type { Attributes } from '../../attributes.ts';
+import type { KindView } from '../../cluster.ts';
+import { WarnedRefusal } from '../../warned-refusal.ts';
+import type { PluginContext } from '../plugin.ts';
+import { HookCaller } from './hook-caller.ts';
+import type { HookPhase } from './hook-metrics.ts';
+import { Hooks } from './hooks.ts';
+import type { Invocation } from './matching.ts';
+import { isSelected } from './subject.ts';
+import { ToldVersions } from './told-versions.ts';
+
+type Labels = Readonly<Record<string, string>>;
+
+const NO_LABELS: Labels = Object.freeze({});
+
+export class WebhookPhase {
+  readonly caller: HookCaller;
+  readonly #hooks: Hooks;
+  readonly #labels: KindView<Labels>;
+  readonly #forms: StoredForm;
+
+  /** @param plural of the configurations. */
+  constructor(context: PluginContext, byService: CredentialsByService | undefined, plural: string, phase: HookPhase) {
+    this.#forms = context.forms;
+    this.caller = new HookCaller(context, phase, { byService, standard: context.options.shownToServices });
+    this.#hooks = new Hooks(plural, context, (hooks) => this.caller.clients.keepOnly(hooks));
+    this.#labels = context.cluster.follow('v1/namespaces', (namespace) => metadataOf(namespace).labels ?? NO_LABELS);
+  }
+
+  /** The webhooks whose rules are about such a write, in their order. */
+  invocations({ type, subresource, asked }: Attributes): readonly Invocation[] {
+    return this.#hooks.for(type, subresource, asked.operation);
+  }
+
+  /** Whether a webhook's selectors select the write. Throws 404 for a namespace that is not there. */
+  selects({ hook }: Invocation, attributes: Attributes): boolean {
+    return isSelected(hook, attributes, (namespace) => this.#labels.get('', namespace));
+  }
+
+  versions(attributes: Attributes): ToldVersions {
+    return new ToldVersions(attributes, this.#forms);
+  }
+}
+
+/** A refusal together with what the client's user was to be warned of. */
+export function withItsWarnings(error: unknown, { warnings }: Attributes): unknown {
+  return isStatusError(error) && warnings.length > 0 ? new WarnedRefusal(error.status, warnings) : error;
+}
