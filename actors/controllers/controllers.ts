@@ -22,11 +22,13 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
+import { StorageProtection } from './storage-protection.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
@@ -118,6 +120,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
       queueOf((due) => new RoleAggregation(due, dialect)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
+      queueOf((due) => new StorageProtection(due, dialect)),
+      queueOf((due) => new NodeTaints(clock, due, dialect)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),
       queueOf((due) => new CertificateApproving(due, dialect)),

@@ -28,6 +28,8 @@ import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
 import { validatingAdmissionWebhook } from './validating-admission-webhook/validating-admission-webhook.ts';
+import { storageObjectInUseProtection } from './storage-object-in-use-protection/storage-object-in-use-protection.ts';
+import { taintNodesByCondition } from './taint-nodes-by-condition/taint-nodes-by-condition.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
@@ -38,6 +40,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   limitPodHardAntiAffinityTopology,
   limitRanger,
   serviceAccount,
+  taintNodesByCondition,
   alwaysPullImages,
   podNodeSelector,
   priority,
@@ -47,6 +50,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   extendedResourceToleration,
   persistentVolumeLabel,
   defaultStorageClass,
+  storageObjectInUseProtection,
   ownerReferencesPermissionEnforcement,
   persistentVolumeClaimResize,
   runtimeClass,

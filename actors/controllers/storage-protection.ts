@@ -1,0 +1,134 @@
+// Takes the finalizer off claims and volumes that are to go and are no longer used: a claim is used by the bound pods that name it (a
+// pod that is not bound yet will not start with a claim that is to go), a volume while it is bound. Puts it on those that came
+// without.
+
+import { asText, partAt, partsAt, textsAt } from '../../api/object-fields.ts';
+import { protectionFinalizers } from '../../api/storage-protection.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
+
+const PODS = 'core/pods';
+const CLAIMS = 'core/persistentvolumeclaims';
+const VOLUMES = 'core/persistentvolumes';
+
+interface Protected {
+  readonly revision: number;
+  readonly finalizers: readonly string[];
+  readonly isTerminating: boolean;
+  /** Of volumes. */
+  readonly isBound: boolean;
+}
+
+/** Keys are `<namespace>/<name>` of claims, and `/<name>` of volumes. */
+export class StorageProtection implements Controller {
+  readonly name = 'storage-protection';
+  readonly identity;
+  readonly wants = [PODS, CLAIMS, VOLUMES];
+  readonly keysInFlightMax = 16;
+  readonly #due: Due;
+  readonly #finalizers: ReturnType<typeof protectionFinalizers>;
+  readonly #objects = new Map<string, Protected>();
+  /** The claims of each bound pod that names some, and the pods of each claim. */
+  readonly #claimsOfPod = new Map<string, readonly string[]>();
+  /** Pods that are bound: what they use does not change any more, and they need not be parsed again. */
+  readonly #boundPods = new Set<string>();
+  readonly #podsOfClaim = new Map<string, Set<string>>();
+
+  constructor(due: Due, dialect: Dialect) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#due = due;
+    this.#finalizers = protectionFinalizers(dialect);
+  }
+
+  reset(): void {
+    this.#objects.clear();
+    this.#claimsOfPod.clear();
+    this.#boundPods.clear();
+    this.#podsOfClaim.clear();
+  }
+
+  onSynced(): void {
+    for (const key of this.#objects.keys()) this.#due.add(key);
+  }
+
+  onEvent(event: FeedEvent): void {
+    const key = keyOf(event.namespace, event.name);
+    if (event.storageKey === PODS) {
+      this.#onPod(key, event);
+      return;
+    }
+    if (event.type === 'delete') this.#objects.delete(key);
+    else {
+      const object = event.object();
+      this.#objects.set(key, {
+        revision: event.revision,
+        finalizers: textsAt(partAt(object, 'metadata'), 'finalizers'),
+        isTerminating: isTerminating(object),
+        isBound: partAt(object, 'status').phase === 'Bound',
+      });
+      if (event.type !== 'present') this.#due.add(key);
+    }
+  }
+
+  plan(key: string): Plan {
+    const object = this.#objects.get(key);
+    if (object === undefined) return NOTHING;
+    const { namespace, name } = splitKey(key);
+    const isVolume = namespace === '';
+    const finalizer = isVolume ? this.#finalizers.ofVolumes : this.#finalizers.ofClaims;
+    const { finalizers, isTerminating: isLeaving, revision } = object;
+    const isKept = finalizers.includes(finalizer);
+    if (isKept !== isLeaving) return NOTHING;
+    if (isLeaving && (isVolume ? object.isBound : this.#podsOfClaim.has(key))) return NOTHING;
+    const left = isLeaving ? finalizers.filter((one) => one !== finalizer) : [...finalizers, finalizer];
+    const target = coreTarget(isVolume ? 'persistentvolumes' : 'persistentvolumeclaims', namespace, name);
+    const body = { metadata: { resourceVersion: String(revision), finalizers: left } };
+    return { writes: [{ verb: 'patch', target, body }] };
+  }
+
+  #onPod(key: string, event: FeedEvent): void {
+    if (event.type === 'delete') {
+      this.#boundPods.delete(key);
+      this.#release(key);
+      return;
+    }
+    if (this.#boundPods.has(key)) return;
+    const pod = event.object();
+    if (asText(partAt(pod, 'spec').nodeName) === '') return;
+    this.#boundPods.add(key);
+    const claims = claimsOf(pod, event.namespace);
+    if (claims.length === 0) return;
+    this.#claimsOfPod.set(key, claims);
+    for (const claim of claims) {
+      const pods = this.#podsOfClaim.get(claim);
+      if (pods === undefined) this.#podsOfClaim.set(claim, new Set([key]));
+      else pods.add(key);
+    }
+  }
+
+  #release(pod: string): void {
+    for (const claim of this.#claimsOfPod.get(pod) ?? NONE) {
+      const pods = this.#podsOfClaim.get(claim);
+      pods?.delete(pod);
+      if (pods?.size !== 0) continue;
+      this.#podsOfClaim.delete(claim);
+      this.#due.add(claim);
+    }
+    this.#claimsOfPod.delete(pod);
+  }
+}
+
+const NONE: readonly string[] = [];
+
+/** The claims that a pod uses. */
+function claimsOf(pod: ApiObject, namespace: string): readonly string[] {
+  const names = partsAt(partAt(pod, 'spec'), 'volumes').flatMap((volume) => {
+    if (volume.ephemeral !== undefined) return [`${asText(partAt(pod, 'metadata').name)}-${asText(volume.name)}`];
+    const claim = asText(partAt(volume, 'persistentVolumeClaim').claimName);
+    return claim === '' ? [] : [claim];
+  });
+  return names.map((name) => keyOf(namespace, name));
+}

@@ -1,0 +1,110 @@
+// Storage protection: claims and volumes that are to go are kept while they are used, and no longer.
+import test from 'ava';
+import type { Cluster } from './cluster.ts';
+import { objectOf, started } from './fixture.ts';
+
+const CLAIMS = 'core/persistentvolumeclaims';
+const VOLUMES = 'core/persistentvolumes';
+const OF_CLAIMS = 'orch.io/pvc-protection';
+const OF_VOLUMES = 'orch.io/pv-protection';
+const LEAVING = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriodSeconds: 0 };
+
+function putClaim(cluster: Cluster, name: string, metadata: object = {}): void {
+  const object = objectOf('PersistentVolumeClaim', 'default', name, {
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  });
+  cluster.put(CLAIMS, { ...object, metadata: { ...object.metadata, finalizers: [OF_CLAIMS], ...metadata } });
+}
+
+function putVolume(cluster: Cluster, name: string, phase: string, metadata: object = {}): void {
+  const object = objectOf('PersistentVolume', '', name, {
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      capacity: { storage: '1Gi' },
+      nfs: { server: 's', path: '/' },
+      persistentVolumeReclaimPolicy: 'Retain',
+      volumeMode: 'Filesystem',
+    },
+    status: { phase },
+  });
+  cluster.put(VOLUMES, { ...object, metadata: { ...object.metadata, finalizers: [OF_VOLUMES], ...metadata } });
+}
+
+function putPod(cluster: Cluster, name: string, claimName: string, nodeName = 'n'): void {
+  cluster.put(
+    'core/pods',
+    objectOf('Pod', 'default', name, {
+      spec: {
+        ...(nodeName === '' ? {} : { nodeName }),
+        containers: [{ name: 'c', image: 'i' }],
+        volumes: [{ name: 'v', persistentVolumeClaim: { claimName } }],
+      },
+    }),
+  );
+}
+
+test('a claim that is to go and that no pod uses goes', async (t) => {
+  const f = await started({}, (cluster) => putClaim(cluster, 'free', LEAVING));
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), []);
+});
+
+test('a claim that a bound pod uses stays until the pod has gone', async (t) => {
+  const f = await started({}, (cluster) => {
+    cluster.put('core/nodes', objectOf('Node', '', 'n', {}));
+    putPod(cluster, 'p', 'used');
+    putPod(cluster, 'q', 'used');
+    putClaim(cluster, 'used', LEAVING);
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), ['default/used']);
+  f.cluster.remove('core/pods', 'default', 'p');
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), ['default/used']);
+  f.cluster.remove('core/pods', 'default', 'q');
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), []);
+});
+
+test('a pod that is bound to no node does not keep a claim', async (t) => {
+  const f = await started({}, (cluster) => {
+    putPod(cluster, 'p', 'waiting', '');
+    putClaim(cluster, 'waiting', LEAVING);
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS), []);
+});
+
+test('other finalizers are left, and nothing is done to claims that stay', async (t) => {
+  const f = await started({}, (cluster) => {
+    putClaim(cluster, 'held', { ...LEAVING, finalizers: ['example.com/mine', OF_CLAIMS] });
+    putClaim(cluster, 'stays');
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(CLAIMS).toSorted(), ['default/held', 'default/stays']);
+  t.deepEqual(
+    f.writesOf('patch persistentvolumeclaims').map(({ body }) => body?.metadata?.finalizers),
+    [['example.com/mine']],
+  );
+});
+
+test('a claim that came without the finalizer gets it', async (t) => {
+  const f = await started({}, (cluster) => putClaim(cluster, 'old', { finalizers: [] }));
+  await f.time.advance(1000);
+  t.deepEqual(
+    f.writesOf('patch persistentvolumeclaims').map(({ body }) => body?.metadata?.finalizers),
+    [[OF_CLAIMS]],
+  );
+});
+
+test('a volume that is to go stays while it is bound', async (t) => {
+  const f = await started({}, (cluster) => {
+    putVolume(cluster, 'bound', 'Bound', LEAVING);
+    putVolume(cluster, 'free', 'Available', LEAVING);
+  });
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(VOLUMES), ['bound']);
+  putVolume(f.cluster, 'bound', 'Released', LEAVING);
+  await f.time.advance(1000);
+  t.deepEqual(f.cluster.names(VOLUMES), []);
+});
