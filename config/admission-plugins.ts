@@ -18,7 +18,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'LimitPodHardAntiAffinityTopology', isDefault: false, built: 'whole' },
   { name: 'LimitRanger', isDefault: true, built: 'whole' },
   { name: 'ServiceAccount', isDefault: true, built: 'whole' },
-  { name: 'NodeRestriction', isDefault: false, built: 'no' },
+  { name: 'NodeRestriction', isDefault: false, built: 'whole' },
   { name: 'TaintNodesByCondition', isDefault: true, built: 'whole' },
   { name: 'AlwaysPullImages', isDefault: false, built: 'whole' },
   { name: 'ImagePolicyWebhook', isDefault: false, built: 'no' },

@@ -161,9 +161,9 @@ function podReferences(namespace: string, podName: string, pod: JsonObject): rea
   return [...found].sort();
 }
 
-/** Whether a pod's specification names a secret anywhere. */
-export function namesSecret(pod: JsonObject): boolean {
-  return podReferences('', '', pod).some((reference) => reference.startsWith('secrets/'));
+/** Whether a pod's specification names an object of the kind anywhere. */
+export function podNames(pod: JsonObject, kind: ReachableKind): boolean {
+  return podReferences('', '', pod).some((reference) => reference.startsWith(`${kind}/`));
 }
 
 type Add = (kind: ReachableKind, name: unknown) => void;

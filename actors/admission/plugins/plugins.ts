@@ -17,6 +17,7 @@ import { mutatingAdmissionWebhook } from './mutating-admission-webhook/mutating-
 import { namespaceAutoProvision } from './namespace-auto-provision/namespace-auto-provision.ts';
 import { namespaceExists } from './namespace-exists/namespace-exists.ts';
 import { namespaceLifecycle } from './namespace-lifecycle/namespace-lifecycle.ts';
+import { nodeRestriction } from './node-restriction/node-restriction.ts';
 import { ownerReferencesPermissionEnforcement } from './owner-references-permission-enforcement/owner-references-permission-enforcement.ts';
 import { persistentVolumeClaimResize } from './persistent-volume-claim-resize/persistent-volume-claim-resize.ts';
 import { persistentVolumeLabel } from './persistent-volume-label/persistent-volume-label.ts';
@@ -40,6 +41,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   limitPodHardAntiAffinityTopology,
   limitRanger,
   serviceAccount,
+  nodeRestriction,
   taintNodesByCondition,
   alwaysPullImages,
   podNodeSelector,

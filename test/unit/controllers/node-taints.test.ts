@@ -9,7 +9,7 @@ const taint = (name: string) => ({ key: `node.orch.io/${name}`, effect: 'NoSched
 const condition = (type: string, status: string) => ({ type, status });
 
 function putNode(cluster: Cluster, conditions: readonly object[], spec: object = {}): void {
-  cluster.put(NODES, { ...objectOf('Node', '', 'n', {}), spec, status: { conditions } } as Stored);
+  cluster.put(NODES, { ...objectOf('Node', '', 'n', {}), spec, status: { conditions } } as unknown as Stored);
 }
 
 /** The taints written last, without their times; undefined: none were. */

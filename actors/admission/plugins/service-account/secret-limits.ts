@@ -1,6 +1,6 @@
 // Which secrets a pod may name: those of its service account only, where the account says so; none at all in the pods that
 // node agents make for themselves. Answers what is wrong, in the words that clients see; undefined where nothing is.
-import { namesSecret } from '../../../../api/authorization/node-graph.ts';
+import { podNames } from '../../../../api/authorization/node-graph.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import type { Account } from './account.ts';
@@ -9,7 +9,7 @@ import type { Account } from './account.ts';
 export function mirrorProblem(pod: JsonObject): string | undefined {
   const spec = partAt(pod, 'spec');
   if (textAt(spec, 'serviceAccountName') !== '') return 'a mirror pod may not reference service accounts';
-  if (namesSecret(pod)) return 'a mirror pod may not reference secrets';
+  if (podNames(pod, 'secrets')) return 'a mirror pod may not reference secrets';
   const sources = partsAt(spec, 'volumes').flatMap((volume) => partsAt(partAt(volume, 'projected'), 'sources'));
   const projectsToken = sources.some((source) => Object.hasOwn(source, 'serviceAccountToken'));
   return projectsToken ? 'a mirror pod may not use ServiceAccountToken volume projections' : undefined;
