@@ -28,9 +28,9 @@ import { priority } from './priority/priority.ts';
 import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
-import { validatingAdmissionWebhook } from './validating-admission-webhook/validating-admission-webhook.ts';
 import { storageObjectInUseProtection } from './storage-object-in-use-protection/storage-object-in-use-protection.ts';
 import { taintNodesByCondition } from './taint-nodes-by-condition/taint-nodes-by-condition.ts';
+import { validatingAdmissionWebhook } from './validating-admission-webhook/validating-admission-webhook.ts';
 
 export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   alwaysAdmit,
