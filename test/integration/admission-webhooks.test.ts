@@ -475,6 +475,16 @@ if (OUTSIDE !== undefined) {
     t.is((await created(at, map('two', 'token'))).status, 201);
     t.is(hooks.asked[1]!.authorization, 'Bearer for-the-url');
     t.is(hooks.asked[1]!.shown, '');
+    await server.client.request('DELETE', '/api/v1/namespaces/default/endpoints/hook');
+    const slice = {
+      metadata: { name: 'hook-1', labels: { 'orch.io/service-name': 'hook' } },
+      addressType: 'IPv4',
+      ports: [{ name: '', port }],
+      endpoints: [{ addresses: [host], targetRef: { kind: 'Pod', namespace: 'default', name: 'hook' } }],
+    };
+    const slices = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices';
+    t.is((await server.client.request('POST', slices, { body: slice })).status, 201);
+    t.is((await created(at, map('sliced', 'allow'))).status, 201);
     await server.client.request('DELETE', `${PODS}/hook?gracePeriodSeconds=0`);
     const lost = await created(at, map('three', 'allow'));
     t.is(lost.status, 500);

@@ -4,10 +4,12 @@
 import { hasAddress, isIpText, serviceCandidates } from '../../../../api/connect/backends.ts';
 import { addressProblem } from '../../../../api/connect/proxyable-address.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
-import { partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { asTexts, booleanAt, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { metadataOf } from '../../../../api/object-meta.ts';
 import type { Registry } from '../../../../api/resources/registry.ts';
 import type { ServicePlace } from '../../../../transport/outgoing/service-client.ts';
 import { readCurrent, type StoreReader } from '../../store-reader.ts';
+import { readList } from '../../stored-list.ts';
 import type { HookAddress } from './hook.ts';
 
 /** Why a webhook has no place. */
@@ -49,7 +51,8 @@ async function endpointOf(
   namespace: string,
   port: number,
 ): Promise<ServicePlace> {
-  const endpoints = (await found(finder, 'core/endpoints', namespace, name)) ?? {};
+  const endpoints =
+    (await found(finder, 'core/endpoints', namespace, name)) ?? (await slicesOf(finder, namespace, name));
   const { random } = finder.reader.context;
   const wanted = { scheme: 'https', name, port: String(port) } as const;
   for (const { backend, podName } of serviceCandidates(service, endpoints, wanted, () => random.next())) {
@@ -57,6 +60,24 @@ async function endpointOf(
     if (pod !== undefined && hasAddress(pod, backend.host)) return backend;
   }
   throw new NoPlace(`no endpoints available for service "${name}"`);
+}
+
+/** What the slices of a service say, in the form of Endpoints: for clusters whose controllers make no others. */
+async function slicesOf({ reader, registry }: PlaceFinder, namespace: string, service: string): Promise<JsonObject> {
+  const { dialect } = registry;
+  const type = registry.storageType(dialect.spell('discovery.@group/endpointslices'));
+  if (type === undefined) return {};
+  const label = dialect.spell('@label/service-name');
+  const slices = (await readList(reader, type, namespace)).map(({ object }) => object);
+  const subsets = slices
+    .filter((slice) => metadataOf(slice).labels?.[label] === service)
+    .map((slice) => ({
+      ports: partsAt(slice, 'ports'),
+      addresses: partsAt(slice, 'endpoints')
+        .filter((endpoint) => booleanAt(partAt(endpoint, 'conditions'), 'ready', true))
+        .flatMap(({ addresses, targetRef }) => asTexts(addresses).map((ip) => ({ ip, targetRef }))),
+    }));
+  return { subsets };
 }
 
 /** A name is looked at again when it is resolved. */
