@@ -24,7 +24,10 @@ async function judge(
 ): Promise<void> {
   const answer = await write
     .auth()
-    .ask({ type: 'mayGrant', user, namespace, grant }, { deadlineMs: write.requestTimeoutMs });
+    .ask(
+      { type: 'mayGrant', user, namespace, grant },
+      { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
+    );
   if (answer.isRoleMissing) throw new StatusError(notFound({ group: type.group, plural: grant.resource }, grant.name));
   if (answer.problem !== '') {
     const own = grant.verb === 'escalate' ? grant.name : name;

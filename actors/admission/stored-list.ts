@@ -38,11 +38,14 @@ export interface ListedPlaces {
  * selection asks for a version or goes on with a list 400, 410 and 504.
  */
 export async function withList<T>(
-  { hub, slabs, releases, requestTimeoutMs }: StoreReader,
+  { hub, slabs, releases, requestTimeoutMs, requestNumber }: StoreReader,
   selection: ListSelection,
   read: (listed: ListedPlaces) => T | Promise<T>,
 ): Promise<T> {
-  const answer = await hub.ask({ type: 'list', ...EVERYTHING, ...selection }, { deadlineMs: requestTimeoutMs });
+  const answer = await hub.ask(
+    { type: 'list', ...EVERYTHING, ...selection },
+    { deadlineMs: requestTimeoutMs, requestNumber },
+  );
   if (answer.refused !== undefined) throw new StatusError(refusalStatus(answer, versionIn(selection)));
   const { places, incarnation, revision, continueToken, remaining, pin } = answer;
   try {

@@ -3,6 +3,7 @@
 import type { AccessAttributes, User } from '../../api/authorization/attributes.ts';
 import { type Grant, grantProblem } from '../../api/authorization/grant.ts';
 import { impersonated, impersonationAccesses } from '../../api/authorization/impersonation.ts';
+import { aggregate } from '../../api/authorization/rbac-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply, ReplyTo } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -178,8 +179,8 @@ export class Auth implements Actor<AuthProtocol> {
   }
 
   #rules(user: User, namespace: string): ReplyTo<AuthProtocol, 'rules'> {
-    const { resourceRules, nonResourceRules, errors } = this.#authorizers.rules(user, namespace);
-    return { resourceRules, nonResourceRules, incomplete: errors.length > 0, evaluationError: errors.join(', ') };
+    const { resourceRules, nonResourceRules, isIncomplete, errors } = this.#authorizers.rules(user, namespace);
+    return { resourceRules, nonResourceRules, incomplete: isIncomplete, evaluationError: aggregate(errors) };
   }
 }
 

@@ -80,7 +80,6 @@ export function tokenMethods(
             settings: connect.settings,
             client: clientOf(context, issuerConnection(connect.caPem)),
             clock: context.clock,
-            audiences,
           }),
         ]),
     ...(tokenWebhook === undefined

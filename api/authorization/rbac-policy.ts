@@ -257,8 +257,8 @@ function described({ kind, namespace, name, roleRef }: Binding, subject: Subject
   return `${kind} ${JSON.stringify(bindingName)} of ${role} to ${subject.kind} ${JSON.stringify(whom)}`;
 }
 
-/** Several errors in one line, each once, as the original's aggregates print. */
-function aggregate(errors: readonly string[]): string {
+/** Several errors in one line, each once, as the original's aggregates print; empty where there are none. */
+export function aggregate(errors: readonly string[]): string {
   const distinct = [...new Set(errors)];
-  return distinct.length === 1 ? distinct[0]! : `[${distinct.join(', ')}]`;
+  return distinct.length > 1 ? `[${distinct.join(', ')}]` : (distinct[0] ?? '');
 }

@@ -13,7 +13,8 @@ import { StepDelivery } from './step-delivery.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface SimulatedThreadsOptions<Options> {
-  readonly actors: readonly ActorDefinition<Options>[];
+  /** By the thread: one may be given less room than the others. */
+  readonly actors: (thread: string) => readonly ActorDefinition<Options>[];
   readonly plan: Plan;
   readonly options: Options;
   readonly environment: Environment;
@@ -105,7 +106,7 @@ export class SimulatedThreads<Options> {
     const system = new System<Options>({
       plan,
       thread: seat.index,
-      actors,
+      actors: actors(seat.name),
       options,
       environment,
       log: createLogger(seat.name, log ?? { level: 'silent', format: 'json' }),

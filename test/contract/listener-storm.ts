@@ -1,5 +1,5 @@
 // A program whose only thread with a listener ends in the middle of many TLS handshakes. It is aborted when a socket is left
-// open. Run by listener-uws.test.ts. Says how many connections were open when the listener was closed, and when it had been.
+// open. With `replaced` as a second argument its certificate was replaced before. Run by listener-uws.test.ts. Says how many connections were open when the listener was closed, and when it had been.
 
 import { connect } from 'node:tls';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
@@ -14,13 +14,18 @@ const DEAF_MS = 60_000;
 
 interface Given {
   readonly turns: number;
+  readonly isReplaced: boolean;
   /** One, once every client has sent its first bytes. Until then the listener's thread is deaf. */
   readonly allSent: Int32Array;
 }
 
 if (isMainThread) {
   prepareUws(HEADER_BYTES_MAX);
-  const given: Given = { turns: Number(process.argv[2]), allSent: new Int32Array(new SharedArrayBuffer(4)) };
+  const given: Given = {
+    turns: Number(process.argv[2]),
+    isReplaced: process.argv[3] === 'replaced',
+    allSent: new Int32Array(new SharedArrayBuffer(4)),
+  };
   const worker = new Worker(new URL(import.meta.url), { workerData: given });
   let connecting = CLIENTS;
   const sent = (): void => {
@@ -43,23 +48,21 @@ if (isMainThread) {
   });
   worker.once('exit', () => process.exit(0));
 } else {
+  const { turns, isReplaced, allSent } = workerData as Given;
+  const dates = { notBefore: new Date('2020-01-01'), notAfter: new Date('2040-01-01') };
+  const pair = () => makeSelfSigned({ commonName: 'test', names: ['localhost'], ...dates });
   const listener = await openUwsListener({
     host: '127.0.0.1',
     port: 0,
-    tls: await makeSelfSigned({
-      commonName: 'test',
-      names: ['localhost'],
-      notBefore: new Date('2020-01-01'),
-      notAfter: new Date('2040-01-01'),
-    }),
+    tls: await pair(),
     headerBytesMax: HEADER_BYTES_MAX,
     idleTimeoutSeconds: 60,
     sharedPort: false,
     handler: () => {},
   });
+  if (isReplaced) await listener.replaceTls(await pair());
   parentPort!.postMessage({ port: listener.port });
   parentPort!.once('message', async () => {
-    const { turns, allSent } = workerData as Given;
     Atomics.wait(allSent, 0, 0, DEAF_MS);
     for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
     const before = listener.openConnections;

@@ -76,14 +76,27 @@ test.serial(
   'a thread ends in the middle of two hundred TLS handshakes, whose connections are all closed',
   async (t) => {
     for (const turns of [2, 3, 4, 6]) {
-      const ended = promisify(execFile)(process.execPath, [STORM, String(turns)]);
       // An abort rejects.
-      const [before, after] = (await ended).stdout.trim().split(' ').map(Number);
+      const [before, after] = await storm(String(turns));
       t.is(before, 200, `after ${turns} turns`);
       t.is(after, 0, `after ${turns} turns`);
     }
   },
 );
+
+test.serial('so does one whose certificate was replaced before, whose connections take a turn more', async (t) => {
+  for (const turns of [1, 2, 3, 4]) {
+    const [before = -1, after] = await storm(String(turns), 'replaced');
+    t.true(before >= 0, `after ${turns} turns`);
+    t.is(after, 0, `after ${turns} turns`);
+  }
+});
+
+/** How many connections were open when the listener was closed, and when it had been. */
+async function storm(...args: readonly string[]): Promise<readonly number[]> {
+  const { stdout } = await promisify(execFile)(process.execPath, [STORM, ...args]);
+  return stdout.trim().split(' ').map(Number);
+}
 
 const STORM = fileURLToPath(new URL('./listener-storm.js', import.meta.url));
 

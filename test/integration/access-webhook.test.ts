@@ -137,3 +137,14 @@ test('a service that denies ends the chain, one without an opinion does not, and
   t.deepEqual(await review('foe'), { allowed: false, denied: true, reason: 'no foes' });
   t.deepEqual(await review('stranger'), { allowed: true });
 });
+
+test('a list of what one may do says that a service may allow more', async (t) => {
+  const at = await world(t, 'v1', ['--authorization-mode=RBAC,Webhook']);
+  const rules = '/apis/authorization.orch.io/v1/selfsubjectrulesreviews';
+  const headers = { 'Impersonate-User': 'nobody' };
+  const { json } = await at.server.client.request('POST', rules, { headers, body: { spec: { namespace: 'x' } } });
+  t.like(json.status as object, {
+    incomplete: true,
+    evaluationError: 'webhook authorizer does not support user rule resolution',
+  });
+});

@@ -183,6 +183,27 @@ test('the roles that every cluster has are there, and the sums of roles are summ
   t.true(((edit.json as { rules?: unknown[] }).rules ?? []).length > 5);
 });
 
+test('a list of what one may do is whole although a role is missing, which it says', async (t) => {
+  const at = server();
+  await made(at, `${RBAC}/clusterrolebindings`, {
+    metadata: { name: 'to-nothing' },
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'not-there' },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: 'vera' }],
+  });
+  const path = '/apis/authorization.orch.io/v1/selfsubjectrulesreviews';
+  const body = { spec: { namespace: 'default' } };
+  let status: { incomplete?: boolean; evaluationError?: string } = {};
+  while (status.evaluationError === undefined)
+    status = (await as(at, { name: 'vera' }, 'POST', path, body)).json.status as typeof status;
+  t.is(status.incomplete, false);
+  t.is(status.evaluationError, 'clusterrole.rbac.authorization.orch.io "not-there" not found');
+  const node = { name: 'system:node:n9', groups: ['system:nodes'] };
+  t.like((await as(at, node, 'POST', path, body)).json.status as object, {
+    incomplete: false,
+    evaluationError: 'node authorizer does not support user rule resolution',
+  });
+});
+
 test('nobody grants what they do not hold, by a role or by a binding', async (t) => {
   const at = server();
   const home = await namespace(at, 'grant-home');

@@ -192,6 +192,10 @@ test('the tokens of a real provider let in whom it has let log in', async (t) =>
     authenticated: true,
     user: { username: 'oidc:sue', groups: ['oidc:sue-friends', 'system:authenticated'] },
   });
+  const forOthers = await server.client.request('POST', '/apis/authentication.orch.io/v1/tokenreviews', {
+    body: { spec: { token: sue.idToken, audiences: ['vault'] } },
+  });
+  t.is((forOthers.json.status as { authenticated?: boolean }).authenticated, undefined, 'it is for this server alone');
   const elsewhereToken = (await loggedIn(provider, 'another-client', 'sue')).idToken;
   t.is(await withToken(elsewhereToken, server), 401, 'a token for another client');
 });

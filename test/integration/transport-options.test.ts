@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { type ConnectionOptions, connect } from 'node:tls';
 import test from 'ava';
+import { sharesPorts } from '../../transport/node/port-sharing.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type FailedStart, newServer, type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 import { type IssuedPair, type TestAuthority, testAuthority } from '../server/test-authority.ts';
@@ -363,7 +364,25 @@ const BAD: readonly (readonly [args: readonly string[], line: RegExp])[] = [
   ],
 ];
 
-for (const [args, line] of BAD) {
+/** Where Node's own listener cannot listen beside others. */
+const UNSHARED: typeof BAD = sharesPorts()
+  ? []
+  : [
+      [
+        ['--permit-port-sharing', '--ingress', 'node'],
+        /--ingress node cannot share a port on Node v.* as --permit-port-sharing needs/,
+      ],
+      [
+        ['--permit-port-sharing', '--tls-min-version', 'VersionTLS13'],
+        /the node listener, which must serve since TLS 1\.2 is ruled out, cannot share a port/,
+      ],
+      [
+        ['--placement', 'wide', '--goaway-chance', '0.01'],
+        /HTTP\/2 is asked for, cannot share .* as the placement wide, with \d+ ingresses,/,
+      ],
+    ];
+
+for (const [args, line] of [...BAD, ...UNSHARED]) {
   declare(`up ${args.join(' ')} ends in a line`, async (t) => {
     const failure = (await (await newServer(t)).start(args)) as FailedStart;
     t.is(failure.code, 1);

@@ -18,6 +18,8 @@ export interface FaultPlan {
   /** How many threads are crashed, and how often the whole process is killed. */
   readonly crashes: number;
   readonly kills: number;
+  /** The thread, by its number, on which every limit is as small as it goes; undefined: none. */
+  readonly tightThread: number | undefined;
   /** Mailboxes smaller than the actor's own, by kind. */
   readonly mailboxes: Readonly<Record<string, { readonly mailboxMax: number }>>;
 }
@@ -32,12 +34,16 @@ export const NO_FAULTS: FaultPlan = {
   fullDisks: 0,
   crashes: 0,
   kills: 0,
+  tightThread: undefined,
   mailboxes: {},
 };
 
 const LAG_MS_MAX = 1000;
 const COMMIT_MS_MAX = 4;
 const SLOW_COMMIT_MS_MAX = 2000;
+/** One run in so many has a thread with the smallest limits, if it has a thread of that number. */
+const TIGHT_ONE_IN = 8;
+const THREADS_MAX = 5;
 
 /** Each fault is there in some runs and not in others, so that none hides another. */
 export function drawFaults(random: SeededRandom): FaultPlan {
@@ -56,6 +62,7 @@ export function drawFaults(random: SeededRandom): FaultPlan {
     mailboxes: [{}, {}, { hub: { mailboxMax: 3 } }, { hub: { mailboxMax: 8 }, ingress: { mailboxMax: 2 } }][
       random.below(4)
     ]!,
+    tightThread: random.below(TIGHT_ONE_IN) === 0 ? random.below(THREADS_MAX) : undefined,
   };
 }
 

@@ -50,6 +50,7 @@ const FAULT_EVERY_MS = 3000;
 const LIFECYCLES_MS = 180_000;
 const LOOK_MS = 2000;
 const FULL_DISK_MS = 4000;
+const FURNISH_AGAIN_MS = 20;
 /** Without need, one run in so many has the controllers. */
 const CONTROLLERS = 8;
 
@@ -152,7 +153,11 @@ async function play(
 
 /** What the clients' objects need to be there. */
 async function furnish(client: Client): Promise<void> {
-  const post = (path: string, body: object) => client.request({ method: 'POST', path, body: JSON.stringify(body) });
+  // A thread with little room turns some away while the controllers begin.
+  const post = async (path: string, body: object): Promise<void> => {
+    const parts = { method: 'POST', path, body: JSON.stringify(body) };
+    while ((await client.request(parts)).status === 429) await client.world.sleep(FURNISH_AGAIN_MS);
+  };
   for (const name of NAMESPACES) await post('/api/v1/namespaces', { metadata: { name } });
   for (const name of NODES) {
     const status = { allocatable: { cpu: '64', memory: '64Gi', pods: '100' } };

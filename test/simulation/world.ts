@@ -186,10 +186,14 @@ export class World {
       jobs: () => NO_JOB_POOL,
     });
     return new SimulatedThreads<ServerSettings>({
-      actors: roster.map((definition) => ({
-        ...this.#withWatchedChecks(withSharedRegistry(definition)),
-        ...this.#options.faults.mailboxes[definition.actor],
-      })),
+      actors: (thread) => {
+        const isTight = thread === this.#layout.threads[this.#options.faults.tightThread ?? -1]?.name;
+        return roster.map((definition) => ({
+          ...this.#withWatchedChecks(withSharedRegistry(isTight ? tightened(definition) : definition)),
+          ...this.#options.faults.mailboxes[definition.actor],
+          ...(isTight ? { mailboxMax: TIGHT_MAILBOX } : {}),
+        }));
+      },
       plan: planOf(this.#layout, roster, this.#random),
       options: this.#settings,
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
@@ -232,6 +236,17 @@ export class World {
     if (this.threadOf('store') === thread) this.disk.crash();
     for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
+}
+
+/** The least that an actor can work with: it asks another and is asked meanwhile. */
+const TIGHT_MAILBOX = 2;
+const TIGHT_LIMITS = { encodingCacheBytes: 1, maxRequestsInflight: 2, maxMutatingRequestsInflight: 1 };
+
+/** The same actor under the smallest limits that an operator can set. */
+function tightened(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {
+  const create: typeof definition.create = (context, settings) =>
+    definition.create(context, { ...settings, options: { ...settings.options, ...TIGHT_LIMITS } });
+  return { ...definition, create };
 }
 
 /** A full disk is none: writes are refused and everything goes on. */

@@ -81,7 +81,9 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       closeSocket();
       // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
       // in each turn of the loop. A thread that ended with one of them open would abort the process.
-      for (let turn = 0; turn === 0 || (openConnections() > 0 && turn < CLOSING_TURNS_MAX); turn++) {
+      // What the front has handed over arrives a turn later.
+      const leastTurns = apps.length > 1 ? 3 : 1;
+      for (let turn = 0; turn < leastTurns || (openConnections() > 0 && turn < CLOSING_TURNS_MAX); turn++) {
         for (const { app } of apps) app.close();
         await new Promise((resolve) => setImmediate(resolve));
       }

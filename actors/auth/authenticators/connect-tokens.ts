@@ -26,8 +26,6 @@ export interface ConnectParts {
   readonly settings: ConnectSettings;
   readonly client: Pick<ServiceClient, 'get' | 'getText'>;
   readonly clock: Clock;
-  /** The server's own audiences, which a good token is good for. */
-  readonly audiences: readonly string[];
 }
 
 const REMEMBERED_MAX = 10_000;
@@ -80,7 +78,7 @@ export class ConnectTokens implements TokenAuthenticator {
     } catch {
       return refused(`the claim ${groupsClaim} of the token cannot be had from where the token says it is`);
     }
-    const owner = ownerOf(claims, groups, this.#parts);
+    const owner = ownerOf(claims, groups, settings);
     if (owner.user !== null) {
       const keptMs = isElsewhere && groups !== undefined ? ELSEWHERE_KEPT_MS : KEYS_KEPT_MS;
       this.#verified.set(digest, { owner, untilMs: Math.min((claims.exp ?? 0) * 1000, clock.nowMs() + keptMs) });
@@ -93,7 +91,7 @@ function refused(error: string): TokenOwner {
   return { user: null, error };
 }
 
-function ownerOf(claims: JWTPayload, groupsClaimed: unknown, { settings, audiences }: ConnectParts): TokenOwner {
+function ownerOf(claims: JWTPayload, groupsClaimed: unknown, settings: ConnectSettings): TokenOwner {
   const { usernameClaim, groupsClaim, groupsPrefix, requiredClaims } = settings;
   const name = asText(claims[usernameClaim]);
   if (name === '') return refused(`the token has no claim ${usernameClaim}`);
@@ -110,7 +108,7 @@ function ownerOf(claims: JWTPayload, groupsClaimed: unknown, { settings, audienc
       groups: groups.map((group) => groupsPrefix + group),
       extra: {},
     }),
-    audiences,
+    audiences: undefined,
   };
 }
 

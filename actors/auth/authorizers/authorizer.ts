@@ -15,7 +15,9 @@ export interface Verdict {
 export interface Rules {
   readonly resourceRules: readonly ResourceRule[];
   readonly nonResourceRules: readonly NonResourceRule[];
-  /** Why there may be more; empty where the list is whole. */
+  /** The authorizer may allow more than it can list. */
+  readonly isIncomplete: boolean;
+  /** What could not be looked at. */
   readonly errors: readonly string[];
 }
 
@@ -29,12 +31,13 @@ export interface Authorizer {
 /** Answers that never differ are made once: every request asks for one. */
 export const ALLOW: Verdict = { decision: 'allow', reason: '' };
 export const NO_OPINION: Verdict = { decision: 'noOpinion', reason: '' };
-export const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], errors: [] };
+export const NO_RULES: Rules = { resourceRules: [], nonResourceRules: [], isIncomplete: false, errors: [] };
 
 const ALL = ['*'];
 export const EVERYTHING: Rules = {
   resourceRules: [{ verbs: ALL, apiGroups: ALL, resources: ALL }],
   nonResourceRules: [{ verbs: ALL, nonResourceURLs: ALL }],
+  isIncomplete: false,
   errors: [],
 };
 
@@ -47,7 +50,7 @@ export function rulesFrom(rules: readonly PolicyRule[], errors: readonly string[
       resourceRules.push({ verbs, apiGroups, resources, ...(resourceNames.length === 0 ? {} : { resourceNames }) });
     if (nonResourceURLs.length > 0) nonResourceRules.push({ verbs, nonResourceURLs });
   }
-  return { resourceRules, nonResourceRules, errors };
+  return { resourceRules, nonResourceRules, isIncomplete: false, errors };
 }
 
 /** Asks its authorizers in order; the first that allows or denies decides. SPEC.md, "Authorization". */
@@ -72,6 +75,7 @@ export class AuthorizerChain {
     return {
       resourceRules: each.flatMap(({ resourceRules }) => resourceRules),
       nonResourceRules: each.flatMap(({ nonResourceRules }) => nonResourceRules),
+      isIncomplete: each.some(({ isIncomplete }) => isIncomplete),
       errors: each.flatMap(({ errors }) => errors),
     };
   }

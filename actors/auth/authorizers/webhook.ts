@@ -14,7 +14,11 @@ export interface WebhookAuthorizerSettings {
   readonly refusedMs: number;
 }
 
-const UNLISTED: Rules = { ...NO_RULES, errors: ['webhook authorizer does not support user rule resolution'] };
+const UNLISTED: Rules = {
+  ...NO_RULES,
+  isIncomplete: true,
+  errors: ['webhook authorizer does not support user rule resolution'],
+};
 
 export class WebhookAuthorizer implements Authorizer {
   readonly name = 'Webhook';

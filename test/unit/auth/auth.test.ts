@@ -146,6 +146,7 @@ test('an authorizer that denies ends the chain, and the reasons of those without
     rules: () => ({
       resourceRules: [{ verbs: [reason], apiGroups: [], resources: [] }],
       nonResourceRules: [],
+      isIncomplete: false,
       errors: [],
     }),
   });
