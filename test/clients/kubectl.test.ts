@@ -311,14 +311,14 @@ inBothDialects('kubectl get -w shows a pod being bound once a node with room is 
 
 inBothDialects('kubectl deletes by name, by label, and all', async (t, kubectl) => {
   const ns = await freshNamespace(kubectl, 'deleting');
-  for (const name of ['a', 'b', 'c', 'd']) await kubectl.ok([...ns, 'create', 'secret', 'generic', name]);
-  await kubectl.ok([...ns, 'label', 'secret', 'b', 'c', 'gone=soon']);
-  const left = async () => names(await kubectl.ok([...ns, 'get', 'secret', '-o', 'name']));
-  t.is(await kubectl.ok([...ns, 'delete', 'secret', 'a']), 'secret "a" deleted\n');
-  t.deepEqual(await left(), ['secret/b', 'secret/c', 'secret/d']);
-  await kubectl.ok([...ns, 'delete', 'secret', '-l', 'gone=soon']);
-  t.deepEqual(await left(), ['secret/d']);
-  await kubectl.ok([...ns, 'delete', 'secret', '--all']);
+  for (const name of ['a', 'b', 'c', 'd']) await kubectl.ok([...ns, 'create', 'quota', name]);
+  await kubectl.ok([...ns, 'label', 'quota', 'b', 'c', 'gone=soon']);
+  const left = async () => names(await kubectl.ok([...ns, 'get', 'quota', '-o', 'name']));
+  t.is(await kubectl.ok([...ns, 'delete', 'quota', 'a']), 'resourcequota "a" deleted\n');
+  t.deepEqual(await left(), ['resourcequota/b', 'resourcequota/c', 'resourcequota/d']);
+  await kubectl.ok([...ns, 'delete', 'quota', '-l', 'gone=soon']);
+  t.deepEqual(await left(), ['resourcequota/d']);
+  await kubectl.ok([...ns, 'delete', 'quota', '--all']);
   t.deepEqual(await left(), []);
 });
 

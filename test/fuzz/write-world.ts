@@ -44,6 +44,8 @@ class WriteWorld {
   #slabs: ThreadSlabs | undefined;
   #live: LiveObject[] = [];
   #users = 0;
+  /** A write may wait on a timer alone, which keeps no thread alive. */
+  #alive: NodeJS.Timeout | undefined;
 
   get live(): readonly LiveObject[] {
     return this.#live;
@@ -52,6 +54,7 @@ class WriteWorld {
   /** Starts with the first target that asks. */
   async start(): Promise<void> {
     if (this.#users++ > 0) return;
+    this.#alive = setInterval(() => {}, DEADLINE_MS);
     const actors = roster
       .filter(({ actor }) => ACTORS.includes(actor))
       .map((definition) => ({
@@ -70,6 +73,7 @@ class WriteWorld {
   async stop(): Promise<void> {
     if (--this.#users > 0) return;
     await this.#run?.stop();
+    clearInterval(this.#alive);
     this.#run = undefined;
     this.#live = [];
   }
@@ -93,7 +97,11 @@ class WriteWorld {
   }
 
   async #populate(): Promise<void> {
-    for (const name of NAMESPACES) await this.#create(typeOf('namespaces'), JSON.stringify({ metadata: { name } }));
+    const account = JSON.stringify({ metadata: { name: 'default' } });
+    for (const name of NAMESPACES) {
+      await this.#create(typeOf('namespaces'), JSON.stringify({ metadata: { name } }));
+      await this.write(this.#creation(typeOf('serviceaccounts'), name, account));
+    }
     for (const type of REGISTRY.all()) {
       if (!type.persisted || !type.verbs.has('create') || type.plural === 'namespaces') continue;
       await this.#makeSome(type);
@@ -115,12 +123,16 @@ class WriteWorld {
     }
   }
 
-  async #create(type: KnownType, text: string): Promise<boolean> {
-    const { group, version, plural: resource, namespaced } = type;
-    const namespace = namespaced ? 'fuzz' : '';
+  #creation({ group, version, plural: resource }: KnownType, namespace: string, text: string): Write {
     const target = { group, version, resource, subresource: '', namespace, name: '' };
-    const contentType = 'application/json';
-    const reply = await this.write({ verb: 'create', target, parameters: {}, contentType, payload: Buffer.from(text) });
+    return { verb: 'create', target, parameters: {}, contentType: 'application/json', payload: Buffer.from(text) };
+  }
+
+  async #create(type: KnownType, text: string): Promise<boolean> {
+    const { group, version } = type;
+    const creation = this.#creation(type, type.namespaced ? 'fuzz' : '', text);
+    const { target } = creation;
+    const reply = await this.write(creation);
     if (!('place' in reply)) return false;
     const hub = this.#run!.ref<HubProtocol>('hub');
     await hub.ask({ type: 'reach', revision: reply.place.revision }, { deadlineMs: DEADLINE_MS });
