@@ -6,6 +6,7 @@ import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
+import type { AgentTlsFiles } from '../transport/outgoing/agent-tls.ts';
 import type { ServiceCredentials } from '../transport/outgoing/connection-file.ts';
 import type { TlsFiles } from '../transport/tls/material-files.ts';
 import type { PluginConfigurations } from './admission/plugins/plugin.ts';
@@ -43,6 +44,8 @@ export interface ServerSettings {
   readonly nodeAgentTls?: AgentTls;
   /** Shown to admission webhooks. Absent: nothing is. */
   readonly shownToServices?: ServiceCredentials;
+  /** Where `nodeAgentTls` is from, to be read again when it changes. */
+  readonly nodeAgentTlsFiles?: AgentTlsFiles;
   /** The address members of the cluster reach this server at. */
   readonly advertiseAddress: string;
   readonly build: BuildInfo;

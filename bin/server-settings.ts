@@ -12,7 +12,7 @@ import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { pairProblem } from '../transport/tls/certificates.ts';
 import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
-import { agentTls } from './node-agents.ts';
+import { agentTls, agentTlsFiles } from './node-agents.ts';
 import { operatorText } from './operator-file.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { checkOrigins, servingTls } from './serving-tls.ts';
@@ -66,6 +66,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     ...shownToServices(options),
+    nodeAgentTlsFiles: agentTlsFiles(options),
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),

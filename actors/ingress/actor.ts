@@ -48,6 +48,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     warningHeaders: gates.enabled('WarningHeaders'),
     connect: {
       tls: settings.nodeAgentTls ?? {},
+      ...(settings.nodeAgentTlsFiles === undefined ? {} : { tlsFiles: settings.nodeAgentTlsFiles }),
       connectTimeoutMs: options.orchletTimeoutMs,
       addressTypes: options.orchletPreferredAddressTypes,
       port: options.orchletPort,

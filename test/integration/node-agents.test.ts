@@ -290,6 +290,29 @@ test('the agent is shown our certificate, and believed by its authority alone', 
   t.is((await doubting.client.get('/api/v1/nodes/n/proxy/x')).status, 503);
 });
 
+test('what agents are shown and believed by is another when its files are', async (t) => {
+  const agent = await startFakeAgent(t, { handler: text(200, 'known\n') });
+  const [first, second] = [await agentPair('first', 'clientAuth'), await agentPair('second', 'clientAuth')];
+  const certFile = fileWith(t, 'client.crt', first.certPem);
+  const keyFile = fileWith(t, 'client.key', first.keyPem);
+  const caFile = fileWith(t, 'ca.crt', agent.certPem);
+  const server = await serverWithNode(t, agent.port, [
+    ...['--orchlet-client-certificate', certFile, '--orchlet-client-key', keyFile],
+    ...['--orchlet-certificate-authority', caFile],
+  ]);
+  const log = () => server.client.get(`${PODS}/p/log`);
+  t.is((await log()).text, 'known\n');
+  t.is(agent.seen.at(-1)?.shownBy, 'first');
+  writeFileSync(certFile, second.certPem);
+  writeFileSync(keyFile, second.keyPem);
+  await eventually(async () => (await log()).status === 200 && agent.seen.at(-1)?.shownBy === 'second');
+  writeFileSync(caFile, 'no certificates');
+  await eventually(() => server.stderr.includes('what was replaced is not shown to node agents'));
+  t.is((await log()).text, 'known\n');
+  writeFileSync(caFile, first.certPem);
+  await eventually(async () => (await log()).status === 500);
+});
+
 test('an agent that does not answer the handshake is given up in time', async (t) => {
   const silent = createServer(() => {});
   silent.listen(0, '127.0.0.1');
@@ -357,9 +380,9 @@ const echo = (_request: IncomingMessage, socket: Duplex, head: Buffer): void => 
   socket.pipe(socket);
 };
 
-async function eventually(condition: () => boolean): Promise<void> {
+async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const patience = AbortSignal.timeout(20_000);
-  while (!condition()) {
+  while (!(await condition())) {
     patience.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -8,6 +8,7 @@ import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../htt
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
+import { retire } from './idle-connections.ts';
 
 /** Connections to one backend that are kept for the next request. */
 const IDLE_SOCKETS_MAX = 8;
@@ -35,12 +36,14 @@ type Trust = AgentTarget['trust'];
 
 export class AgentClient {
   readonly #settings: AgentClientSettings;
+  #tls: AgentTls;
   readonly #plainAgent = new PlainAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX });
   readonly #tlsAgents = new Map<Trust, TlsAgent>();
   readonly #tunnels = new Set<Duplex>();
 
   constructor(settings: AgentClientSettings) {
     this.#settings = settings;
+    this.#tls = settings.tls;
   }
 
   /** Sends a request. Rejects with AgentUnreachable. `onSent` gets what cancels it. */
@@ -78,6 +81,13 @@ export class AgentClient {
     });
   }
 
+  /** Requests from now on go by other material; those in progress go on. */
+  replaceTls(tls: AgentTls): void {
+    this.#tls = tls;
+    for (const agent of this.#tlsAgents.values()) retire(agent);
+    this.#tlsAgents.clear();
+  }
+
   /** Ends every connection. */
   close(): void {
     this.#plainAgent.destroy();
@@ -102,7 +112,7 @@ export class AgentClient {
         ? plainRequest({ ...options, agent: isUpgrade ? false : this.#plainAgent })
         : tlsRequest({
             ...options,
-            ...tlsOptions(this.#settings.tls, trust),
+            ...tlsOptions(this.#tls, trust),
             ...(isIP(host) === 0 ? { servername: host } : undefined),
             agent: isUpgrade ? false : this.#tlsAgent(trust),
           });

@@ -40,6 +40,7 @@ import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { SwitchHead } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
@@ -49,6 +50,8 @@ import type { UpgradeDoor } from './upgrade-door.ts';
 /** How the way out is set up. Plain data. */
 export interface ConnectSettings extends AgentReach {
   readonly tls: AgentTls;
+  /** Where `tls` is from; absent: it never changes. */
+  readonly tlsFiles?: AgentTlsFiles;
   /** `--orchlet-timeout`. */
   readonly connectTimeoutMs: number;
 }
@@ -120,6 +123,11 @@ export class Connects {
       { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (refused !== undefined) throw new StatusError(refused);
+  }
+
+  /** Agents are shown other certificates, and believed by others, from now on. */
+  replaceTls(tls: AgentTls): void {
+    this.#client.replaceTls(tls);
   }
 
   /** Ends every connection. */

@@ -4,8 +4,10 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { FollowedFiles } from '../../../runtime/followed-files.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
+import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../../transport/outgoing/agent-tls.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ConnectSettings, Connects } from './connect.ts';
 import type { DoorParts, UpgradeDoor } from './upgrade-door.ts';
@@ -26,6 +28,7 @@ export class WayOut {
   readonly #parts: WayOutParts;
   #connects: Promise<Connects> | undefined;
   #door: UpgradeDoor | undefined;
+  #files: FollowedFiles | undefined;
 
   constructor(parts: WayOutParts) {
     this.#parts = parts;
@@ -40,6 +43,7 @@ export class WayOut {
   /** Ends every connection. */
   async close(): Promise<void> {
     (await this.#connects)?.close();
+    this.#files?.stop();
     await this.closeDoor();
   }
 
@@ -53,7 +57,7 @@ export class WayOut {
     const { context, registry, requestTimeoutMs, settings, isTls, handsOver, openDoor, serveAdmitted } = this.#parts;
     const { random, timers } = context;
     if (!handsOver()) this.#door = new UpgradeDoor({ open: openDoor, isTls, random, timers, serve: serveAdmitted });
-    return new Connects({
+    const connects = new Connects({
       registry,
       hub: context.ref('hub'),
       admission: context.ref('admission'),
@@ -63,5 +67,21 @@ export class WayOut {
       settings,
       door: this.#door,
     });
+    await this.#follow(connects, settings.tlsFiles);
+    return connects;
+  }
+
+  /** From the first request on: what agents are shown may have been replaced since the start. */
+  async #follow(connects: Connects, files: AgentTlsFiles | undefined): Promise<void> {
+    if (files === undefined) return;
+    const { disk, log, timers } = this.#parts.context;
+    this.#files = new FollowedFiles({
+      disk,
+      timers,
+      paths: agentTlsPaths(files),
+      take: (texts) => connects.replaceTls(agentTlsOf(files, texts)),
+      onRefused: (error) => log.warn({ err: error }, 'what was replaced is not shown to node agents'),
+    });
+    await this.#files.start();
   }
 }
