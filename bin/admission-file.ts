@@ -81,7 +81,8 @@ function configurationOf({ name, file, content }: Entry, dialect: Dialect): unkn
   if (content === undefined) return undefined;
   const kind = PLUGIN_KINDS.find((one) => one.name === name);
   if (kind?.readConfiguration === undefined) throw new ConfigurationError('', `${name} takes no configuration`);
-  return kind.readConfiguration({ content, dialect, readFile: (path) => textOfFile(resolve(dirname(file), path)) });
+  const named = { resolve: (path: string) => resolve(dirname(file), path), read: textOfFile };
+  return kind.readConfiguration({ content, dialect, named });
 }
 
 function contentOf(file: string): unknown {

@@ -52,6 +52,7 @@ function connectMethod(options: ServerOptions): AuthMethods {
   return {
     connect: {
       caPem: options.oidcCaFile === '' ? '' : authorities(options.oidcCaFile),
+      caFile: options.oidcCaFile === '' ? '' : resolve(options.oidcCaFile),
       settings: {
         issuerUrl: options.oidcIssuerUrl,
         clientId: options.oidcClientId,
@@ -97,11 +98,10 @@ function authorities(file: string): string {
 
 function connectionOf(file: string): ServiceConnection {
   try {
-    const beside = (path: string): string => resolve(dirname(file), path);
-    const connection = parseConnectionFile(operatorText(file), (path) => operatorText(beside(path)));
-    const { credentials } = connection;
-    if (credentials.kind !== 'tokenFile') return connection;
-    return { ...connection, credentials: { kind: 'tokenFile', path: beside(credentials.path) } };
+    return parseConnectionFile(operatorText(file), {
+      resolve: (path) => resolve(dirname(file), path),
+      read: operatorText,
+    });
   } catch (error) {
     if (error instanceof ConnectionFileError) throw new OrchError('BadConfiguration', `${file}: ${error.message}`);
     throw error;

@@ -23,7 +23,7 @@ export interface AuthMethods {
   readonly proxy?: { readonly caPem: string; readonly names: readonly string[] };
   readonly passwords?: readonly TokenEntry[];
   readonly bootstrapTokens?: true;
-  readonly connect?: { readonly settings: ConnectSettings; readonly caPem: string };
+  readonly connect?: { readonly settings: ConnectSettings; readonly caPem: string; readonly caFile: string };
   readonly tokenWebhook?: {
     readonly connection: ServiceConnection;
     readonly version: string;
@@ -78,7 +78,7 @@ export function tokenMethods(
       : [
           new ConnectTokens({
             settings: connect.settings,
-            client: clientOf(context, issuerConnection(connect.caPem)),
+            client: clientOf(context, issuerConnection(connect)),
             clock: context.clock,
           }),
         ]),
@@ -113,12 +113,17 @@ export function accessWebhookOf(
   };
 }
 
-function clientOf({ clock, disk }: ActorContext, connection: ServiceConnection): ServiceClient {
-  return new ServiceClient({ connection, readFile: (path) => disk.readFile(path), nowMs: () => clock.nowMs() });
+function clientOf({ clock, disk, log }: ActorContext, connection: ServiceConnection): ServiceClient {
+  return new ServiceClient({
+    connection,
+    readFile: (path) => disk.readFile(path),
+    nowMs: () => clock.monotonicMs(),
+    onRefused: (problem) => log.warn(`what was replaced is not used for calls outside: ${problem}`),
+  });
 }
 
 /** Token issuers are only read from, at the addresses they name. */
-function issuerConnection(caPem: string): ServiceConnection {
+function issuerConnection({ caPem, caFile }: { readonly caPem: string; readonly caFile: string }): ServiceConnection {
   return {
     url: 'https://',
     caPem,
@@ -126,6 +131,7 @@ function issuerConnection(caPem: string): ServiceConnection {
     serverName: '',
     certPem: '',
     keyPem: '',
+    files: { ca: caFile, cert: '', key: '' },
     credentials: { kind: 'none' },
   };
 }

@@ -1,34 +1,41 @@
 // A question to a webhook of authentication or authorization: tried again after failures that may pass, its answer
 // remembered for a while. What is asked, and what an answer means, is the caller's.
-import type { Clock, Timers } from '../../runtime/environment.ts';
+import type { Clock, Random, Timers } from '../../runtime/environment.ts';
 import { ServiceCallFailed, type ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { Kept } from './kept.ts';
 
 const TRIES_MAX = 5;
 const RETRY_FIRST_MS = 500;
 const RETRY_FACTOR = 1.5;
+/** Of the time between tries, so that those who failed together do not come again together. */
+const RETRY_JITTER = 0.2;
 const REMEMBERED_MAX = 10_000;
 /** What is asked about with more than this, by a client's choice, is asked about each time. */
 const KEY_LENGTH_MAX = 10_000;
+/** For all tries together. */
 const CALL_DEADLINE_MS = 30_000;
 
 export interface WebhookEnvironment {
   readonly clock: Clock;
   readonly timers: Timers;
+  readonly random: Pick<Random, 'next'>;
 }
 
-/** POSTs `body` until there is an answer. Rejects with ServiceCallFailed. */
+/** POSTs `body` until there is an answer, or no more time. Rejects with ServiceCallFailed. */
 export async function askWebhook(
   client: Pick<ServiceClient, 'post'>,
   body: object,
-  { timers }: WebhookEnvironment,
+  { clock, timers, random }: WebhookEnvironment,
 ): Promise<unknown> {
+  const giveUpMs = clock.monotonicMs() + CALL_DEADLINE_MS;
   for (let tries = 1, delayMs = RETRY_FIRST_MS; ; tries++, delayMs *= RETRY_FACTOR) {
     try {
-      return await client.post(body, CALL_DEADLINE_MS);
+      return await client.post(body, giveUpMs - clock.monotonicMs());
     } catch (error) {
       if (!(error instanceof ServiceCallFailed) || !error.mayRepeat || tries >= TRIES_MAX) throw error;
-      await new Promise<void>((resolve) => timers.after(delayMs, resolve));
+      const waitMs = delayMs * (1 + random.next() * RETRY_JITTER);
+      if (clock.monotonicMs() + waitMs >= giveUpMs) throw error;
+      await new Promise<void>((resolve) => timers.after(waitMs, resolve));
     }
   }
 }

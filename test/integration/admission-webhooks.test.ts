@@ -427,7 +427,7 @@ if (OUTSIDE !== undefined) {
     certificateOf(files, 'ca', 'proxy', '/CN=the-proxy');
     const users = [
       { name: 'hook.default.svc:8443', user: { token: 'for-the-port' } },
-      { name: '*.default.svc', user: { token: 'unused, since nothing is on 443 here' } },
+      { name: '*.default.svc', user: { token: 'unused-as-nothing-is-on-443-here' } },
     ];
     const write = (name: string, content: object): string => {
       const path = join(files, name);

@@ -1,12 +1,22 @@
 // The file that says how another service is reached and by what credentials: kind Config, as kubectl's (SPEC.md "Webhook
 // token authentication": clusters are the remote service, users this server). Reads texts; opening files is the caller's.
 import { asList, asObject, asText } from '../../api/object-fields.ts';
+import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { parseYaml } from '../yaml/read.ts';
+
+/** Where PEM texts are from, to be read again; blank for those that stand in the connection file itself. */
+interface PemFiles {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** What a service is shown of us. Plain data: it crosses threads. */
 export interface ServiceCredentials {
   readonly certPem: string;
   readonly keyPem: string;
+  /** Absent: nothing is from a file. */
+  readonly files?: PemFiles;
   readonly credentials:
     | { readonly kind: 'none' }
     | { readonly kind: 'token'; readonly token: string }
@@ -36,67 +46,102 @@ export interface CredentialsByService {
   readonly standard: ServiceCredentials | undefined;
 }
 
+export type Pems = Pick<ServiceConnection, 'caPem' | 'certPem' | 'keyPem'>;
+
 /** Why a file cannot be used; names the field, never what stands in it. */
 export class ConnectionFileError extends Error {}
 
 const DEPTH_MAX = 32;
 const REFUSED_USER_FIELDS: readonly string[] = ['exec', 'auth-provider', 'as', 'as-groups', 'as-user-extra'];
 
-/**
- * The connection of the file's current context. `readFile` answers the text of a file that the text names, whose path may be
- * relative to it. Throws ConnectionFileError.
- */
-export function parseConnectionFile(text: string, readFile: (path: string) => string): ServiceConnection {
+/** How the files are found that a connection file names. */
+export interface NamedFiles {
+  /** The absolute path of one named relative to the file. */
+  readonly resolve: (path: string) => string;
+  /** The text of the file at an absolute path. */
+  readonly read: (path: string) => string;
+}
+
+/** The connection of the file's current context. Throws ConnectionFileError. */
+export function parseConnectionFile(text: string, named: NamedFiles): ServiceConnection {
   const file = asObject(parsed(text));
   if (asText(file.kind) !== 'Config') throw new ConnectionFileError('kind must be Config');
   const contextName = asText(file['current-context']);
   if (contextName === '') throw new ConnectionFileError('current-context is missing');
-  const context = asObject(named(file, 'contexts', contextName).context);
-  const cluster = asObject(named(file, 'clusters', asText(context.cluster)).cluster);
+  const context = asObject(entryOf(file, 'contexts', contextName).context);
+  const cluster = asObject(entryOf(file, 'clusters', asText(context.cluster)).cluster);
   const userName = asText(context.user);
-  const user = userName === '' ? {} : asObject(named(file, 'users', userName).user);
+  const user = userName === '' ? {} : asObject(entryOf(file, 'users', userName).user);
   if (asText(cluster['proxy-url']) !== '')
     throw new ConnectionFileError('clusters[].cluster.proxy-url is not supported here');
+  const ca = pemOf(cluster, 'certificate-authority', named);
+  const insecure = cluster['insecure-skip-tls-verify'] === true;
+  // As clients do: nobody is left to guess which of the two holds.
+  if (insecure && ca.isGiven)
+    throw new ConnectionFileError('clusters[].cluster has both insecure-skip-tls-verify and a certificate-authority');
+  // An authority that is none would leave those of the host.
+  const problem = ca.isGiven ? bundleProblem(ca.pem) : undefined;
+  if (problem !== undefined) throw new ConnectionFileError(`clusters[].cluster.certificate-authority ${problem}`);
+  const shown = shownOf(user, named);
   return {
     url: urlOf(asText(cluster.server)),
-    caPem: pemOf(cluster, 'certificate-authority', readFile),
-    insecure: cluster['insecure-skip-tls-verify'] === true,
+    caPem: ca.pem,
+    insecure,
     serverName: asText(cluster['tls-server-name']),
-    ...shownOf(user, readFile),
+    ...shown,
+    files: { ...shown.files, ca: ca.path },
   };
 }
 
 /**
- * Every user of a file whose users are named after the services they are shown to; its clusters say nothing. `readFile` as
- * for `parseConnectionFile`. Throws ConnectionFileError.
+ * Every user of a file whose users are named after the services they are shown to; its clusters say nothing. Throws
+ * ConnectionFileError.
  */
-export function parseCredentialsFile(text: string, readFile: (path: string) => string): CredentialsByService {
+export function parseCredentialsFile(text: string, named: NamedFiles): CredentialsByService {
   const file = asObject(parsed(text));
   if (asText(file.kind) !== 'Config') throw new ConnectionFileError('kind must be Config');
   const users: Record<string, ServiceCredentials> = Object.create(null) as Record<string, ServiceCredentials>;
   for (const entry of asList(file.users).map(asObject))
-    users[asText(entry.name)] = shownOf(asObject(entry.user), readFile);
+    users[asText(entry.name)] = shownOf(asObject(entry.user), named);
   const contextName = asText(file['current-context']);
-  const userName = contextName === '' ? '' : asText(asObject(named(file, 'contexts', contextName).context).user);
-  if (userName !== '') named(file, 'users', userName);
+  const userName = contextName === '' ? '' : asText(asObject(entryOf(file, 'contexts', contextName).context).user);
+  if (userName !== '') entryOf(file, 'users', userName);
   return { users, standard: userName === '' ? undefined : users[userName] };
 }
 
-function shownOf(user: Readonly<Record<string, unknown>>, readFile: (path: string) => string): ServiceCredentials {
+function shownOf(
+  user: Readonly<Record<string, unknown>>,
+  named: NamedFiles,
+): ServiceCredentials & { readonly files: PemFiles } {
   for (const field of REFUSED_USER_FIELDS)
     if (user[field] !== undefined) throw new ConnectionFileError(`users[].user.${field} is not supported here`);
-  const certPem = pemOf(user, 'client-certificate', readFile);
-  const keyPem = pemOf(user, 'client-key', readFile);
-  if ((certPem === '') !== (keyPem === ''))
+  const cert = pemOf(user, 'client-certificate', named);
+  const key = pemOf(user, 'client-key', named);
+  if (cert.isGiven !== key.isGiven)
     throw new ConnectionFileError('users[].user needs client-certificate and client-key together');
-  return { certPem, keyPem, credentials: credentialsOf(user) };
+  const pair = { certPem: cert.pem, keyPem: key.pem };
+  // A pair that does not match would fail each call.
+  const problem = cert.isGiven ? pairProblem(pair) : undefined;
+  if (problem !== undefined)
+    throw new ConnectionFileError(`users[].user: client-certificate and client-key cannot be used: ${problem}`);
+  return { ...pair, files: { ca: '', cert: cert.path, key: key.path }, credentials: credentialsOf(user, named) };
 }
 
-function pemOf(object: Readonly<Record<string, unknown>>, field: string, readFile: (path: string) => string): string {
+/** A PEM text of the file, or of another that it names. */
+interface GivenPem {
+  readonly isGiven: boolean;
+  readonly pem: string;
+  /** Blank where it stands in the file itself. */
+  readonly path: string;
+}
+
+/** As clients do, data goes before a path. */
+function pemOf(object: Readonly<Record<string, unknown>>, field: string, { resolve, read }: NamedFiles): GivenPem {
   const data = asText(object[`${field}-data`]);
-  if (data !== '') return Buffer.from(data, 'base64').toString('utf8');
+  if (data !== '') return { isGiven: true, pem: Buffer.from(data, 'base64').toString('utf8'), path: '' };
   const path = asText(object[field]);
-  return path === '' ? '' : readFile(path);
+  if (path === '') return { isGiven: false, pem: '', path };
+  return { isGiven: true, pem: read(resolve(path)), path: resolve(path) };
 }
 
 function parsed(text: string): unknown {
@@ -107,7 +152,11 @@ function parsed(text: string): unknown {
   }
 }
 
-function named(file: Readonly<Record<string, unknown>>, list: string, name: string): Readonly<Record<string, unknown>> {
+function entryOf(
+  file: Readonly<Record<string, unknown>>,
+  list: string,
+  name: string,
+): Readonly<Record<string, unknown>> {
   const found = asList(file[list])
     .map(asObject)
     .find((entry) => entry.name === name);
@@ -123,11 +172,24 @@ function urlOf(server: string): string {
   return server.replace(/\/+$/, '');
 }
 
-function credentialsOf(user: Readonly<Record<string, unknown>>): ServiceConnection['credentials'] {
+function credentialsOf(
+  user: Readonly<Record<string, unknown>>,
+  { resolve }: NamedFiles,
+): ServiceConnection['credentials'] {
   const [token, path, name] = [asText(user.token), asText(user.tokenFile), asText(user.username)];
+  if (token + path !== '' && name !== '') throw new ConnectionFileError('users[].user has both a token and a username');
   // As clients do: the file goes before the token.
-  if (path !== '') return { kind: 'tokenFile', path };
+  if (path !== '') return { kind: 'tokenFile', path: resolve(path) };
+  if (token !== '' && !isToken(token)) throw new ConnectionFileError('users[].user.token cannot be sent in a header');
   if (token !== '') return { kind: 'token', token };
+  if (name.includes(':')) throw new ConnectionFileError('users[].user.username has a colon');
   if (name !== '') return { kind: 'basic', name, password: asText(user.password) };
   return { kind: 'none' };
+}
+
+const TOKEN = /^[\x21-\x7e]+$/;
+
+/** Whether a text can stand for a token in a header (RFC 9110 5.5). */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
 }

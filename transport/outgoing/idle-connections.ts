@@ -8,6 +8,6 @@ export function retire(agent: Agent): void {
 }
 
 /** Closes the connections that nothing is using. */
-function dropIdle(agent: Agent): void {
+export function dropIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }

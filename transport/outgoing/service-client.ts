@@ -1,16 +1,16 @@
-// Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. One
-// connection pool a service; every call has a deadline and a bound on the answer's bytes, and follows no redirect. Owns its
-// sockets.
-import { Agent as PlainAgent, request as plainRequest } from 'node:http';
-import { type RequestOptions, Agent as TlsAgent, request as tlsRequest } from 'node:https';
+// Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
+// call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
+import { type ClientRequest, request as plainRequest } from 'node:http';
+import { type RequestOptions, request as tlsRequest } from 'node:https';
 import { checkedLookup } from './checked-lookup.ts';
-import type { ServiceConnection } from './connection-file.ts';
+import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
+import { dropIdle } from './idle-connections.ts';
 
-const IDLE_SOCKETS_MAX = 16;
-const SOCKETS_MAX = 256;
 /** Answers larger than this are none that a service gives. */
 const ANSWER_BYTES_MAX = 3 * 1024 * 1024;
-const TOKEN_FILE_MS = 60_000;
+/** What does not get better by asking again: a certificate that is not believed, or a peer that does not speak TLS. */
+const TLS_FAILURE =
+  /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_|HOSTNAME_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$)/;
 
 /** Why a call came to nothing. `mayRepeat`: the same call may succeed a little later. */
 export class ServiceCallFailed extends Error {
@@ -31,38 +31,20 @@ export interface ServicePlace {
   readonly addressProblem?: (address: string) => string | undefined;
 }
 
-export interface ServiceClientParts {
-  readonly connection: ServiceConnection;
-  /** Reads the token file. */
-  readonly readFile: (path: string) => Promise<Uint8Array>;
-  readonly nowMs: () => number;
-}
-
 export class ServiceClient {
-  readonly #parts: ServiceClientParts;
-  readonly #agent: PlainAgent | TlsAgent;
+  readonly #url: string;
   readonly #isTls: boolean;
-  #token: { readonly text: string; readonly readMs: number } | undefined;
+  readonly #secrets: ConnectionSecrets;
 
-  constructor(parts: ServiceClientParts) {
-    this.#parts = parts;
-    const { url, caPem, insecure, serverName, certPem, keyPem } = parts.connection;
-    this.#isTls = url.startsWith('https:');
-    const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxSockets: SOCKETS_MAX };
-    this.#agent = this.#isTls
-      ? new TlsAgent({
-          ...limits,
-          rejectUnauthorized: !insecure,
-          ...(caPem === '' ? {} : { ca: caPem }),
-          ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
-          ...(serverName === '' ? {} : { servername: serverName }),
-        })
-      : new PlainAgent(limits);
+  constructor(parts: ConnectionSecretsParts) {
+    this.#url = parts.connection.url;
+    this.#isTls = this.#url.startsWith('https:');
+    this.#secrets = new ConnectionSecrets(parts);
   }
 
   /** POSTs a document to the service's address, at `place` where that is elsewhere. Rejects with ServiceCallFailed. */
   post(body: object, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return this.#call('POST', this.#parts.connection.url, JSON.stringify(body), deadlineMs, place);
+    return this.#call('POST', this.#url, JSON.stringify(body), deadlineMs, place);
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
@@ -73,20 +55,20 @@ export class ServiceClient {
   /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
   async getText(url: string, token: string, deadlineMs: number): Promise<string> {
     const headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
-    const { status, text } = await this.#exchange(url, deadlineMs, undefined, { method: 'GET', headers });
+    const { agent } = await this.#current();
+    const { status, text } = await this.#exchange(url, deadlineMs, undefined, { agent, method: 'GET', headers });
     if (status !== 200) throw failedWith(status);
     return text;
   }
 
   /** Ends every connection. */
   close(): void {
-    this.#agent.destroy();
+    this.#secrets.close();
   }
 
   /** Keeps no connection any more: what is under way ends by itself. */
   retire(): void {
-    this.#agent.maxFreeSockets = 0;
-    for (const sockets of Object.values(this.#agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
+    this.#secrets.retire();
   }
 
   async #call(
@@ -96,8 +78,9 @@ export class ServiceClient {
     deadlineMs: number,
     place?: ServicePlace,
   ): Promise<unknown> {
-    const authorization = await this.#authorization();
+    const { agent, authorization } = await this.#current();
     const { status, text } = await this.#exchange(url, deadlineMs, body, {
+      agent,
       method,
       ...(place === undefined ? {} : placed(place)),
       headers: {
@@ -117,28 +100,43 @@ export class ServiceClient {
     }
   }
 
-  #exchange(
+  async #current(): Promise<CallSecrets> {
+    try {
+      return await this.#secrets.current();
+    } catch (error) {
+      if (error instanceof NoToken) throw new ServiceCallFailed(error.message, true);
+      throw error;
+    }
+  }
+
+  /** One try, and another where a kept connection turns out to have been closed meanwhile. */
+  async #exchange(
     url: string,
     deadlineMs: number,
     body: string | undefined,
-    options: RequestOptions,
-  ): Promise<{ readonly status: number; readonly text: string }> {
-    return this.#exchangeBy(AbortSignal.timeout(deadlineMs), url, body, options);
+    options: CallOptions,
+  ): Promise<ServiceAnswer> {
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs)));
+    try {
+      return await this.#attempt(url, body, { ...options, signal });
+    } catch (error) {
+      if (!(error instanceof StaleConnection)) throw error;
+      dropIdle(options.agent);
+      return this.#attempt(url, body, { ...options, signal });
+    }
   }
 
-  #exchangeBy(
-    signal: AbortSignal,
+  #attempt(
     url: string,
     body: string | undefined,
-    options: RequestOptions,
-  ): Promise<{ readonly status: number; readonly text: string }> {
+    options: CallOptions & { readonly signal: AbortSignal },
+  ): Promise<ServiceAnswer> {
     return new Promise((resolve, reject) => {
-      const request = this.#isTls ? tlsRequest : plainRequest;
-      let isAnswered = false;
-      const fail = (error: Error): void =>
-        reject(new ServiceCallFailed(signal.aborted ? 'the service did not answer in time' : reasonOf(error), true));
-      const outgoing = request(url, { ...options, agent: this.#agent, signal }, (answer) => {
-        isAnswered = true;
+      const outgoing = this.#begin(url, options);
+      const fail = (error: Error): void => reject(failureOf(error, options.signal.aborted));
+      outgoing.on('response', (answer) => {
+        outgoing.off('error', failUnanswered);
+        outgoing.on('error', fail);
         const chunks: Buffer[] = [];
         let bytes = 0;
         answer.on('data', (chunk: Buffer) => {
@@ -153,51 +151,38 @@ export class ServiceClient {
         );
         answer.on('error', fail);
       });
-      outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // A kept connection that the service closed before it saw the request: nothing has been asked yet.
-        if (!outgoing.reusedSocket || !LOST.has(error.code ?? '') || isAnswered) fail(error);
-        else this.#exchangeBy(signal, url, body, options).then(resolve, reject);
-      });
+      const failUnanswered = (error: NodeJS.ErrnoException): void => {
+        const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+        if (isStale && !options.signal.aborted) reject(new StaleConnection('the service closed the connection', true));
+        else fail(error);
+      };
+      outgoing.on('error', failUnanswered);
       outgoing.end(body);
     });
   }
 
-  async #authorization(): Promise<string> {
-    const { credentials } = this.#parts.connection;
-    switch (credentials.kind) {
-      case 'none':
-        return '';
-      case 'token':
-        return `Bearer ${credentials.token}`;
-      case 'basic':
-        return `Basic ${Buffer.from(`${credentials.name}:${credentials.password}`).toString('base64')}`;
-      case 'tokenFile':
-        return `Bearer ${await this.#tokenOf(credentials.path)}`;
+  #begin(url: string, options: RequestOptions): ClientRequest {
+    try {
+      return this.#isTls ? tlsRequest(url, options) : plainRequest(url, options);
+    } catch {
+      // Its message may quote what was to be sent.
+      throw new ServiceCallFailed('the address or the credentials of the service cannot be used', false);
     }
-  }
-
-  async #tokenOf(path: string): Promise<string> {
-    const { nowMs, readFile } = this.#parts;
-    if (this.#token === undefined || nowMs() - this.#token.readMs > TOKEN_FILE_MS) {
-      try {
-        this.#token = {
-          text: Buffer.from(await readFile(path))
-            .toString('utf8')
-            .trim(),
-          readMs: nowMs(),
-        };
-      } catch {
-        throw new ServiceCallFailed('the token file cannot be read', true);
-      }
-    }
-    return this.#token.text;
   }
 }
 
-/** How a connection that is gone is met. */
-const LOST: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
+/** Of this call. */
+type CallOptions = RequestOptions & Pick<CallSecrets, 'agent'>;
 
-function placed({ host, port, addressProblem }: ServicePlace): RequestOptions {
+interface ServiceAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** A kept connection that was closed before the request reached it. */
+class StaleConnection extends ServiceCallFailed {}
+
+function placed({ host, port, addressProblem }: ServicePlace): Pick<RequestOptions, 'hostname' | 'port' | 'lookup'> {
   return { hostname: host, port, ...(addressProblem === undefined ? {} : { lookup: checkedLookup(addressProblem) }) };
 }
 
@@ -205,8 +190,10 @@ function failedWith(status: number): ServiceCallFailed {
   return new ServiceCallFailed(`the service answered ${status}`, status === 429 || status >= 500);
 }
 
-/** The system's word for what went wrong; messages of TLS name what the certificate is for. */
-function reasonOf(error: Error): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return code === undefined ? 'the service could not be reached' : `the service could not be reached (${code})`;
+/** By the system's word for what went wrong; those of TLS say what is the matter with the certificate. */
+function failureOf(error: NodeJS.ErrnoException, isTooLate: boolean): ServiceCallFailed {
+  if (isTooLate) return new ServiceCallFailed('the service did not answer in time', true);
+  const { code } = error;
+  if (code === undefined) return new ServiceCallFailed('the service could not be reached', true);
+  return new ServiceCallFailed(`the service could not be reached (${code})`, !TLS_FAILURE.test(code));
 }

@@ -6,7 +6,7 @@ import type { Schema } from '../../../api/schema/schema.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../config/feature-gates.ts';
-import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type { NamedFiles, ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
@@ -69,8 +69,8 @@ export interface ConfigurationFile {
   /** What YAML or JSON says. */
   readonly content: unknown;
   readonly dialect: Dialect;
-  /** The text of a file that the settings name; its path may be relative to theirs. */
-  readonly readFile: (path: string) => string;
+  /** How the files are found that the settings name. */
+  readonly named: NamedFiles;
 }
 
 /** One row of the table of plugins. Whether it runs by default is config/admission-plugins.ts. */

@@ -8,11 +8,11 @@ const API_VERSIONS = ['apiserver.config.@group/v1', 'apiserver.config.@group/v1a
 const KINDS = ['WebhookAdmissionConfiguration', 'WebhookAdmission'];
 
 /** Nobody is named where no file is. Throws ConfigurationError, and ConnectionFileError. */
-export function readHookCredentials({ content, dialect, readFile }: ConfigurationFile): CredentialsByService {
+export function readHookCredentials({ content, dialect, named }: ConfigurationFile): CredentialsByService {
   const members = membersOf(content, '', ['apiVersion', 'kind', 'kubeConfigFile'], 'a WebhookAdmissionConfiguration');
   requireText(members, 'apiVersion', ...API_VERSIONS.map(dialect.spell));
   requireText(members, 'kind', ...KINDS);
   const path = textOf(members.kubeConfigFile, 'kubeConfigFile');
   if (path === '') return { users: {}, standard: undefined };
-  return parseCredentialsFile(readFile(path), readFile);
+  return parseCredentialsFile(named.read(named.resolve(path)), named);
 }

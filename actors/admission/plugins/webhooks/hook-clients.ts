@@ -1,6 +1,6 @@
 // The clients that webhooks are called by: one for each place and set of authorities, as long as a configuration names it, so that
 // connections are kept from one call to the next.
-import type { Clock, Disk } from '../../../../runtime/environment.ts';
+import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
 import { ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { Hook, HookAddress } from './hook.ts';
@@ -17,10 +17,10 @@ export interface HookCredentials {
 
 export class HookClients {
   readonly #credentials: HookCredentials;
-  readonly #environment: { readonly clock: Clock; readonly disk: Disk };
+  readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>;
   readonly #clients = new Map<string, ServiceClient>();
 
-  constructor(credentials: HookCredentials, environment: { readonly clock: Clock; readonly disk: Disk }) {
+  constructor(credentials: HookCredentials, environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>) {
     this.#credentials = credentials;
     this.#environment = environment;
   }
@@ -47,7 +47,7 @@ export class HookClients {
 
   #make({ address, caPem, timeoutMs }: Hook): ServiceClient {
     const { byService, standard } = this.#credentials;
-    const { clock, disk } = this.#environment;
+    const { clock, disk, log } = this.#environment;
     return new ServiceClient({
       connection: {
         url: calledUrl(address, timeoutMs),
@@ -57,7 +57,8 @@ export class HookClients {
         ...(credentialsFor(byService, hostOf(address)) ?? standard),
       },
       readFile: (path) => disk.readFile(path),
-      nowMs: () => clock.nowMs(),
+      nowMs: () => clock.monotonicMs(),
+      onRefused: (problem) => log.warn(`what was replaced is not used for webhooks: ${problem}`),
     });
   }
 }

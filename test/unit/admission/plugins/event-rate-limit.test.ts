@@ -111,7 +111,8 @@ test('EventRateLimit: a dry run counts for nothing, an update counts, other obje
   await world.stop();
 });
 
-const read = (content: unknown) => readEventLimits({ content, dialect: DIALECTS.orch, readFile: () => '' });
+const NO_FILES = { resolve: (path: string) => path, read: () => '' };
+const read = (content: unknown) => readEventLimits({ content, dialect: DIALECTS.orch, named: NO_FILES });
 const HEAD = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' };
 const limit = (more: object) => ({ ...HEAD, limits: [{ type: 'User', qps: 1, burst: 1, ...more }] });
 

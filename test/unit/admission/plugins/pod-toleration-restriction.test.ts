@@ -157,7 +157,8 @@ testPlugin(
   cases,
 );
 
-const read = (content: unknown) => readTolerationSettings({ content, dialect: DIALECTS.orch, readFile: () => '' });
+const NO_FILES = { resolve: (path: string) => path, read: () => '' };
+const read = (content: unknown) => readTolerationSettings({ content, dialect: DIALECTS.orch, named: NO_FILES });
 const HEAD = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' };
 
 test('PodTolerationRestriction: its settings are read', (t) => {

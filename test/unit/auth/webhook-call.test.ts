@@ -1,0 +1,66 @@
+// Questions to webhooks: which failures are tried again, when, and for how long.
+import test from 'ava';
+import { askWebhook, type WebhookEnvironment } from '../../../actors/auth/webhook-call.ts';
+import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
+
+/** Time that goes by only while somebody waits. */
+function world(answers: readonly (unknown | Error)[], callMs = 0) {
+  const waits: number[] = [];
+  const deadlines: number[] = [];
+  let nowMs = 0;
+  const environment: WebhookEnvironment = {
+    clock: { monotonicMs: () => nowMs, nowMs: () => nowMs },
+    timers: {
+      after(delayMs, callback) {
+        waits.push(Math.round(delayMs));
+        nowMs += delayMs;
+        queueMicrotask(callback);
+        return { cancel() {} };
+      },
+      every: () => ({ cancel() {} }),
+      soon: queueMicrotask,
+    },
+    random: { next: () => 0.5 },
+  };
+  let calls = 0;
+  const client = {
+    async post(_body: object, deadlineMs: number): Promise<unknown> {
+      deadlines.push(Math.round(deadlineMs));
+      nowMs += callMs;
+      const answer = answers[Math.min(calls++, answers.length - 1)];
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+  };
+  return { ask: () => askWebhook(client, {}, environment), waits, deadlines, calls: () => calls };
+}
+
+const PASSING = new ServiceCallFailed('the service answered 503', true);
+const FINAL = new ServiceCallFailed('the service answered 400', false);
+
+test('what may pass is asked again, each time a little later, with what is left of the time', async (t) => {
+  const { ask, waits, deadlines } = world([PASSING, PASSING, { yes: true }], 1000);
+  t.deepEqual(await ask(), { yes: true });
+  t.deepEqual(waits, [550, 825]);
+  t.deepEqual(deadlines, [30_000, 28_450, 26_625]);
+});
+
+test('five tries are enough', async (t) => {
+  const { ask, calls } = world([PASSING]);
+  await t.throwsAsync(ask(), { is: PASSING });
+  t.is(calls(), 5);
+});
+
+test('what does not pass is not asked again, and neither is what nobody foresaw', async (t) => {
+  for (const error of [FINAL, new Error('on purpose')]) {
+    const { ask, calls } = world([error]);
+    await t.throwsAsync(ask(), { is: error });
+    t.is(calls(), 1);
+  }
+});
+
+test('when the time is over there is no other try', async (t) => {
+  const { ask, calls } = world([PASSING], 29_900);
+  await t.throwsAsync(ask(), { is: PASSING });
+  t.is(calls(), 1);
+});
