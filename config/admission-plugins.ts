@@ -42,7 +42,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'DenyServiceExternalIPs', isDefault: false, built: 'whole' },
   { name: 'MutatingAdmissionWebhook', isDefault: true, built: 'whole' },
   { name: 'ValidatingAdmissionWebhook', isDefault: true, built: 'whole' },
-  { name: 'ResourceQuota', isDefault: true, built: 'no' },
+  { name: 'ResourceQuota', isDefault: true, built: 'whole' },
   { name: 'AlwaysDeny', isDefault: false, built: 'whole' },
 ] as const satisfies readonly AdmissionPluginRow[];
 

@@ -3,6 +3,7 @@
 import type { Status } from '../../api/status/status.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
+import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
 import type { Draft } from './draft.ts';
 import type { WriteContext } from './write-context.ts';
@@ -22,26 +23,36 @@ export type Refusal = Extract<TransactionResult, { readonly ok: false }>;
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 export const TRIES_MAX = 32;
+/** Races for what many writes change at a time are lost this often before it counts: each was won by another write. */
+const CONTENDED_TRIES_MAX = 1000;
 
 /**
- * Tries until something is committed or answered.
+ * Tries until something is committed or answered, and ends the write.
  *
  * @param attempt reads the present and decides; `undefined`: what it has read is no longer so.
  * @param gaveUp what to answer when every try was lost.
+ * @param attributes of a write whose plugins may want to know when it has ended, or contend with others.
  */
 export async function untilCommitted<Answer>(
   write: WriteContext,
   triesMax: number,
   attempt: (tries: number) => Promise<Attempt<Answer> | undefined>,
   gaveUp: () => Status,
+  attributes?: Attributes,
 ): Promise<Answer> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    const decided = await attempt(tries);
-    if (decided === undefined) continue;
-    if ('answer' in decided) return decided.answer;
-    const result = await commitOne(write, decided.draft);
-    if (result.ok) return decided.committed(result.places[0]!);
-    await decided.lost?.(result);
+  try {
+    let contended = 0;
+    for (let tries = 0; tries - contended < triesMax; tries++) {
+      const decided = await attempt(tries);
+      if (decided === undefined) continue;
+      if ('answer' in decided) return decided.answer;
+      const result = await commitOne(write, decided.draft);
+      if (result.ok) return decided.committed(result.places[0]!);
+      if (contended < CONTENDED_TRIES_MAX && attributes?.contended.includes(result.key)) contended++;
+      else await decided.lost?.(result);
+    }
+    throw new StatusError(gaveUp());
+  } finally {
+    attributes?.end();
   }
-  throw new StatusError(gaveUp());
 }

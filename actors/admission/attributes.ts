@@ -52,11 +52,13 @@ export interface Asked {
 export const NO_OBJECT: JsonObject = Object.freeze({});
 const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
+const NO_KEYS: readonly string[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 
 export class Attributes implements WriteFacts {
   readonly asked: Asked;
   readonly dialect: Dialect;
+  #ends: (() => void)[] | undefined;
   /** Counted from 0: a try is made again when another write came in between. */
   tries = 0;
   nowIso = '';
@@ -76,6 +78,8 @@ export class Attributes implements WriteFacts {
   wantsSecondRound = false;
   /** True while they are. */
   isSecondRound = false;
+  /** Keys that many writes change at a time: losing one of these races is no conflict, and the write is made again. */
+  contended: readonly string[] = NO_KEYS;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
 
@@ -112,6 +116,7 @@ export class Attributes implements WriteFacts {
     this.also = NO_DRAFTS;
     this.wantsSecondRound = false;
     this.isSecondRound = false;
+    this.contended = NO_KEYS;
     this.warnings = NO_WARNINGS;
   }
 
@@ -130,6 +135,23 @@ export class Attributes implements WriteFacts {
   /** Other changes that are committed with this one. */
   commitAlso(drafts: readonly Draft[]): void {
     if (drafts.length > 0) this.also = this.also.length === 0 ? drafts : [...this.also, ...drafts];
+  }
+
+  contendFor(key: string): void {
+    this.contended = [...this.contended, key];
+  }
+
+  /** Calls back once the write has been answered or refused, after all of its tries. */
+  whenEnded(callback: () => void): void {
+    this.#ends ??= [];
+    this.#ends.push(callback);
+  }
+
+  /** No try follows. */
+  end(): void {
+    const ends = this.#ends;
+    this.#ends = undefined;
+    for (const callback of ends ?? []) callback();
   }
 
   warn(text: string): void {

@@ -49,10 +49,15 @@ export async function createObject(
     await takeSteps(CREATE_STEPS, attributes, write);
     return dryRun ? { answer: await dryAnswer(write, attributes) } : commitment(write, attributes, isGenerated);
   };
-  return untilCommitted(write, TRIES_MAX, attempt, () =>
-    isGenerated
-      ? serverTimeout('POST', type, 0)
-      : conflict(type, metadataOf(given).name ?? '', 'its namespace kept changing, try again'),
+  return untilCommitted(
+    write,
+    TRIES_MAX,
+    attempt,
+    () =>
+      isGenerated
+        ? serverTimeout('POST', type, 0)
+        : conflict(type, metadataOf(given).name ?? '', 'its namespace kept changing, try again'),
+    attributes,
   );
 }
 

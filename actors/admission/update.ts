@@ -134,7 +134,7 @@ export async function modify(
     if (dryRun) return { answer: answerWith(attributes, attributes.object) };
     return decide(write, attributes, stored, request.verb === 'update' && hasVersion(sent));
   };
-  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
+  return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name), attributes);
 }
 
 /** What an updated object comes to: its removal, its new state, or nothing when it is as it was. */

@@ -26,6 +26,7 @@ import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
+import { ResourceQuotas } from './resource-quotas.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ServiceAccountTokens } from './service-account-tokens.ts';
 import { StorageProtection } from './storage-protection.ts';
@@ -122,6 +123,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new StorageProtection(due, dialect)),
       queueOf((due) => new NodeTaints(clock, due, dialect)),
+      queueOf((due) => new ResourceQuotas(clock, due, dialect, options.namespacedTypes)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),
       queueOf((due) => new CertificateApproving(due, dialect)),

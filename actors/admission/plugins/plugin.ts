@@ -16,7 +16,7 @@ export interface PluginContext {
   /** Kinds with many objects, one object at a time; time, randomness and timers are in its `context`. */
   readonly reader: StoreReader;
   /** Small kinds, followed: a plugin that follows one is only asked when all committed by then is known. */
-  readonly cluster: Pick<ClusterView, 'follow'>;
+  readonly cluster: Pick<ClusterView, 'follow' | 'current'>;
   readonly registry: Registry;
   readonly dialect: Dialect;
   readonly schema: Schema;

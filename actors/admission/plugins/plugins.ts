@@ -25,6 +25,7 @@ import type { AdmissionPluginKind } from './plugin.ts';
 import { podNodeSelector } from './pod-node-selector/pod-node-selector.ts';
 import { podTolerationRestriction } from './pod-toleration-restriction/pod-toleration-restriction.ts';
 import { priority } from './priority/priority.ts';
+import { resourceQuota } from './resource-quota/resource-quota.ts';
 import { runtimeClass } from './runtime-class/runtime-class.ts';
 import { securityContextDeny } from './security-context-deny/security-context-deny.ts';
 import { serviceAccount } from './service-account/service-account.ts';
@@ -63,6 +64,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   denyServiceExternalIPs,
   mutatingAdmissionWebhook,
   validatingAdmissionWebhook,
+  resourceQuota,
   alwaysDeny,
 ];
 

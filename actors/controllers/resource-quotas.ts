@@ -1,0 +1,168 @@
+// Keeps the status of quotas: what they promise, and what is used of it. Admission counts what comes; what goes, what ends, and
+// what was there before a quota was made is counted here, from the stream. A status is only written to the quota that it was
+// counted for: what admission counts meanwhile makes it another one, and it is counted again.
+import { asObject, partAt } from '../../api/object-fields.ts';
+import { type Amounts, amountsOf, masked, NO_AMOUNTS, pieces, sumOf, textsOf } from '../../api/quota/amounts.ts';
+import { isMetBy, requirementsOf } from '../../api/quota/scopes.ts';
+import { Tally } from '../../api/quota/tally.ts';
+import { type CountedType, isCounted, isMeasured, namesOf, pieceUsage } from '../../api/quota/usage.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { NamespaceContents } from './namespace-contents.ts';
+import type { NamespacedType } from './options.ts';
+import { coreTarget, keyOf, splitKey } from './targets.ts';
+
+const QUOTAS = 'core/resourcequotas';
+/** Every quota is counted again this often, whatever happens. */
+const RESYNC_MS = 5 * 60_000;
+
+/** The resource quota controller. Keys are `<namespace>/<name>` of quotas. */
+export class ResourceQuotas implements Controller {
+  readonly name = 'resource-quotas';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly keysInFlightMax = 16;
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #dialect: Dialect;
+  /** By storage key; several where a type is served by several groups. */
+  readonly #types = new Map<string, CountedType[]>();
+  /** By namespace and name. */
+  readonly #quotas = new Map<string, Map<string, ApiObject>>();
+  /** By namespace and storage key: objects that count by what they are like. */
+  readonly #tallies = new Map<string, Map<string, Tally>>();
+  /** The others. */
+  readonly #contents = new NamespaceContents();
+
+  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly NamespacedType[]) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#clock = clock;
+    this.#due = due;
+    this.#dialect = dialect;
+    for (const { storageKey, group, plural } of types) {
+      if (!isCounted({ group, plural })) continue;
+      const known = this.#types.get(storageKey) ?? [];
+      if (!known.some((type) => type.group === group)) this.#types.set(storageKey, [...known, { group, plural }]);
+    }
+    this.wants = [...new Set([QUOTAS, ...this.#types.keys()])];
+  }
+
+  reset(): void {
+    this.#quotas.clear();
+    this.#tallies.clear();
+    this.#contents.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    if (event.storageKey === QUOTAS) this.#onQuota(event);
+    const [type] = this.#types.get(event.storageKey) ?? [];
+    if (type === undefined) return;
+    const makesDifference = isMeasured(type) ? this.#onMeasured(event, type) : this.#contents.onEvent(event);
+    if (makesDifference) for (const name of this.#within(event.namespace).keys()) this.#dueFor(event.namespace, name);
+  }
+
+  onSynced(): void {
+    for (const [namespace, quotas] of this.#quotas) for (const name of quotas.keys()) this.#dueFor(namespace, name);
+  }
+
+  plan(key: string): Plan {
+    const { namespace, name } = splitKey(key);
+    const quota = this.#within(namespace).get(name);
+    if (quota === undefined) return NOTHING;
+    const nowMs = this.#clock.nowMs();
+    const status = this.#statusOf(namespace, quota, nowMs);
+    const nextMs = this.#tallies.get(namespace)?.get('core/pods')?.nextChangeMs(nowMs);
+    // A pod counts to the end of the moment that it counts until.
+    const againAfterMs = nextMs === undefined ? RESYNC_MS : Math.min(RESYNC_MS, nextMs - nowMs + 1);
+    const before = partAt(quota, 'status');
+    const isSame = (['hard', 'used'] as const).every((part) =>
+      areSame(amountsOf(partAt(before, part)), amountsOf(status[part])),
+    );
+    if (isSame) return { writes: [], againAfterMs };
+    const target = coreTarget('resourcequotas', namespace, name, 'status');
+    return { writes: [{ verb: 'update', target, body: { ...quota, status } }], againAfterMs };
+  }
+
+  #within(namespace: string): ReadonlyMap<string, ApiObject> {
+    return this.#quotas.get(namespace) ?? NO_QUOTAS;
+  }
+
+  #dueFor(namespace: string, name: string): void {
+    this.#due.add(keyOf(namespace, name));
+  }
+
+  #onQuota(event: FeedEvent): void {
+    const { namespace, name } = event;
+    const quotas = this.#quotas.get(namespace);
+    if (event.type === 'delete') {
+      quotas?.delete(name);
+      if (quotas?.size === 0) this.#quotas.delete(namespace);
+      return;
+    }
+    const quota = event.object();
+    const metadata = { ...partAt(quota, 'metadata'), resourceVersion: String(event.revision) };
+    if (quotas === undefined) this.#quotas.set(namespace, new Map([[name, { ...quota, metadata }]]));
+    else quotas.set(name, { ...quota, metadata });
+    this.#dueFor(namespace, name);
+  }
+
+  #onMeasured(event: FeedEvent, type: CountedType): boolean {
+    const { namespace, storageKey, name } = event;
+    let ofNamespace = this.#tallies.get(namespace);
+    if (event.type === 'delete') {
+      const tally = ofNamespace?.get(storageKey);
+      if (ofNamespace === undefined || !tally?.remove(name)) return false;
+      if (tally.size === 0) ofNamespace.delete(storageKey);
+      if (ofNamespace.size === 0) this.#tallies.delete(namespace);
+      return true;
+    }
+    if (ofNamespace === undefined) {
+      ofNamespace = new Map();
+      this.#tallies.set(namespace, ofNamespace);
+    }
+    let tally = ofNamespace.get(storageKey);
+    if (tally === undefined) {
+      tally = new Tally(type, this.#dialect);
+      ofNamespace.set(storageKey, tally);
+    }
+    return tally.put(name, event.object());
+  }
+
+  #statusOf(namespace: string, quota: ApiObject, nowMs: number): { hard: ApiObject; used: ApiObject } {
+    const spec = partAt(quota, 'spec');
+    const hard = asObject(spec.hard);
+    const limited = Object.keys(hard);
+    const requirements = requirementsOf(spec);
+    let used: Amounts = NO_AMOUNTS;
+    for (const [storageKey, types] of this.#types) {
+      for (const type of types) {
+        const names = namesOf(type, limited, this.#dialect);
+        if (names.length === 0) continue;
+        const isPod = type.plural === 'pods' && type.group === '';
+        let usage = NO_AMOUNTS;
+        if (isMeasured(type))
+          usage =
+            this.#tallies
+              .get(namespace)
+              ?.get(storageKey)
+              ?.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object))) ?? NO_AMOUNTS;
+        else if (requirements.length === 0)
+          usage = pieceUsage(type, this.#contents.of(namespace).get(storageKey)?.size ?? 0);
+        const none = Object.fromEntries(names.map((name) => [name, pieces(0)]));
+        used = sumOf(used, sumOf(none, masked(usage, names)));
+      }
+    }
+    return { hard, used: textsOf(used) };
+  }
+}
+
+const NO_QUOTAS: ReadonlyMap<string, ApiObject> = new Map();
+
+/** The same amounts of the same resources, however written. */
+function areSame(one: Amounts, other: Amounts): boolean {
+  const names = Object.keys(one);
+  return names.length === Object.keys(other).length && names.every((name) => one[name]!.nano === other[name]?.nano);
+}

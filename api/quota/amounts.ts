@@ -1,0 +1,77 @@
+// Amounts by resource, as quotas add and compare them. Pure. A sum keeps the suffixes that its first part was written with.
+import { formatQuantity, parseQuantity, type Quantity } from '../../values/quantity.ts';
+import { asText } from '../object-fields.ts';
+
+export type Amounts = Readonly<Record<string, Quantity>>;
+
+export const NO_AMOUNTS: Amounts = Object.freeze({});
+const ZERO: Quantity = { nano: 0n, format: 'DecimalSI' };
+const NANO = 1_000_000_000n;
+
+/** So many pieces. */
+export function pieces(count: number): Quantity {
+  return { nano: BigInt(count) * NANO, format: 'DecimalSI' };
+}
+
+/** The amounts of a stored resource list; what is no quantity is left out. */
+export function amountsOf(list: Readonly<Record<string, unknown>>): Amounts {
+  const amounts: Record<string, Quantity> = {};
+  for (const [name, value] of Object.entries(list)) {
+    const quantity = parseQuantity(typeof value === 'number' ? String(value) : asText(value));
+    if (quantity !== undefined) amounts[name] = quantity;
+  }
+  return amounts;
+}
+
+/** What `amountsOf` reads. */
+export function textsOf(amounts: Amounts): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(amounts).map(([name, quantity]) => [name, formatQuantity(quantity)]));
+}
+
+/** Every resource that either of them names. */
+export function sumOf(one: Amounts, other: Amounts): Amounts {
+  const sum: Record<string, Quantity> = { ...one };
+  for (const [name, { nano, format }] of Object.entries(other)) {
+    const known = sum[name] ?? ZERO;
+    sum[name] = { nano: known.nano + nano, format: known.nano === 0n ? format : known.format };
+  }
+  return sum;
+}
+
+/** Of every resource that either of them names the larger amount. */
+export function largerOf(one: Amounts, other: Amounts): Amounts {
+  const larger: Record<string, Quantity> = { ...one };
+  for (const [name, quantity] of Object.entries(other)) {
+    const known = larger[name];
+    if (known === undefined || quantity.nano > known.nano) larger[name] = quantity;
+  }
+  return larger;
+}
+
+/** What `next` has more than `before`; resources of which it has no more are left out. */
+export function increaseOf(next: Amounts, before: Amounts): Amounts {
+  const increase: Record<string, Quantity> = {};
+  for (const [name, { nano, format }] of Object.entries(next)) {
+    const more = nano - (before[name]?.nano ?? 0n);
+    if (more > 0n) increase[name] = { nano: more, format };
+  }
+  return increase;
+}
+
+/** Only the resources that are named. */
+export function masked(amounts: Amounts, names: Iterable<string>): Amounts {
+  const some: Record<string, Quantity> = {};
+  for (const name of names) {
+    const quantity = amounts[name];
+    if (quantity !== undefined) some[name] = quantity;
+  }
+  return some;
+}
+
+/** `cpu=1,memory=1Gi`, in the order of the names. */
+export function printed(amounts: Amounts): string {
+  return Object.keys(amounts)
+    .sort()
+    .map((name) => `${name}=${formatQuantity(amounts[name]!)}`)
+    .join(',');
+}
