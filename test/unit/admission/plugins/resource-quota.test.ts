@@ -226,7 +226,7 @@ const read = (limitedResources: readonly object[], apiVersion = 'apiserver.confi
   readLimitedResources({
     content: { kind: 'ResourceQuotaConfiguration', apiVersion, limitedResources },
     dialect: DIALECTS.orch,
-    readFile: () => '',
+    named: { resolve: (path: string) => path, read: () => '' },
   });
 
 async function given(world: AdmissionWorld, { hard, used = {}, spec }: Given): Promise<void> {
