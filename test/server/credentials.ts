@@ -1,6 +1,7 @@
 // What tests show a server of themselves, good and bad: certificates made with openssl as operators do, services that speak for
 // users, and what comes of a request. Nothing here is part of a server.
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
@@ -49,7 +50,8 @@ export function certificateOf(
   writeFileSync(join(files, `${name}.conf`), config.join('\n'));
   writeFileSync(join(files, `${name}.index`), '');
   writeFileSync(join(files, `${name}.index.attr`), 'unique_subject=no\n');
-  writeFileSync(join(files, `${name}.serial`), `${Math.floor(Math.random() * 0xffff_ffff).toString(16)}00`.slice(0, 8));
+  // An even count of digits, or openssl does not read it.
+  writeFileSync(join(files, `${name}.serial`), randomBytes(8).toString('hex'));
   openssl(files, 'req', ...EC_KEY, '-keyout', `${name}.key`, '-out', `${name}.csr`, '-subj', subject);
   const signer = ['-cert', `${authority}.crt`, '-keyfile', `${authority}.key`];
   const span = ['-startdate', from, '-enddate', until];
