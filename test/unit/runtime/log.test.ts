@@ -87,11 +87,11 @@ for (const format of ['text', 'json']) {
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       said += text;
-      if (said !== 'true\n') return;
-      child.stderr.destroy();
-      child.stdin.write('go');
     });
-    await once(child.stderr, 'data');
+    // Both are waited for: a busy process may hear of the second before it has read the first.
+    await Promise.all([once(child.stderr, 'data'), once(child.stdout, 'data')]);
+    child.stderr.destroy();
+    child.stdin.write('go');
     t.deepEqual(await once(child, 'close'), [0, null]);
     t.is(said, 'true\nfalse\n');
   });

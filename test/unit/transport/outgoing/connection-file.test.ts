@@ -7,11 +7,8 @@ import {
   parseConnectionFile,
   type ServiceConnection,
 } from '../../../../transport/outgoing/connection-file.ts';
-import { makeSelfSigned } from '../../../../transport/tls/self-signed.ts';
+import { OTHER, PAIR } from './made-pairs.ts';
 
-const times = { notBefore: new Date(Date.now() - 1000), notAfter: new Date(Date.now() + 86_400_000) };
-const PAIR = await makeSelfSigned({ commonName: 'x', names: ['x'], ...times });
-const OTHER = await makeSelfSigned({ commonName: 'y', names: ['y'], ...times });
 const FILES: Readonly<Record<string, string>> = {
   '/etc/orch/ca.crt': PAIR.certPem,
   '/etc/orch/own.crt': PAIR.certPem,
