@@ -18,6 +18,7 @@ import type { Dialect } from '../config/dialect.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { ConnectionFileError } from '../transport/outgoing/connection-file.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
+import { connectionOf } from './auth-methods.ts';
 
 const DEPTH_MAX = 32;
 /** In each of them an AdmissionConfiguration says the same. */
@@ -81,8 +82,9 @@ function configurationOf({ name, file, content }: Entry, dialect: Dialect): unkn
   if (content === undefined) return undefined;
   const kind = PLUGIN_KINDS.find((one) => one.name === name);
   if (kind?.readConfiguration === undefined) throw new ConfigurationError('', `${name} takes no configuration`);
-  const named = { resolve: (path: string) => resolve(dirname(file), path), read: textOfFile };
-  return kind.readConfiguration({ content, dialect, named });
+  const beside = (path: string): string => resolve(dirname(file), path);
+  const named = { resolve: beside, read: textOfFile };
+  return kind.readConfiguration({ content, dialect, named, connection: (path) => connectionOf(beside(path)) });
 }
 
 function contentOf(file: string): unknown {

@@ -96,7 +96,8 @@ function authorities(file: string): string {
   return bundleOf(file, operatorText(file));
 }
 
-function connectionOf(file: string): ServiceConnection {
+/** How the service is reached that a file of kind Config names. Throws OrchError BadConfiguration. */
+export function connectionOf(file: string): ServiceConnection {
   try {
     return parseConnectionFile(operatorText(file), {
       resolve: (path) => resolve(dirname(file), path),

@@ -21,7 +21,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'NodeRestriction', isDefault: false, built: 'whole' },
   { name: 'TaintNodesByCondition', isDefault: true, built: 'whole' },
   { name: 'AlwaysPullImages', isDefault: false, built: 'whole' },
-  { name: 'ImagePolicyWebhook', isDefault: false, built: 'no' },
+  { name: 'ImagePolicyWebhook', isDefault: false, built: 'whole' },
   { name: 'PodSecurityPolicy', isDefault: false, built: 'no' },
   { name: 'PodNodeSelector', isDefault: false, built: 'whole' },
   { name: 'Priority', isDefault: true, built: 'whole' },

@@ -6,7 +6,7 @@ import type { Schema } from '../../../api/schema/schema.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../config/feature-gates.ts';
-import type { NamedFiles, ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type { NamedFiles, ServiceConnection, ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
@@ -71,6 +71,8 @@ export interface ConfigurationFile {
   readonly dialect: Dialect;
   /** How the files are found that the settings name. */
   readonly named: NamedFiles;
+  /** How the service is reached that such a file names, of kind Config. */
+  readonly connection: (path: string) => ServiceConnection;
 }
 
 /** One row of the table of plugins. Whether it runs by default is config/admission-plugins.ts. */

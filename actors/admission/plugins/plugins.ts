@@ -11,6 +11,7 @@ import { defaultTolerationSeconds } from './default-toleration-seconds/default-t
 import { denyServiceExternalIPs } from './deny-service-external-ips/deny-service-external-ips.ts';
 import { eventRateLimit } from './event-rate-limit/event-rate-limit.ts';
 import { extendedResourceToleration } from './extended-resource-toleration/extended-resource-toleration.ts';
+import { imagePolicyWebhook } from './image-policy-webhook/image-policy-webhook.ts';
 import { limitPodHardAntiAffinityTopology } from './limit-pod-hard-anti-affinity-topology/limit-pod-hard-anti-affinity-topology.ts';
 import { limitRanger } from './limit-ranger/limit-ranger.ts';
 import { mutatingAdmissionWebhook } from './mutating-admission-webhook/mutating-admission-webhook.ts';
@@ -45,6 +46,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   nodeRestriction,
   taintNodesByCondition,
   alwaysPullImages,
+  imagePolicyWebhook,
   podNodeSelector,
   priority,
   defaultTolerationSeconds,

@@ -7,8 +7,8 @@ import { OrchError } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
+import { Kept } from '../../kept.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
-import { Kept } from '../kept.ts';
 import { tokenDigest } from './token-file.ts';
 
 export interface Identity {

@@ -19,8 +19,8 @@ import {
 } from '../../../api/tokens/service-account-claims.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Clock } from '../../../runtime/environment.ts';
+import { Kept } from '../../kept.ts';
 import { then } from '../at-once.ts';
-import { Kept } from '../kept.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import { type Identities, type Spoken, spokenFor } from './identities.ts';

@@ -2,7 +2,7 @@
 // remembered.
 import { asList, asObject, asText, asTexts } from '../../../api/object-fields.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, type WebhookEnvironment } from '../webhook-call.ts';
+import { askWebhook, Remembered, type WebhookEnvironment } from '../../webhook-call.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 
 /** A failure is not asked about again at once by everyone who holds the token. */

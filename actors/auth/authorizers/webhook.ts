@@ -2,7 +2,7 @@
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { asObject, asText } from '../../../api/object-fields.ts';
 import type { ServiceClient } from '../../../transport/outgoing/service-client.ts';
-import { askWebhook, Remembered, type WebhookEnvironment } from '../webhook-call.ts';
+import { askWebhook, Remembered, type WebhookEnvironment } from '../../webhook-call.ts';
 import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
 export interface WebhookAuthorizerSettings {

@@ -1,7 +1,7 @@
 // What is kept of what clients send, and what is answered before the cluster is known.
 import test from 'ava';
 import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-tokens.ts';
-import { Kept } from '../../../actors/auth/kept.ts';
+import { Kept } from '../../../actors/kept.ts';
 import { Remembered } from '../../../actors/auth/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';

@@ -1,6 +1,6 @@
 // Questions to webhooks: which failures are tried again, when, and for how long.
 import test from 'ava';
-import { askWebhook, type WebhookEnvironment } from '../../../actors/auth/webhook-call.ts';
+import { askWebhook, type WebhookEnvironment } from '../../../actors/webhook-call.ts';
 import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
 
 /** Time that goes by only while somebody waits. */

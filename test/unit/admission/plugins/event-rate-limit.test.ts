@@ -4,6 +4,7 @@ import { readEventLimits } from '../../../../actors/admission/plugins/event-rate
 import { eventRateLimit } from '../../../../actors/admission/plugins/event-rate-limit/event-rate-limit.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { AdmissionWorld, type Request } from '../admission-world.ts';
+import { NO_FILES } from './no-files.ts';
 
 const events = (namespace: string): string => `/api/v1/namespaces/${namespace}/events`;
 const LIMIT = { type: 'Namespace', perSecond: 1, burst: 2, remembered: 2 };
@@ -111,8 +112,7 @@ test('EventRateLimit: a dry run counts for nothing, an update counts, other obje
   await world.stop();
 });
 
-const NO_FILES = { resolve: (path: string) => path, read: () => '' };
-const read = (content: unknown) => readEventLimits({ content, dialect: DIALECTS.orch, named: NO_FILES });
+const read = (content: unknown) => readEventLimits({ content, dialect: DIALECTS.orch, ...NO_FILES });
 const HEAD = { apiVersion: 'eventratelimit.admission.orch.io/v1alpha1', kind: 'Configuration' };
 const limit = (more: object) => ({ ...HEAD, limits: [{ type: 'User', qps: 1, burst: 1, ...more }] });
 

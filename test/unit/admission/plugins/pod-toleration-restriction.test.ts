@@ -3,6 +3,7 @@ import test from 'ava';
 import { readTolerationSettings } from '../../../../actors/admission/plugins/pod-toleration-restriction/configuration.ts';
 import { podTolerationRestriction } from '../../../../actors/admission/plugins/pod-toleration-restriction/pod-toleration-restriction.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { NO_FILES } from './no-files.ts';
 import { type PluginCase, PODS, type Present, podOf, testPlugin } from './plugin-cases.ts';
 
 const pods = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
@@ -157,8 +158,7 @@ testPlugin(
   cases,
 );
 
-const NO_FILES = { resolve: (path: string) => path, read: () => '' };
-const read = (content: unknown) => readTolerationSettings({ content, dialect: DIALECTS.orch, named: NO_FILES });
+const read = (content: unknown) => readTolerationSettings({ content, dialect: DIALECTS.orch, ...NO_FILES });
 const HEAD = { apiVersion: 'podtolerationrestriction.admission.orch.io/v1alpha1', kind: 'Configuration' };
 
 test('PodTolerationRestriction: its settings are read', (t) => {

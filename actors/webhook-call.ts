@@ -1,7 +1,7 @@
-// A question to a webhook of authentication or authorization: tried again after failures that may pass, its answer
+// A question to a service outside that judges requests: tried again after failures that may pass, its answer
 // remembered for a while. What is asked, and what an answer means, is the caller's.
-import type { Clock, Random, Timers } from '../../runtime/environment.ts';
-import { ServiceCallFailed, type ServiceClient } from '../../transport/outgoing/service-client.ts';
+import type { Clock, Random, Timers } from '../runtime/environment.ts';
+import { ServiceCallFailed, type ServiceClient } from '../transport/outgoing/service-client.ts';
 import { Kept } from './kept.ts';
 
 const TRIES_MAX = 5;
@@ -26,9 +26,10 @@ export async function askWebhook(
   client: Pick<ServiceClient, 'post'>,
   body: object,
   { clock, timers, random }: WebhookEnvironment,
+  retryFirstMs = RETRY_FIRST_MS,
 ): Promise<unknown> {
   const giveUpMs = clock.monotonicMs() + CALL_DEADLINE_MS;
-  for (let tries = 1, delayMs = RETRY_FIRST_MS; ; tries++, delayMs *= RETRY_FACTOR) {
+  for (let tries = 1, delayMs = retryFirstMs; ; tries++, delayMs *= RETRY_FACTOR) {
     try {
       return await client.post(body, giveUpMs - clock.monotonicMs());
     } catch (error) {

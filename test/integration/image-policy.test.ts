@@ -1,0 +1,84 @@
+// Image policy: a service over HTTPS that a real server asks about the images of pods.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { connectionFile, httpsService, jsonOf, sendJson } from '../server/credentials.ts';
+import { startServer } from '../server/server-process.ts';
+
+interface Review {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly spec: {
+    readonly containers: readonly { readonly image: string }[];
+    readonly annotations?: object;
+    readonly namespace: string;
+  };
+}
+
+/** A server that asks a service, which refuses images called bad and fails about those called broken. */
+async function serverWith(t: ExecutionContext, settings: object) {
+  const files = mkdtempSync(join(tmpdir(), 'orch-images-'));
+  t.teardown(() => rmSync(files, { recursive: true }));
+  const asked: Review[] = [];
+  const url = await httpsService(t, files, 'images', (request, response) => {
+    void jsonOf<Review>(request).then((review) => {
+      asked.push(review);
+      const images = review.spec.containers.map(({ image }) => image);
+      if (images.includes('broken')) response.writeHead(400).end();
+      else {
+        const reason = images.includes('bad') ? 'bad is bad' : '';
+        const status = { allowed: !images.some((image) => ['bad', 'silent'].includes(image)), reason };
+        sendJson(response, { ...review, status });
+      }
+    });
+  });
+  connectionFile(files, 'images', `${url}/review`, 'a-token');
+  const file = join(files, 'admission.json');
+  const configuration = { imagePolicy: { kubeConfigFile: 'images.conf', ...settings } };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: 'apiserver.config.orch.io/v1',
+      kind: 'AdmissionConfiguration',
+      plugins: [{ name: 'ImagePolicyWebhook', configuration }],
+    }),
+  );
+  const server = await startServer(t, {
+    args: ['--enable-admission-plugins=ImagePolicyWebhook', `--admission-control-config-file=${file}`],
+  });
+  let pods = 0;
+  const create = async (image: string, annotations: object = {}) => {
+    const metadata = { name: `p${pods++}`, annotations };
+    const body = { metadata, spec: { containers: [{ name: 'c', image }] } };
+    const { status, json } = await server.client.request('POST', '/api/v1/namespaces/default/pods', { body });
+    return status === 201 ? 201 : `${status} ${String(json.message).replace(/^pods "p\d+" is forbidden: /, '')}`;
+  };
+  return { asked, create };
+}
+
+test('a service is asked about images once, and its answers decide', async (t) => {
+  const { asked, create } = await serverWith(t, {});
+  t.is(await create('good', { 'mine.image-policy.orch.io/ticket': '5', other: 'x' }), 201);
+  t.like(asked[0], {
+    kind: 'ImageReview',
+    apiVersion: 'imagepolicy.orch.io/v1alpha1',
+    spec: {
+      containers: [{ image: 'good' }],
+      annotations: { 'mine.image-policy.orch.io/ticket': '5' },
+      namespace: 'default',
+    },
+  });
+  t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
+  t.is(await create('silent'), '403 one or more images rejected by webhook backend');
+  const before = asked.length;
+  t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
+  t.is(asked.length, before);
+  t.regex(String(await create('broken')), /^403 the service answered 400/);
+});
+
+test('without an answer pods are allowed where the settings say so', async (t) => {
+  const { create } = await serverWith(t, { defaultAllow: true, denyTTL: -1 });
+  t.is(await create('broken'), 201);
+  t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
+});
