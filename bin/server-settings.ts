@@ -103,12 +103,15 @@ export async function encryptionOf({
 
 /** Undefined where no file has settings of plugins. Throws OrchError BadConfiguration. */
 export async function admissionPluginsOf({
-  admissionControlConfigFile,
+  admissionControlConfigFile: file,
+  enableAdmissionPlugins,
   apiDialect,
 }: ServerOptions): Promise<PluginConfigurations | undefined> {
-  if (admissionControlConfigFile === '') return undefined;
-  const { readAdmissionFile } = await import('./admission-file.ts');
-  return readAdmissionFile(admissionControlConfigFile, DIALECTS[apiDialect]);
+  const plugins =
+    file === '' ? undefined : (await import('./admission-file.ts')).readAdmissionFile(file, DIALECTS[apiDialect]);
+  if (enableAdmissionPlugins.includes('ImagePolicyWebhook') && plugins?.ImagePolicyWebhook === undefined)
+    throw new OrchError('BadConfiguration', 'ImagePolicyWebhook needs settings in --admission-control-config-file');
+  return plugins;
 }
 
 /** The entries of `--token-auth-file`. Throws OrchError BadConfiguration. */

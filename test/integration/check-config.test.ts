@@ -100,6 +100,11 @@ const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, pro
   [['--client-ca-file'], 'nothing', /bad holds no certificates/],
   [['--basic-auth-file'], 'only-a-password\n', /bad:1: a line needs a token/],
   [['--authentication-token-webhook-config-file'], 'kind: Nothing', /bad: /],
+  [
+    ['--admission-control-config-file'],
+    'kind: Nothing',
+    /the admission configuration .*bad: kind: must be AdmissionConfiguration/,
+  ],
   [['--data-dir'], '', /--data-dir .*bad cannot be written to \(ENOTDIR\)/],
 ];
 
