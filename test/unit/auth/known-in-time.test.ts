@@ -2,7 +2,7 @@
 import test from 'ava';
 import { BootstrapTokens } from '../../../actors/auth/authenticators/bootstrap-tokens.ts';
 import { Kept } from '../../../actors/kept.ts';
-import { Remembered } from '../../../actors/auth/webhook-call.ts';
+import { Remembered } from '../../../actors/webhook-call.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';

@@ -4,6 +4,7 @@ import { readLimitedResources } from '../../../../actors/admission/plugins/resou
 import { resourceQuota } from '../../../../actors/admission/plugins/resource-quota/resource-quota.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { AdmissionWorld, type Answered } from '../admission-world.ts';
+import { NO_FILES } from './no-files.ts';
 import { PODS, podOf } from './plugin-cases.ts';
 
 const CORE = '/api/v1/namespaces/default';
@@ -226,7 +227,7 @@ const read = (limitedResources: readonly object[], apiVersion = 'apiserver.confi
   readLimitedResources({
     content: { kind: 'ResourceQuotaConfiguration', apiVersion, limitedResources },
     dialect: DIALECTS.orch,
-    named: { resolve: (path: string) => path, read: () => '' },
+    ...NO_FILES,
   });
 
 async function given(world: AdmissionWorld, { hard, used = {}, spec }: Given): Promise<void> {
