@@ -15,6 +15,8 @@ export interface FeedListener {
   onReset(): void;
   onEvent(event: FeedEvent): void;
   onSynced(): void;
+  /** An object that lies elsewhere now, for who keeps records. */
+  onMoved?(event: FeedEvent): void;
   /** After the changes that were committed together. */
   onBatchEnd?(): void;
 }
@@ -25,7 +27,12 @@ export class FeedFollower {
   #appliedRevision = 0;
 
   constructor(context: ActorContext, storageKeys: readonly string[], feedFactory: FeedFactory, listener: FeedListener) {
-    const feed = feedFactory(context, storageKeys, (event) => listener.onEvent(event));
+    const feed = feedFactory(
+      context,
+      storageKeys,
+      (event) => listener.onEvent(event),
+      listener.onMoved?.bind(listener),
+    );
     this.#subscription = new StoreSubscription({
       store: context.ref('store'),
       subscriber: context.name,

@@ -8,8 +8,14 @@ export type FeedFactory = (
   context: ActorContext,
   storageKeys: readonly string[],
   onEvent: (event: FeedEvent) => void,
+  onMoved?: (event: FeedEvent) => void,
 ) => StoreFeed;
 
 /** The feed that reads the thread's slabs. */
-export const feedOfThread: FeedFactory = (context, storageKeys, onEvent) =>
-  createStoreFeed({ slabs: ThreadSlabs.of(context).viewOf(context.name), storageKeys, onEvent });
+export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
+  createStoreFeed({
+    slabs: ThreadSlabs.of(context).viewOf(context.name),
+    storageKeys,
+    onEvent,
+    ...(onMoved && { onMoved }),
+  });

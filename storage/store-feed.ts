@@ -9,6 +9,12 @@ import { SharedState } from './shared-state.ts';
 import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
 import type { SlabView } from './thread-slabs.ts';
 
+/** An object where it lies: may be parsed until its next event, or until `onMoved` tells of it anew. */
+export interface KeptRecord {
+  readonly revision: number;
+  object(): Record<string, unknown>;
+}
+
 /** One object as of the present state, or one change after it. */
 export interface FeedEvent {
   /** `present`: in the present state. `put`: created or changed. `delete`: removed; `object()` is its last state. */
@@ -26,6 +32,8 @@ export interface FeedEvent {
   mayBeOwned(): boolean;
   /** True when the object's deletion was asked for, or may have been: answered without parsing it. */
   mayBeTerminating(): boolean;
+  /** For who may want to parse the object later. */
+  kept(): KeptRecord;
 }
 
 /**
@@ -45,9 +53,29 @@ export interface StoreFeedOptions {
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];
   readonly onEvent: (event: FeedEvent) => void;
+  /** For who keeps records: the object is as it was, and lies elsewhere. The event's type says nothing. */
+  readonly onMoved?: (event: FeedEvent) => void;
 }
 
 const OWNER_REFERENCES = Buffer.from('"ownerReferences"');
+
+class LyingRecord implements KeptRecord {
+  readonly #slab: Slab;
+  readonly #offset: number;
+
+  constructor(slab: Slab, offset: number) {
+    this.#slab = slab;
+    this.#offset = offset;
+  }
+
+  get revision(): number {
+    return recordRevision(this.#slab, this.#offset);
+  }
+
+  object(): Record<string, unknown> {
+    return JSON.parse(valueView(this.#slab, this.#offset).toString('utf8')) as Record<string, unknown>;
+  }
+}
 
 /** An event over the record it lies in. */
 class RecordEvent implements FeedEvent {
@@ -84,20 +112,24 @@ class RecordEvent implements FeedEvent {
   mayBeTerminating(): boolean {
     return mayBeTerminating(this.#slab, this.#offset);
   }
+
+  kept(): KeptRecord {
+    return new LyingRecord(this.#slab, this.#offset);
+  }
 }
 
 /** See StoreFeed. */
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
-  const { slabs, onEvent } = options;
+  const { slabs, onEvent, onMoved } = options;
   const wanted = options.storageKeys === undefined ? undefined : new Set(options.storageKeys);
   let shared: SharedState | undefined;
   let readerSlot = 0;
 
-  const deliver = (slab: Slab, offset: number, present: boolean): void => {
+  const deliver = (slab: Slab, offset: number, present: boolean, to = onEvent): void => {
     const key = parseKey(recordKey(slab, offset));
     if (wanted !== undefined && !wanted.has(key.storageKey)) return;
     const deleted = recordType(slab, offset) === DELETED;
-    onEvent(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset));
+    to(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset));
   };
 
   return {
@@ -112,7 +144,9 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     apply(batch) {
       slabs.learn(batch.newSlabs, batch.incarnation);
       forEachRecord(batch.runs, slabs, (slab, _number, offset) => deliver(slab, offset, false));
-      // Everything was read within this turn: no record is held.
+      if (onMoved !== undefined)
+        forEachRecord(batch.movedRuns, slabs, (slab, _number, offset) => deliver(slab, offset, true, onMoved));
+      // Everything was read within this turn: no record is held but those of live objects, which stay where they were told to be.
       shared?.setReaderEpoch(readerSlot, batch.sequence);
     },
   };

@@ -67,6 +67,8 @@ export interface Controller {
   reset(): void;
   /** One object or change. The event's `object()` may be called within; the result is shared and must not be changed. */
   onEvent(event: FeedEvent): void;
+  /** The object is as it was, and lies elsewhere: for who keeps its record. */
+  onMoved?(event: FeedEvent): void;
   /** The state is whole. Nothing is planned between `reset` and this. */
   onSynced(): void;
   plan(key: string): Plan;

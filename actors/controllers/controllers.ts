@@ -6,7 +6,7 @@ import { DIALECTS } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
@@ -89,6 +89,10 @@ class SharedEvent implements FeedEvent {
 
   mayBeTerminating(): boolean {
     return this.#event.mayBeTerminating();
+  }
+
+  kept(): KeptRecord {
+    return this.#event.kept();
   }
 }
 
@@ -214,6 +218,10 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
         );
       }
     }
+  }
+
+  onMoved(event: FeedEvent): void {
+    for (const controller of this.#followers.get(event.storageKey) ?? []) controller.onMoved?.(event);
   }
 
   // The hooks keep what they have reached: `synced` stays true when the stream begins anew.

@@ -4,13 +4,13 @@
 import { asObject, partAt } from '../../api/object-fields.ts';
 import { type Amounts, amountsOf, masked, NO_AMOUNTS, pieces, sumOf, textsOf } from '../../api/quota/amounts.ts';
 import { isMetBy, requirementsOf } from '../../api/quota/scopes.ts';
-import { Tally } from '../../api/quota/tally.ts';
 import { type CountedType, isCounted, isMeasured, namesOf, pieceUsage } from '../../api/quota/usage.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
+import { MeasuredObjects } from './measured-objects.ts';
 import { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
@@ -32,8 +32,8 @@ export class ResourceQuotas implements Controller {
   readonly #types = new Map<string, CountedType[]>();
   /** By namespace and name. */
   readonly #quotas = new Map<string, Map<string, ApiObject>>();
-  /** By namespace and storage key: objects that count by what they are like. */
-  readonly #tallies = new Map<string, Map<string, Tally>>();
+  /** Objects that count by what they are like. */
+  readonly #measured: MeasuredObjects;
   /** The others. */
   readonly #contents = new NamespaceContents();
 
@@ -47,21 +47,26 @@ export class ResourceQuotas implements Controller {
       const known = this.#types.get(storageKey) ?? [];
       if (!known.some((type) => type.group === group)) this.#types.set(storageKey, [...known, { group, plural }]);
     }
+    this.#measured = new MeasuredObjects(dialect, this.#types);
     this.wants = [...new Set([QUOTAS, ...this.#types.keys()])];
   }
 
   reset(): void {
     this.#quotas.clear();
-    this.#tallies.clear();
+    this.#measured.reset();
     this.#contents.clear();
   }
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === QUOTAS) this.#onQuota(event);
-    const [type] = this.#types.get(event.storageKey) ?? [];
-    if (type === undefined) return;
-    const makesDifference = isMeasured(type) ? this.#onMeasured(event, type) : this.#contents.onEvent(event);
+    if (!this.#types.has(event.storageKey)) return;
+    const isMeasured = this.#measured.isAbout(event.storageKey);
+    const makesDifference = isMeasured ? this.#measured.onEvent(event) : this.#contents.onEvent(event);
     if (makesDifference) for (const name of this.#within(event.namespace).keys()) this.#dueFor(event.namespace, name);
+  }
+
+  onMoved(event: FeedEvent): void {
+    if (this.#measured.isAbout(event.storageKey)) this.#measured.onMoved(event);
   }
 
   onSynced(): void {
@@ -72,9 +77,11 @@ export class ResourceQuotas implements Controller {
     const { namespace, name } = splitKey(key);
     const quota = this.#within(namespace).get(name);
     if (quota === undefined) return NOTHING;
+    // The first quota of a namespace has what is there read.
+    if (!this.#measured.count(namespace)) return { writes: [], againAfterMs: 0 };
     const nowMs = this.#clock.nowMs();
     const status = this.#statusOf(namespace, quota, nowMs);
-    const nextMs = this.#tallies.get(namespace)?.get('core/pods')?.nextChangeMs(nowMs);
+    const nextMs = this.#measured.tally(namespace, 'core/pods')?.nextChangeMs(nowMs);
     // A pod counts to the end of the moment that it counts until.
     const againAfterMs = nextMs === undefined ? RESYNC_MS : Math.min(RESYNC_MS, nextMs - nowMs + 1);
     const before = partAt(quota, 'status');
@@ -99,7 +106,9 @@ export class ResourceQuotas implements Controller {
     const quotas = this.#quotas.get(namespace);
     if (event.type === 'delete') {
       quotas?.delete(name);
-      if (quotas?.size === 0) this.#quotas.delete(namespace);
+      if (quotas?.size !== 0) return;
+      this.#quotas.delete(namespace);
+      this.#measured.release(namespace);
       return;
     }
     const quota = event.object();
@@ -107,28 +116,6 @@ export class ResourceQuotas implements Controller {
     if (quotas === undefined) this.#quotas.set(namespace, new Map([[name, { ...quota, metadata }]]));
     else quotas.set(name, { ...quota, metadata });
     this.#dueFor(namespace, name);
-  }
-
-  #onMeasured(event: FeedEvent, type: CountedType): boolean {
-    const { namespace, storageKey, name } = event;
-    let ofNamespace = this.#tallies.get(namespace);
-    if (event.type === 'delete') {
-      const tally = ofNamespace?.get(storageKey);
-      if (ofNamespace === undefined || !tally?.remove(name)) return false;
-      if (tally.size === 0) ofNamespace.delete(storageKey);
-      if (ofNamespace.size === 0) this.#tallies.delete(namespace);
-      return true;
-    }
-    if (ofNamespace === undefined) {
-      ofNamespace = new Map();
-      this.#tallies.set(namespace, ofNamespace);
-    }
-    let tally = ofNamespace.get(storageKey);
-    if (tally === undefined) {
-      tally = new Tally(type, this.#dialect);
-      ofNamespace.set(storageKey, tally);
-    }
-    return tally.put(name, event.object());
   }
 
   #statusOf(namespace: string, quota: ApiObject, nowMs: number): { hard: ApiObject; used: ApiObject } {
@@ -145,9 +132,8 @@ export class ResourceQuotas implements Controller {
         let usage = NO_AMOUNTS;
         if (isMeasured(type))
           usage =
-            this.#tallies
-              .get(namespace)
-              ?.get(storageKey)
+            this.#measured
+              .tally(namespace, storageKey)
               ?.usage(nowMs, (object) => requirements.every((one) => isPod && isMetBy(one, object))) ?? NO_AMOUNTS;
         else if (requirements.length === 0)
           usage = pieceUsage(type, this.#contents.of(namespace).get(storageKey)?.size ?? 0);

@@ -21,7 +21,7 @@ import { createSimulation, whileTimePasses } from '../../../runtime/simulation/s
 import type { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
 import { objectKey } from '../../../storage/object-key.ts';
-import type { FeedEvent } from '../../../storage/store-feed.ts';
+import type { FeedEvent, KeptRecord } from '../../../storage/store-feed.ts';
 import { Ledger } from './ledger.ts';
 import type { Stored } from './stored.ts';
 
@@ -212,8 +212,8 @@ export class Cluster {
   }
 
   /** The thread's feed, which counts what is parsed. */
-  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent) =>
-    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)));
+  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
+    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)), onMoved);
 
   /** A controller's write: recorded, and failed if the test wants it so. */
   async write(admission: Ref<AdmissionProtocol>, message: WriteRequest, deadlineMs: number): Promise<WriteReply> {
@@ -272,15 +272,20 @@ export class Cluster {
 
   #counted(event: FeedEvent): FeedEvent {
     const { type, storageKey, namespace, name, revision } = event;
+    const parse = (of: KeptRecord): Record<string, unknown> => {
+      this.parsed.set(storageKey, (this.parsed.get(storageKey) ?? 0) + 1);
+      return of.object();
+    };
     return {
       type,
       storageKey,
       namespace,
       name,
       revision,
-      object: () => {
-        this.parsed.set(storageKey, (this.parsed.get(storageKey) ?? 0) + 1);
-        return event.object();
+      object: () => parse(event),
+      kept: () => {
+        const record = event.kept();
+        return { revision, object: () => parse(record) };
       },
       uid: () => event.uid(),
       mayBeOwned: () => event.mayBeOwned(),

@@ -1,6 +1,5 @@
 // The pod garbage collector: pods of nodes that are gone, and terminating pods that no node agent will ever end.
 import test from 'ava';
-import { PodGarbage } from '../../../actors/controllers/pod-garbage.ts';
 import type { Cluster } from './cluster.ts';
 import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 
@@ -185,30 +184,15 @@ test('a pod bound after it was first seen is followed to its node', async (t) =>
   t.deepEqual(pods(f), []);
 });
 
-test('on a node with an agent, pods are parsed once for it', async (t) => {
-  const f = await started();
-  const garbage = new PodGarbage(f.time.clock, { add: () => undefined }, DIALECT);
-  let parsed = 0;
-  const put = (storageKey: string, namespace: string, name: string, object: Record<string, unknown>): void =>
-    garbage.onEvent({
-      type: 'put',
-      storageKey,
-      namespace,
-      name,
-      revision: 1,
-      object: () => {
-        if (storageKey === 'core/pods') parsed++;
-        return object;
-      },
-      uid: () => '',
-      mayBeOwned: () => false,
-      mayBeTerminating: () => false,
-    });
-  put('core/nodes', '', 'n1', {
-    status: { conditions: [{ type: 'Ready', lastHeartbeatTime: '2026-01-01T00:00:00Z' }] },
+test('on a node with an agent, pods are parsed once', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode(cluster, 'n1', [{ type: 'Ready', lastHeartbeatTime: '2026-01-01T00:00:00Z' }]);
+    putPod(cluster, 'p', 'n1');
   });
-  for (let i = 0; i < 5; i += 1) put('core/pods', 'default', 'p', { metadata: {}, spec: { nodeName: 'n1' } });
-  t.is(parsed, 1);
+  const before = f.cluster.parsed.get('core/pods');
+  for (let i = 0; i < 5; i += 1) f.cluster.put('core/pods', f.cluster.get('core/pods', 'default', 'p')!);
+  await f.time.settle();
+  t.is(f.cluster.parsed.get('core/pods'), before);
 });
 
 test('the grace of a terminating pod goes on over a restart', async (t) => {

@@ -44,6 +44,52 @@ test('what ends or goes is given back', async (t) => {
   t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '0' } });
 });
 
+test('pods are parsed for quotas in namespaces that have one, and once each', async (t) => {
+  const f = await started({}, (cluster) => {
+    for (let i = 0; i < 450; i += 1) putPod({ cluster }, `p${i}`);
+    cluster.put('core/pods', objectOf('Pod', 'other', 'p', { spec: { containers: [{}] } }));
+  });
+  const before = f.cluster.parsed.get('core/pods') ?? 0;
+  putQuota(f, { hard: { pods: '500', 'requests.cpu': '500' } });
+  await f.time.advance(100);
+  t.deepEqual((lastStatus(f) as { used?: unknown }).used, { pods: '450', 'requests.cpu': '225' });
+  t.is(f.cluster.parsed.get('core/pods'), before + 450);
+});
+
+test('what changes while a namespace is counted is counted as it is then', async (t) => {
+  const f = await started({}, (cluster) => {
+    for (let i = 0; i < 450; i += 1) putPod({ cluster }, `p${i}`);
+  });
+  putQuota(f, { hard: { pods: '500' } });
+  await f.time.settle();
+  f.cluster.remove('core/pods', 'default', 'p449');
+  f.cluster.remove('core/pods', 'default', 'p0');
+  putPod(f, 'p448', { phase: 'Failed' });
+  putPod(f, 'p1', { phase: 'Failed' });
+  putPod(f, 'new');
+  await f.time.advance(100);
+  t.deepEqual((lastStatus(f) as { used?: unknown }).used, { pods: '447' });
+});
+
+test('a quota that is made again is counted again', async (t) => {
+  const f = await started({}, (cluster) => {
+    putPod({ cluster }, 'a');
+    putQuota({ cluster }, { hard: { pods: '5' } });
+  });
+  await f.time.advance(10);
+  f.cluster.remove(QUOTAS, 'default', 'q');
+  await f.time.advance(10);
+  const before = f.cluster.parsed.get('core/pods');
+  putPod(f, 'a', { phase: 'Failed' });
+  putPod(f, 'b');
+  putPod(f, 'c');
+  await f.time.advance(10);
+  putQuota(f, { hard: { pods: '5' } });
+  await f.time.advance(10);
+  t.deepEqual(lastStatus(f), { hard: { pods: '5' }, used: { pods: '2' } });
+  t.true(f.cluster.parsed.get('core/pods')! > before!);
+});
+
 test('a quota with scopes is told of its pods only', async (t) => {
   const f = await started({}, (cluster) => {
     putPod({ cluster }, 'a');

@@ -249,5 +249,6 @@ export function feedEvent(type: FeedEvent['type'], storageKey: string, object: R
   const metadata = object.metadata as { readonly namespace?: string; readonly name: string };
   const { namespace = '', name } = metadata;
   const unread = { uid: () => '', mayBeOwned: () => false, mayBeTerminating: () => false };
-  return { type, storageKey, namespace, name, revision: 1, object: () => object, ...unread };
+  const read = { revision: 1, object: () => object };
+  return { type, storageKey, namespace, name, ...read, ...unread, kept: () => read };
 }

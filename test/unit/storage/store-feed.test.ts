@@ -5,7 +5,7 @@ import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { PresentState, Publication } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
-import { createStoreFeed, type FeedEvent } from '../../../storage/store-feed.ts';
+import { createStoreFeed, type FeedEvent, type KeptRecord } from '../../../storage/store-feed.ts';
 import { SlabView } from '../../../storage/thread-slabs.ts';
 import { MessageWriter } from '../store/store-model.ts';
 
@@ -25,10 +25,19 @@ class Publisher {
     this.#log.begin();
     for (const transaction of writer.transactions) this.#log.apply(transaction, writer.payload);
     const { runs, lastRevision } = this.#log.finish(firstRevision, 0)!;
+    return this.#publication(lastRevision, runs, []);
+  }
+
+  /** Moves what lies in a slab to others. */
+  move(slab: number): Publication {
+    return this.#publication(this.#log.revision, [], this.#log.moveOut(slab));
+  }
+
+  #publication(lastRevision: number, runs: readonly number[], movedRuns: readonly number[]): Publication {
     const newSlabs = this.#pool.memories(this.#knownSlabs);
     this.#knownSlabs = this.#pool.count;
     const sequence = ++this.#sequence;
-    return { incarnation: 1, sequence, lastRevision, compactedRevision: 0, runs, movedRuns: [], newSlabs };
+    return { incarnation: 1, sequence, lastRevision, compactedRevision: 0, runs, movedRuns, newSlabs };
   }
 
   present(): PresentState {
@@ -105,6 +114,29 @@ test('a feed follows records into slabs that come with the batches', (t) => {
   for (let n = 0; n < 20; n++)
     feed.apply(publisher.publish((w) => [w.put(`core/pods/x/${n}`, EXPECT_ANY, 'y'.repeat(500))]));
   t.is(take().length, 20);
+});
+
+test('a record that is kept can be parsed later, and is told of anew where it was moved', (t) => {
+  const publisher = new Publisher();
+  publisher.publish((w) => [w.put('core/pods/x/a', EXPECT_ANY, 'one'), w.put('core/nodes//n', EXPECT_ANY, 'node')]);
+  const kept: KeptRecord[] = [];
+  const moved: string[] = [];
+  const onMoved = (event: FeedEvent) =>
+    moved.push(`${event.name} @${event.revision} ${String(event.kept().object().data)}`);
+  const onEvent = (event: FeedEvent) => kept.push(event.kept());
+  const feed = createStoreFeed({ slabs: new SlabView(), storageKeys: ['core/pods'], onEvent, onMoved });
+  feed.begin(publisher.present());
+  feed.apply(publisher.publish((w) => [w.put('core/pods/x/b', EXPECT_ANY, 'two')]));
+  t.deepEqual(
+    kept.map((record) => [record.revision, record.object().data]),
+    [
+      [1, 'one'],
+      [2, 'two'],
+    ],
+  );
+  feed.apply(publisher.move(0));
+  t.deepEqual(moved, ['a @1 one', 'b @2 two']);
+  t.is(kept.length, 2);
 });
 
 test('a feed reports the last publication it has read, and no earlier than that', (t) => {
