@@ -1,26 +1,17 @@
 // The file of `--admission-control-config-file`: which plugin's settings stand where, each read and checked whole before anything
 // starts. What a plugin's own settings mean is with the plugin (actors/admission/plugins).
-import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { PLUGIN_KINDS } from '../actors/admission/plugins/plugins.ts';
 import { isJsonObject } from '../api/json-value.ts';
 import { ADMISSION_PLUGINS, type AdmissionPluginName } from '../config/admission-plugins.ts';
-import {
-  ConfigurationError,
-  listOf,
-  memberPath,
-  membersOf,
-  requireText,
-  textOf,
-} from '../config/configuration-file.ts';
+import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../config/configuration-file.ts';
 import type { Dialect } from '../config/dialect.ts';
-import { OrchError } from '../runtime/errors.ts';
-import { ConnectionFileError } from '../transport/outgoing/connection-file.ts';
-import { parseYaml } from '../transport/yaml/read.ts';
 import { connectionOf } from './auth-methods.ts';
+import { inOperatorFile, operatorContent, operatorText } from './operator-file.ts';
 
-const DEPTH_MAX = 32;
+/** What errors call the file, and those it names. */
+const WHAT = 'the admission configuration';
 /** In each of them an AdmissionConfiguration says the same. */
 const API_VERSIONS = ['apiserver.config.@group/v1', 'apiserver.@group/v1beta1', 'apiserver.@group/v1alpha1'];
 /** Older than AdmissionConfiguration: the whole file is the settings of those plugins whose member it has. */
@@ -43,17 +34,17 @@ interface Entry {
 export function readAdmissionFile(file: string, dialect: Dialect): PluginConfigurations {
   const configurations: Partial<Record<AdmissionPluginName, unknown>> = {};
   for (const entry of entriesOf(file, dialect)) {
-    const configuration = inFile(entry.file, entry.path, () => configurationOf(entry, dialect));
+    const configuration = inOperatorFile(entry.file, WHAT, entry.path, () => configurationOf(entry, dialect));
     if (configuration !== undefined) configurations[entry.name] = configuration;
   }
   return configurations;
 }
 
 function entriesOf(file: string, dialect: Dialect): readonly Entry[] {
-  const content = contentOf(file);
+  const content = operatorContent(file, WHAT);
   const legacy = LEGACY_MEMBERS.filter(([member]) => isJsonObject(content) && Object.hasOwn(content, member));
   if (legacy.length > 0) return legacy.map(([, name]) => ({ name, file, path: '', content }));
-  return inFile(file, '', () => {
+  return inOperatorFile(file, WHAT, '', () => {
     const members = membersOf(content, '', ['apiVersion', 'kind', 'plugins'], 'an AdmissionConfiguration');
     requireText(members, 'kind', 'AdmissionConfiguration');
     requireText(members, 'apiVersion', ...API_VERSIONS.map(dialect.spell));
@@ -75,7 +66,7 @@ function entryOf(plugin: unknown, at: string, file: string, named: Set<string>):
     return { name: row.name, file, path: `${at}.configuration`, content: configuration };
   if (other === '') return { name: row.name, file, path: '', content: undefined };
   const own = resolve(dirname(file), other);
-  return { name: row.name, file: own, path: '', content: contentOf(own) };
+  return { name: row.name, file: own, path: '', content: operatorContent(own, WHAT) };
 }
 
 function configurationOf({ name, file, content }: Entry, dialect: Dialect): unknown {
@@ -83,43 +74,6 @@ function configurationOf({ name, file, content }: Entry, dialect: Dialect): unkn
   const kind = PLUGIN_KINDS.find((one) => one.name === name);
   if (kind?.readConfiguration === undefined) throw new ConfigurationError('', `${name} takes no configuration`);
   const beside = (path: string): string => resolve(dirname(file), path);
-  const named = { resolve: beside, read: textOfFile };
+  const named = { resolve: beside, read: (path: string) => operatorText(path, WHAT) };
   return kind.readConfiguration({ content, dialect, named, connection: (path) => connectionOf(beside(path)) });
-}
-
-function contentOf(file: string): unknown {
-  const text = textOfFile(file);
-  return inFile(file, '', () => parsed(text));
-}
-
-function parsed(text: string): unknown {
-  try {
-    return text.trimStart().startsWith('{') ? (JSON.parse(text) as unknown) : parseYaml(text, DEPTH_MAX);
-  } catch (error) {
-    throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
-  }
-}
-
-function textOfFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw unusable(file, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
-
-/** Does what may find a mistake in a file, which is then told with the file's name. */
-function inFile<T>(file: string, path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof ConfigurationError)
-      throw unusable(file, new ConfigurationError(memberPath(path, error.path), error.problem).message);
-    if (error instanceof ConnectionFileError) throw unusable(file, error.message);
-    throw error;
-  }
-}
-
-function unusable(file: string, what: string): OrchError {
-  return new OrchError('BadConfiguration', `the admission configuration ${file}: ${what}`);
 }

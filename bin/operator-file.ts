@@ -1,6 +1,12 @@
-// Files that an operator names in options, as text. A file that cannot be read is the operator's error, in one line.
+// Files that an operator names in options: as text, or as what their YAML or JSON says. Whatever is wrong with one is told in one
+// line that names the file and what it is for, and never quotes what stands in it, which may be a secret.
 import { readFileSync } from 'node:fs';
+import { ConfigurationError, memberPath } from '../config/configuration-file.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { ConnectionFileError } from '../transport/outgoing/connection-file.ts';
+import { parseYaml } from '../transport/yaml/read.ts';
+
+const DEPTH_MAX = 32;
 
 /** The text of the file. `what` it is, where the path does not say. Throws OrchError BadConfiguration, naming the file. */
 export function operatorText(file: string, what = ''): string {
@@ -8,6 +14,52 @@ export function operatorText(file: string, what = ''): string {
     return readFileSync(file, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new OrchError('BadConfiguration', `${what === '' ? '' : `${what} `}${file} cannot be read (${code})`);
+    throw new OrchError('BadConfiguration', `${named(file, what)} cannot be read (${code})`);
+  }
+}
+
+/** What the file says, in YAML or JSON. Throws OrchError BadConfiguration. */
+export function operatorContent(file: string, what: string): unknown {
+  const text = operatorText(file, what);
+  return inOperatorFile(file, what, '', () => contentOf(text));
+}
+
+/**
+ * Does what may find a mistake in the content of a file, or in the part of it that is at `path`. Throws what is found as
+ * OrchError BadConfiguration.
+ */
+export function inOperatorFile<T>(file: string, what: string, path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof ConfigurationError)
+      throw unusableFile(file, what, new ConfigurationError(memberPath(path, error.path), error.problem).message);
+    if (error instanceof ConnectionFileError) throw unusableFile(file, what, error.message);
+    throw error;
+  }
+}
+
+/** The error of a file that was read and is of no use. */
+export function unusableFile(file: string, what: string, problem: string): OrchError {
+  return new OrchError('BadConfiguration', `${named(file, what)}: ${problem}`);
+}
+
+function named(file: string, what: string): string {
+  return what === '' ? file : `${what} ${file}`;
+}
+
+function contentOf(text: string): unknown {
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      // Node's own message quotes the text around the mistake.
+      throw new ConfigurationError('', 'is not valid JSON');
+    }
+  }
+  try {
+    return parseYaml(text, DEPTH_MAX);
+  } catch (error) {
+    throw new ConfigurationError('', String(error instanceof Error ? error.message : error).split('\n', 1)[0]!);
   }
 }

@@ -1,15 +1,16 @@
 // How service-account tokens are issued and verified: what the options say, and for what they leave open a key of this
 // server's own, made once and kept in the data directory. Reads the operator's key files, so that a bad one stops the start.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { ServiceAccountIssuer } from '../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenKey } from '../api/tokens/jwt.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions } from '../config/options.ts';
-import { OrchError } from '../runtime/errors.ts';
 import { keptSecret } from './data-directory.ts';
+import { operatorText, unusableFile } from './operator-file.ts';
 
 const KEY_FILE = 'service-account.key';
+/** What errors call the files. */
+const WHAT = 'the service-account key file';
 
 /** The issuer that the options describe. `serverAddress` is `host:port`. Throws BadConfiguration for a file of no use. */
 export async function serviceAccountIssuer(
@@ -57,7 +58,7 @@ function newKey(): string {
 }
 
 function signingKey(path: string): string {
-  const pem = textOf(path);
+  const pem = operatorText(path, WHAT);
   requireKey(path, () => createPrivateKey(pem));
   return pem;
 }
@@ -66,8 +67,8 @@ const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[\s\S]+?-----END \1-----/g;
 
 /** The public halves of all keys and certificates in a file. */
 function verificationKeys(path: string): string[] {
-  const blocks = [...textOf(path).matchAll(BLOCK)].filter(([, label]) => label !== 'EC PARAMETERS');
-  if (blocks.length === 0) throw unusable(path, 'it holds no PEM block');
+  const blocks = [...operatorText(path, WHAT).matchAll(BLOCK)].filter(([, label]) => label !== 'EC PARAMETERS');
+  if (blocks.length === 0) throw unusableFile(path, WHAT, 'holds no PEM block');
   return blocks.map(([pem]) => {
     const key = requireKey(path, () => createPublicKey(pem));
     return key.export({ type: 'spki', format: 'pem' }).toString();
@@ -80,18 +81,6 @@ function requireKey(path: string, read: () => KeyObject): KeyObject {
     tokenKey(key);
     return key;
   } catch (error) {
-    throw unusable(path, error instanceof Error ? error.message : String(error));
+    throw unusableFile(path, WHAT, error instanceof Error ? error.message : String(error));
   }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw unusable(path, (error as NodeJS.ErrnoException).code ?? String(error));
-  }
-}
-
-function unusable(path: string, problem: string): OrchError {
-  return new OrchError('BadConfiguration', `the service-account key file ${path} cannot be used (${problem})`);
 }

@@ -95,7 +95,7 @@ const refused: readonly [says: string, text: string, line: RegExp][] = [
   [
     'a file that is not there',
     `${V1}plugins:\n- name: AlwaysDeny\n  path: nowhere.yaml\n`,
-    /nowhere.yaml: cannot be read \(ENOENT\)$/,
+    /nowhere.yaml cannot be read \(ENOENT\)$/,
   ],
   ['text that is not YAML', 'a: [\n', /^the admission configuration [^\n]+$/],
 ];
