@@ -2,7 +2,7 @@
 // for the present and the store for the commit. Owns the subscription by which plugins know the cluster, and nothing
 // that a restart would lose.
 
-import { type AccessAttributes, SUPERUSERS, type User } from '../../api/authorization/attributes.ts';
+import { type AccessAttributes, SUPERUSERS } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { StoredForm } from '../../api/conversion/stored-form.ts';
 import type { Registry } from '../../api/resources/registry.ts';
@@ -21,6 +21,7 @@ import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { apply, isApply } from './apply.ts';
+import type { Attributes } from './attributes.ts';
 import { bind, createBinding } from './bind.ts';
 import { ClusterView } from './cluster.ts';
 import { Completion } from './completion.ts';
@@ -95,7 +96,7 @@ class Admission implements Actor<AdmissionProtocol> {
           schema,
           forms,
           options: options.pluginOptions,
-          authorize: (user, access) => mayAccess(auth, user, access, requestTimeoutMs),
+          authorize: (attributes, access) => mayAccess(auth, attributes, access),
         },
         options.pluginConfigurations,
       ),
@@ -234,12 +235,12 @@ function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
 /** Superusers may anything, whatever the modes of authorization. */
 async function mayAccess(
   auth: () => Ref<AuthProtocol>,
-  user: User,
+  { user, asked }: Attributes,
   access: AccessAttributes,
-  deadlineMs: number,
 ): Promise<Authorization> {
+  const { requestNumber, requestTimeoutMs: deadlineMs } = asked.reader;
   if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
-  return auth().ask({ type: 'authorize', user, access }, { deadlineMs });
+  return auth().ask({ type: 'authorize', user, access }, { deadlineMs, requestNumber });
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

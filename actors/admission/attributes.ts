@@ -12,6 +12,7 @@ import type { Guard } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { WriteParameters } from './protocol.ts';
+import type { StoreReader } from './store-reader.ts';
 
 /** What admission plugins call a write. */
 export type Operation = 'create' | 'update' | 'delete' | 'connect';
@@ -39,6 +40,8 @@ export interface Asked {
   readonly user: User;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
+  /** Reads for this write alone: what it asks carries the number of the request. */
+  readonly reader: StoreReader;
   /** Of a DELETE: what it asks for, wherever it says so. */
   readonly deletion: DeleteOptions | undefined;
   readonly dryRun: boolean;

@@ -35,6 +35,7 @@ export function attributesOf(
       user,
       userAgent,
       parameters,
+      reader: write,
       deletion,
       dryRun,
       isTracked,

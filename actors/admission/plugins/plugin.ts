@@ -1,5 +1,5 @@
 // What an admission plugin is: a row that says when it is asked, what its settings are, and the two calls by which it is.
-import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
 import type { StoredForm } from '../../../api/conversion/stored-form.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
@@ -7,13 +7,13 @@ import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../config/feature-gates.ts';
 import type { NamedFiles, ServiceConnection, ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
-import type { Operation, PluginCall } from '../attributes.ts';
+import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
 
 /** What plugins work with. They read the cluster on their thread. */
 export interface PluginContext {
-  /** Kinds with many objects, one object at a time; time, randomness and timers are in its `context`. */
+  /** Time, randomness and timers are in its `context`. Objects are read with that of the write (`Asked.reader`). */
   readonly reader: StoreReader;
   /** Small kinds, followed: a plugin that follows one is only asked when all committed by then is known. */
   readonly cluster: Pick<ClusterView, 'follow' | 'current'>;
@@ -24,8 +24,8 @@ export interface PluginContext {
   readonly forms: StoredForm;
   /** The server's options, as far as plugins have some of their own. */
   readonly options: PluginOptions;
-  /** Whether a user may, and why not. Rejects when the auth actor does not answer. */
-  readonly authorize: (user: User, access: AccessAttributes) => Promise<Authorization>;
+  /** Whether the user of a write may, and why not. Rejects when the auth actor does not answer. */
+  readonly authorize: (attributes: Attributes, access: AccessAttributes) => Promise<Authorization>;
 }
 
 export interface Authorization {

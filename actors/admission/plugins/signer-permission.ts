@@ -15,11 +15,12 @@ export function signerOf(request: JsonObject | undefined): string {
 
 /** Throws 403 for a user who has the verb neither on the signer nor on its domain. */
 export async function requireSigner(
-  { asked, type, user }: Attributes,
+  attributes: Attributes,
   { authorize }: Pick<PluginContext, 'authorize'>,
   verb: 'approve' | 'sign',
   signer: string,
 ): Promise<void> {
+  const { asked, type } = attributes;
   const domain = signer.slice(0, Math.max(0, signer.indexOf('/')));
   for (const name of [signer, `${domain}/*`]) {
     const access: AccessAttributes = {
@@ -33,7 +34,7 @@ export async function requireSigner(
       name,
       path: '',
     };
-    if ((await authorize(user, access)).allowed) return;
+    if ((await authorize(attributes, access)).allowed) return;
   }
   const problem = `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`;
   throw new StatusError(forbidden(type, asked.name, problem));

@@ -6,6 +6,7 @@ import type { Ref } from '../../../../runtime/actor.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import type { AdmissionProtocol } from '../../protocol.ts';
+import type { StoreReader } from '../../store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 
 const SERVER: User = { name: 'system:apiserver', uid: '', groups: [SUPERUSERS], extra: {} };
@@ -14,20 +15,18 @@ const ALREADY_THERE = 409;
 class NamespaceAutoProvision implements AdmissionPlugin {
   readonly #namespaces: KindView<true>;
   readonly #admission: Ref<AdmissionProtocol>;
-  readonly #deadlineMs: number;
 
   constructor({ cluster, reader }: PluginContext) {
     this.#namespaces = cluster.follow('v1/namespaces', () => true);
     this.#admission = reader.context.ref('admission');
-    this.#deadlineMs = reader.requestTimeoutMs;
   }
 
-  readonly mutate = ({ type, asked: { namespace, dryRun } }: Attributes): Promise<void> | undefined => {
+  readonly mutate = ({ type, asked: { namespace, dryRun, reader } }: Attributes): Promise<void> | undefined => {
     const isThere = dryRun || !type.namespaced || this.#namespaces.get('', namespace) !== undefined;
-    return isThere ? undefined : this.#provide(namespace);
+    return isThere ? undefined : this.#provide(namespace, reader);
   };
 
-  async #provide(name: string): Promise<void> {
+  async #provide(name: string, { requestNumber, requestTimeoutMs }: StoreReader): Promise<void> {
     const reply = await this.#admission.ask(
       {
         type: 'write',
@@ -39,7 +38,7 @@ class NamespaceAutoProvision implements AdmissionPlugin {
         contentType: 'application/json',
         payload: Buffer.from(JSON.stringify({ metadata: { name } })),
       },
-      { deadlineMs: this.#deadlineMs },
+      { deadlineMs: requestTimeoutMs, requestNumber },
     );
     if (reply.code < 300 || reply.code === ALREADY_THERE) return;
     // What is refused is answered with a Status.

@@ -12,14 +12,12 @@ import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plu
 const REMEMBERED_MAX = 10_000;
 
 class NamespaceLifecycle implements AdmissionPlugin {
-  readonly #reader: StoreReader;
   readonly #namespaces: KnownType;
   readonly #immortal: ReadonlySet<string>;
   /** Live namespaces by name: the revision that was seen to be live. */
   readonly #live = new Map<string, number>();
 
-  constructor({ reader, registry, dialect }: PluginContext) {
-    this.#reader = reader;
+  constructor({ registry, dialect }: PluginContext) {
     const namespaces = registry.storageType('core/namespaces');
     if (namespaces === undefined) throw new Error('the registry has no namespaces');
     this.#namespaces = namespaces;
@@ -40,9 +38,9 @@ class NamespaceLifecycle implements AdmissionPlugin {
   };
 
   async #requireLive(attributes: Attributes, namespace: string): Promise<void> {
-    const place = await this.#find(namespace);
+    const place = await this.#find(attributes.asked.reader, namespace);
     if (this.#live.get(namespace) !== place.revision) {
-      if (metadataOf(decodePlace(this.#reader, place)).deletionTimestamp) {
+      if (metadataOf(decodePlace(attributes.asked.reader, place)).deletionTimestamp) {
         const name = attributes.asked.name || (metadataOf(attributes.object).name ?? '');
         throw new StatusError(namespaceTerminating(attributes.type, name, namespace));
       }
@@ -53,10 +51,10 @@ class NamespaceLifecycle implements AdmissionPlugin {
   }
 
   /** Any state will do first: the guard makes it exact. Only absence is looked at again. */
-  async #find(namespace: string): Promise<PublishedPlace> {
+  async #find(reader: StoreReader, namespace: string): Promise<PublishedPlace> {
     const place =
-      (await findPlace(this.#reader, this.#namespaces, '', namespace, { kind: 'local' })) ??
-      (await findPlace(this.#reader, this.#namespaces, '', namespace));
+      (await findPlace(reader, this.#namespaces, '', namespace, { kind: 'local' })) ??
+      (await findPlace(reader, this.#namespaces, '', namespace));
     if (place !== null) return place;
     this.#live.delete(namespace);
     throw new StatusError(notFound(this.#namespaces, namespace));

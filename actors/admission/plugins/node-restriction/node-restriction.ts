@@ -69,7 +69,7 @@ class NodeRestriction implements AdmissionPlugin {
     const { object } = attributes;
     const problem = mirrorPodProblem(object, node, this.#context.dialect);
     if (problem.beforeOwner !== '') throw forbid(attributes, problem.beforeOwner);
-    const stored = await this.#read('core/nodes', '', node);
+    const stored = await this.#read(attributes, 'core/nodes', '', node);
     const { uid = '' } = metadataOf(stored);
     if (problem.ownerUid !== uid)
       throw forbid(attributes, `node ${node} UID mismatch: expected ${problem.ownerUid} got ${uid}`);
@@ -78,7 +78,12 @@ class NodeRestriction implements AdmissionPlugin {
 
   async #eviction(node: string, attributes: Attributes): Promise<void> {
     const { namespace, name } = attributes.asked;
-    const pod = await this.#read('core/pods', namespace, name || (metadataOf(attributes.object).name ?? ''));
+    const pod = await this.#read(
+      attributes,
+      'core/pods',
+      namespace,
+      name || (metadataOf(attributes.object).name ?? ''),
+    );
     if (nodeNameOf(pod) !== node)
       throw forbid(attributes, `node ${node} can only evict pods with spec.nodeName set to itself`);
   }
@@ -121,7 +126,7 @@ class NodeRestriction implements AdmissionPlugin {
     if (!isPod) throw forbid(attributes, 'node requested token not bound to a pod');
     const uid = textAt(reference, 'uid');
     if (uid === '') throw forbid(attributes, 'node requested token with a pod binding without a uid');
-    const pod = await this.#read('core/pods', attributes.asked.namespace, name);
+    const pod = await this.#read(attributes, 'core/pods', attributes.asked.namespace, name);
     if (metadataOf(pod).uid !== uid)
       throw forbid(
         attributes,
@@ -141,10 +146,9 @@ class NodeRestriction implements AdmissionPlugin {
   }
 
   /** Throws 404. */
-  async #read(storageKey: string, namespace: string, name: string): Promise<JsonObject> {
-    const { reader, registry } = this.#context;
-    const type = registry.storageType(storageKey)!;
-    const stored = await readCurrent(reader, type, namespace, name);
+  async #read({ asked }: Attributes, storageKey: string, namespace: string, name: string): Promise<JsonObject> {
+    const type = this.#context.registry.storageType(storageKey)!;
+    const stored = await readCurrent(asked.reader, type, namespace, name);
     if (stored === null) throw new StatusError(notFound(type, name));
     return stored.object;
   }

@@ -38,8 +38,8 @@ class OwnerReferences implements AdmissionPlugin {
   }
 
   async #requireDeletable(attributes: Attributes): Promise<void> {
-    const { type, subresource, asked, user } = attributes;
-    const { allowed, reason } = await this.#authorize(user, {
+    const { type, subresource, asked } = attributes;
+    const { allowed, reason } = await this.#authorize(attributes, {
       verb: 'delete',
       isResource: true,
       group: type.group,
@@ -64,7 +64,7 @@ class OwnerReferences implements AdmissionPlugin {
         `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} ` +
           `Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
       );
-    const { allowed, reason } = await this.#authorize(attributes.user, {
+    const { allowed, reason } = await this.#authorize(attributes, {
       verb: 'update',
       isResource: true,
       group,

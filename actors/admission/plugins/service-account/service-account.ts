@@ -8,7 +8,7 @@ import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, serverTimeout } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
-import type { Attributes } from '../../attributes.ts';
+import type { Asked, Attributes } from '../../attributes.ts';
 import { decodePlace, findPlace, readCurrent, type StoreReader } from '../../store-reader.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 import { type Account, isMounted, readAccount } from './account.ts';
@@ -23,7 +23,7 @@ const LOOK_AGAIN_MS = 100;
 const REMEMBERED_MAX = 10_000;
 
 class ServiceAccount implements AdmissionPlugin {
-  readonly #reader: StoreReader;
+  readonly #context: StoreReader['context'];
   readonly #accounts: KnownType;
   readonly #secrets: KnownType;
   /** Tokens are made for each pod, rather than taken from the account's secret. */
@@ -37,7 +37,7 @@ class ServiceAccount implements AdmissionPlugin {
   readonly #remembered = new Map<string, { readonly revision: number; readonly account: Account }>();
 
   constructor({ reader, registry, dialect, options }: PluginContext) {
-    this.#reader = reader;
+    this.#context = reader.context;
     const accounts = registry.storageType('core/serviceaccounts');
     const secrets = registry.storageType('core/secrets');
     if (accounts === undefined || secrets === undefined) throw new Error('the registry has no accounts or secrets');
@@ -86,18 +86,18 @@ class ServiceAccount implements AdmissionPlugin {
     // The older name of the same member says the same.
     const named = { ...spec, serviceAccountName: account.name, serviceAccount: account.name };
     const mounted = isMounted(account, named)
-      ? withTokenVolume(named, dialect, await this.#tokenVolume(dialect, asked.namespace, account))
+      ? withTokenVolume(named, dialect, await this.#tokenVolume(asked, dialect, account))
       : named;
     if (account.pullSecrets.length === 0 || partsAt(mounted, 'imagePullSecrets').length > 0) return mounted;
     return { ...mounted, imagePullSecrets: account.pullSecrets.map((name) => ({ name })) };
   }
 
-  async #tokenVolume(dialect: Dialect, namespace: string, account: Account): Promise<TokenVolume> {
-    const { random } = this.#reader.context;
+  async #tokenVolume({ reader, namespace }: Asked, dialect: Dialect, account: Account): Promise<TokenVolume> {
+    const { random } = reader.context;
     const suffix = (): string => nameSuffix(() => random.next());
     if (this.#isBound) return boundTokenVolume(dialect, suffix);
     for (const name of account.secrets) {
-      const stored = await readCurrent(this.#reader, this.#secrets, namespace, name);
+      const stored = await readCurrent(reader, this.#secrets, namespace, name);
       if (stored !== null && this.#isTokenOf(stored.object, account)) return keptTokenVolume(name, suffix);
     }
     const absent = `No API token found for service account ${JSON.stringify(account.name)}`;
@@ -113,13 +113,13 @@ class ServiceAccount implements AdmissionPlugin {
 
   /** Throws 403 where it is not there; the default one is waited for. */
   async #account(attributes: Attributes, name: string): Promise<Account> {
-    const { namespace } = attributes.asked;
-    const found = await this.#find(namespace, name);
+    const { namespace, reader } = attributes.asked;
+    const found = await this.#find(reader, namespace, name);
     if (found !== undefined) return found;
     const looks = name === DEFAULT_ACCOUNT ? DEFAULT_LOOKS : 1;
     for (let look = 1; look < looks; look++) {
       await this.#pause();
-      const made = await this.#find(namespace, name);
+      const made = await this.#find(reader, namespace, name);
       if (made !== undefined) return made;
     }
     const absent = `serviceaccount ${JSON.stringify(name)} not found`;
@@ -127,22 +127,22 @@ class ServiceAccount implements AdmissionPlugin {
   }
 
   /** Any state will do; only absence is looked at again. */
-  async #find(namespace: string, name: string): Promise<Account | undefined> {
+  async #find(reader: StoreReader, namespace: string, name: string): Promise<Account | undefined> {
     const place =
-      (await findPlace(this.#reader, this.#accounts, namespace, name, { kind: 'local' })) ??
-      (await findPlace(this.#reader, this.#accounts, namespace, name));
+      (await findPlace(reader, this.#accounts, namespace, name, { kind: 'local' })) ??
+      (await findPlace(reader, this.#accounts, namespace, name));
     if (place === null) return undefined;
     const key = `${namespace}/${name}`;
     const known = this.#remembered.get(key);
     if (known?.revision === place.revision) return known.account;
-    const account = readAccount(decodePlace(this.#reader, place), this.#limitsKey);
+    const account = readAccount(decodePlace(reader, place), this.#limitsKey);
     if (this.#remembered.size >= REMEMBERED_MAX) this.#remembered.clear();
     this.#remembered.set(key, { revision: place.revision, account });
     return account;
   }
 
   #pause(): Promise<void> {
-    const { timers, random } = this.#reader.context;
+    const { timers, random } = this.#context;
     return new Promise((resolve) => {
       timers.after(LOOK_AGAIN_MS * (1 + random.next()), resolve);
     });

@@ -21,7 +21,7 @@ export class HookCaller {
   readonly clients: HookClients;
   readonly #context: ActorContext;
   readonly #schema: Schema;
-  readonly #finder: PlaceFinder;
+  readonly #finder: Omit<PlaceFinder, 'reader'>;
   readonly #metrics: HookMetrics;
   readonly #phase: HookPhase;
   readonly #requestTimeoutMs: number;
@@ -33,7 +33,7 @@ export class HookCaller {
     this.#schema = schema;
     this.#phase = phase;
     this.#requestTimeoutMs = reader.requestTimeoutMs;
-    this.#finder = { reader, registry, callsEndpoints: options.callsEndpoints };
+    this.#finder = { registry, callsEndpoints: options.callsEndpoints };
     this.#metrics = new HookMetrics(reader.context.metrics, phase);
     this.clients = new HookClients(credentials, reader.context);
   }
@@ -91,7 +91,7 @@ export class HookCaller {
     const uid = this.#context.random.uuid();
     try {
       const review = reviewOf(told, reviewVersion, uid, this.#schema);
-      const value = await this.#post(hook, review, this.#timeLeft(hook, attributes));
+      const value = await this.#post(hook, review, attributes);
       return answerOf(value, reviewVersion, uid, this.#schema, this.#phase === 'admit');
     } catch (error) {
       if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
@@ -101,8 +101,9 @@ export class HookCaller {
     }
   }
 
-  async #post(hook: Hook, review: object, deadlineMs: number): Promise<unknown> {
-    const place = await placeOf(this.#finder, hook.address);
+  async #post(hook: Hook, review: object, attributes: Attributes): Promise<unknown> {
+    const deadlineMs = this.#timeLeft(hook, attributes);
+    const place = await placeOf({ ...this.#finder, reader: attributes.asked.reader }, hook.address);
     return this.clients.of(hook).post(review, deadlineMs, place);
   }
 
