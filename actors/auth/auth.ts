@@ -41,6 +41,8 @@ const NOBODY: Admitted = { user: null };
 export class Auth implements Actor<AuthProtocol> {
   readonly #authenticators: AuthenticatorChain;
   readonly #authorizers: AuthorizerChain;
+  /** Who knows what roles give, whether the mode RBAC is on or not; undefined where everybody may give everything. */
+  readonly #roles: RbacAuthorizer | undefined;
   readonly #serviceAccounts: ServiceAccountTokens | undefined;
   readonly #feed: ClusterFeed;
   readonly #authorities: FollowedAuthorities;
@@ -70,7 +72,10 @@ export class Auth implements Actor<AuthProtocol> {
       abacPolicy: methods.abacPolicy ?? '',
       webhook: accessWebhookOf(context, dialect, methods),
     });
-    for (const one of [identities, ...tokenReaders, ...this.#authorizers.members])
+    const { members } = this.#authorizers;
+    const byMode = members.find((one) => one instanceof RbacAuthorizer);
+    this.#roles = byMode ?? (options.modes.includes('AlwaysAllow') ? undefined : new RbacAuthorizer(dialect));
+    for (const one of [identities, ...tokenReaders, ...members, ...(byMode === undefined ? [this.#roles] : [])])
       if (one !== undefined && isClusterReader(one)) this.#feed.add(one);
   }
 
@@ -158,10 +163,12 @@ export class Auth implements Actor<AuthProtocol> {
     const where = grant.resource === 'clusterroles' && verb === 'escalate' ? '' : namespace;
     const access = roleAccess({ verb, group: this.#rbacGroup, resource, namespace: where, name });
     if ((await this.#decide(user, access)).decision === 'allow') return MAY_GRANT;
-    const rbac = this.#authorizers.members.find((one) => one instanceof RbacAuthorizer);
-    const granted = roleRef === undefined ? grant.rules : rbac?.rulesOfRef(roleRef, namespace);
+    const roles = this.#roles;
+    if (roles === undefined) return MAY_GRANT;
+    this.#feed.requireWhole();
+    const granted = roleRef === undefined ? grant.rules : roles.rulesOfRef(roleRef, namespace);
     if (granted === undefined) return { isRoleMissing: true, problem: '' };
-    return { isRoleMissing: false, problem: grantProblem(user, grant, rbac?.held(user, namespace) ?? [], granted) };
+    return { isRoleMissing: false, problem: grantProblem(user, grant, roles.held(user, namespace), granted) };
   }
 
   #decide(user: User, access: AccessAttributes): Verdict | Promise<Verdict> {

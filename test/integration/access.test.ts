@@ -1,8 +1,11 @@
 // Who may do what on a server as `orch up` starts it: roles and bindings, acting as somebody else, node agents, and those
 // whom nobody knows. The answers are those that clients compare.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Answer } from '../server/https-client.ts';
-import { type ServerProcess, sharedServer } from '../server/server-process.ts';
+import { type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
 
 const server = sharedServer(test, { args: ['--enable-admission-plugins', 'NamespaceLifecycle'] });
 const RBAC = '/apis/rbac.authorization.orch.io/v1';
@@ -252,4 +255,30 @@ test('nobody grants what they do not hold, by a role or by a binding', async (t)
   });
   await made(at, bindings, bound('binders', 'binder', 'boss', 'Role'));
   await until(t, 201, () => as(at, boss, 'POST', bindings, bound('all', 'cluster-admin', 'ann')));
+});
+
+test('what a binding gives must be held where the mode RBAC is off, too', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-access-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const policy = join(folder, 'policy');
+  const rule = { user: 'boss', namespace: '*', resource: 'rolebindings', apiGroup: 'rbac.authorization.orch.io' };
+  const line = { apiVersion: 'abac.authorization.orch.io/v1beta1', kind: 'Policy', spec: rule };
+  writeFileSync(policy, JSON.stringify(line));
+  const at = await startServer(t, { args: ['--authorization-mode', 'ABAC', '--authorization-policy-file', policy] });
+  await namespace(at, 'no-rbac');
+  const [roles, bindings] = ['roles', 'rolebindings'].map((type) => `${RBAC}/namespaces/no-rbac/${type}`);
+  const rules = [{ verbs: ['get'], apiGroups: [''], resources: ['configmaps'] }];
+  await made(at, roles!, { metadata: { name: 'reader' }, rules });
+  const bound = (name: string, role: string, who: string): object => ({
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.orch.io', kind: 'Role', name: role },
+    subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.orch.io', name: who }],
+  });
+  const bind = (name: string, role: string): Promise<Answer> =>
+    as(at, { name: 'boss' }, 'POST', bindings!, bound(name, role, 'ann'));
+  const refused = await until(t, 403, () => bind('readers', 'reader'));
+  t.regex(refused.json.message ?? '', /is attempting to grant RBAC permissions not currently held/);
+  t.is((await bind('none', 'no-such-role')).status, 404);
+  await made(at, bindings!, bound('bosses', 'reader', 'boss'));
+  await until(t, 201, () => bind('readers', 'reader'));
 });
