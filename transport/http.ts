@@ -190,6 +190,8 @@ export interface ListenerOptions {
    */
   readonly sendsAway?: () => boolean;
   readonly handler: RequestHandler;
+  /** On answers that the listener makes itself, without the handler (those of the `uws` binary have none of them). */
+  readonly ownHeaders?: HeaderList;
   /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
   readonly onError?: (error: unknown) => void;
 }

@@ -30,6 +30,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     transportDirectives: options.strictTransportSecurityDirectives,
     originPatterns: options.corsAllowedOrigins,
     identityHeaders: identityHeadersOf(settings),
+    takesPasswords: settings.authMethods?.passwords !== undefined,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     goawayChance: options.goawayChance,
     connectionBytesPerSecondMax: options.maxConnectionBytesPerSec,

@@ -69,6 +69,7 @@ export class IngressListener {
       ...(streamsPerConnectionMax === 0 ? {} : { streamsPerConnectionMax }),
       ...(goawayChance === 0 ? {} : { sendsAway: () => random.next() < goawayChance }),
       handler: this.#ruled(handler),
+      ownHeaders: this.#rules?.transport ?? [],
     });
     this.#listener = opened.listener;
     if (tls !== undefined) await this.#servingTls?.follow(opened.listener, tls);
@@ -87,6 +88,7 @@ export class IngressListener {
       idleTimeoutSeconds: IDLE_TIMEOUT_SECONDS,
       sharedPort: false,
       handler: this.#ruled(handler),
+      ownHeaders: this.#rules?.transport ?? [],
     });
     if (tls !== undefined) await this.#servingTls?.follow(listener, tls);
     return listener;

@@ -51,6 +51,8 @@ export interface IngressOptions extends IngressListenerOptions {
   /** The thread's pool for long work. */
   readonly jobs: JobPool;
   readonly identityHeaders?: IdentityHeaders | undefined;
+  /** Clients may show a name and a password: those that are refused are told so. */
+  readonly takesPasswords: boolean;
   /** Of one client connection, for long-running answers; 0: no limit. */
   readonly connectionBytesPerSecondMax: number;
   /** Long answers are compressed for clients that take gzip. */
@@ -281,6 +283,8 @@ class Ingress implements Actor<IngressProtocol> {
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),
+      // The only method that browsers know by themselves.
+      challenge: this.#options.takesPasswords ? `Basic realm="${dialect.brand}-master"` : undefined,
       identityHeaders: this.#options.identityHeaders,
       gzipSlots: compressesAnswers ? new GzipSlots() : undefined,
       throttle:

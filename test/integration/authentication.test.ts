@@ -250,3 +250,9 @@ test('a method that is tried and fails is 401, and a scheme that nobody knows co
   t.is(await withHeader('Bearer nobody'), 401);
   t.is(await withHeader('Basic !!!'), 'system:anonymous');
 });
+
+test('who is refused is told that a name and a password will do, where they do', async (t) => {
+  const refused = await world.server.client.get('/api', { token: '', headers: { Authorization: 'Bearer wrong' } });
+  t.is(refused.status, 401);
+  t.is(refused.headers['www-authenticate'], 'Basic realm="orch-master"');
+});

@@ -241,6 +241,22 @@ declare('--strict-transport-security-directives are in every answer', async (t) 
   }
 });
 
+/** What the server answers to bytes that are no HTTP. */
+function answerToNonsense({ port }: ServerProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: '127.0.0.1', port, ca: authority.certPem, checkServerIdentity: () => undefined });
+    socket.once('secureConnect', () => socket.write('no such thing\r\n\r\n'));
+    socket.once('error', reject);
+    readText(socket).then(resolve, reject);
+  });
+}
+
+declare('what the listener of Node refuses by itself says to come by HTTPS alone, too', async (t) => {
+  const answer = await answerToNonsense(full);
+  t.regex(answer, /^HTTP\/1\.1 400 /);
+  t.regex(answer, /\r\nStrict-Transport-Security: max-age=31536000; preload\r\n/);
+});
+
 declare('--cors-allowed-origins may call from scripts, and no others', async (t) => {
   const allowed = ['https://example.com', 'https://a.b.example.com', 'http://localhost:8080'];
   const others = [

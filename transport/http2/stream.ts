@@ -1,24 +1,30 @@
 // One HTTP/2 stream of the node listener, as its requests and responses take it. Node's own layer that makes streams look
 // like HTTP/1.1 doubles what an open one keeps, and a watch is open for long.
 import type { Http2SecureServer, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
+import type { ListenerOptions } from '../http.ts';
 import type { RequestSource } from '../node/request.ts';
 import type { NativeResponse } from '../node/response.ts';
 
 type ServeStream = (source: RequestSource, response: Http2Response) => void;
 
 /**
- * Serves the server's HTTP/2 streams; `sendsAway` as in ListenerOptions. To be called when its listener for HTTP/1.1 requests
+ * Serves the server's HTTP/2 streams. To be called when its listener for HTTP/1.1 requests
  * is attached: it replaces what Node adds for streams there.
  */
-export function handleStreams(server: Http2SecureServer, serve: ServeStream, sendsAway?: () => boolean): void {
+export function handleStreams(
+  server: Http2SecureServer,
+  serve: ServeStream,
+  { sendsAway, ownHeaders = [] }: Pick<ListenerOptions, 'sendsAway' | 'ownHeaders'>,
+): void {
+  const own = Object.fromEntries(ownHeaders);
   server.removeAllListeners('stream');
   // Typed without the raw headers, which come all the same.
   const onStream = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, raw?: string[]): void => {
     const response = new Http2Response(stream);
     const method = headers[':method'] ?? '';
     // A tunnel; nothing here is a proxy.
-    if (method === 'CONNECT') response.refuse(405);
-    else if (headers.expect !== undefined && !response.meets(headers.expect)) response.refuse(417);
+    if (method === 'CONNECT') response.refuse(405, own);
+    else if (headers.expect !== undefined && !response.meets(headers.expect)) response.refuse(417, own);
     else serve(sourceOf(stream, method, headers[':path'], raw ?? []), response);
     if (sendsAway?.() === true) stream.session?.close();
   };
@@ -88,9 +94,9 @@ export class Http2Response implements NativeResponse {
   }
 
   /** An answer of a status alone. */
-  refuse(status: number): void {
+  refuse(status: number, headers: Record<string, string>): void {
     this.#stream.on('error', () => {});
-    this.writeHead(status, {});
+    this.writeHead(status, headers);
     this.end();
   }
 

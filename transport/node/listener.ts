@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server as PlainServer, type Se
 import type { Http2SecureServer, SecureServerOptions, ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Listener, ListenerOptions } from '../http.ts';
+import type { HeaderList, Listener, ListenerOptions } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
 import { type Http2Response, handleStreams } from '../http2/stream.ts';
 import { runHandler } from '../run-handler.ts';
@@ -93,7 +93,9 @@ function attach(server: NodeServer, options: ListenerOptions, scope: NodeRespons
   handleUpgrades(server, answers, (native, nativeResponse, upgrade) =>
     serve(native, nativeResponse, options, scope, answers, upgrade),
   );
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuse(error, socket, answers));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
+    refuse(error, socket, answers, options.ownHeaders),
+  );
 }
 
 /** After `attach`. */
@@ -105,7 +107,7 @@ function attachStreams(
 ): void {
   const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
   server.on('session', (session) => connections.addSession(session, idleTimeoutMs));
-  handleStreams(server, (source, response) => serveStream(source, response, options, scope), options.sendsAway);
+  handleStreams(server, (source, response) => serveStream(source, response, options, scope), options);
   server.on('sessionError', () => {});
   server.on('tlsClientError', () => {});
 }
@@ -124,7 +126,7 @@ function serve(
   const response = new NodeResponse(nativeResponse, scope, native.method === 'HEAD', offer);
   const handOver = upgrade?.handOver(() => response.release());
   const request = new NodeRequest(http1Source(native), offer !== undefined, handOver);
-  runHandler(options.handler, request, response, scope.onError);
+  runHandler(options, request, response, scope.onError);
 }
 
 function serveStream(
@@ -136,10 +138,10 @@ function serveStream(
   const response = new NodeResponse(native, scope, source.method === 'HEAD');
   if (headerBytes(source) > options.headerBytesMax) {
     const [code, reason, message] = OVERSIZED;
-    response.respond(code, FAILURE_HEADERS, failureBody(code, reason, message));
+    response.respond(code, [...FAILURE_HEADERS, ...(options.ownHeaders ?? [])], failureBody(code, reason, message));
     return;
   }
-  runHandler(options.handler, new NodeRequest(source), response, scope.onError);
+  runHandler(options, new NodeRequest(source), response, scope.onError);
 }
 
 /** What it takes to go on as a WebSocket, for a request that asks for it as RFC 6455 has it. */
@@ -155,23 +157,23 @@ function headerBytes({ rawHeaders }: RequestSource): number {
 }
 
 /** Answers what the HTTP/1.1 parser could not read, unless another answer is on its way on the same connection. */
-function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers): void {
+function refuse(error: NodeJS.ErrnoException, socket: Duplex, answers: OpenAnswers, ownHeaders: HeaderList = []): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answers.isBusy(socket)) {
     socket.destroy();
     return;
   }
   const [code, reason, message] = PARSER_REFUSALS[error.code ?? ''] ?? MALFORMED;
-  answerRaw(socket, code, reason, message);
+  answerRaw(socket, code, ownHeaders, failureBody(code, reason, message));
 }
 
 /** Writes a refusal to a connection that no response stands for, and ends it. */
-function answerRaw(socket: Duplex, code: number, reason: string, message: string): void {
-  const body = failureBody(code, reason, message);
+function answerRaw(socket: Duplex, code: number, ownHeaders: HeaderList, body: string): void {
   const head = [
     `HTTP/1.1 ${statusLine(code)}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
+    ...ownHeaders.map(([name, value]) => `${name}: ${value}`),
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
 }

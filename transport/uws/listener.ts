@@ -15,7 +15,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
-import type { Listener, ListenerOptions, RequestHandler, TlsMaterial } from '../http.ts';
+import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
 import { runHandler } from '../run-handler.ts';
 import { reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
@@ -52,7 +52,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
   };
-  const front = servingApp(await createApp(uws, options.tls), options.handler, scope);
+  const front = servingApp(await createApp(uws, options.tls), options, scope);
   /** Those that connections are on: the front, and the one that took its place last. */
   let apps = [front];
   const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
@@ -64,7 +64,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       return openConnections();
     },
     async replaceTls(tls) {
-      const next = servingApp(await createApp(uws, tls), options.handler, scope);
+      const next = servingApp(await createApp(uws, tls), options, scope);
       const replaced = apps.at(-1)!;
       // The front goes on accepting, and hands what it accepts to the app that is its child.
       distributing(front.app).addChildAppDescriptor(distributing(next.app).getDescriptor());
@@ -98,7 +98,7 @@ interface ServingApp {
   connections: number;
 }
 
-function servingApp(app: TemplatedApp, handler: RequestHandler, scope: UwsResponseScope): ServingApp {
+function servingApp(app: TemplatedApp, options: ListenerOptions, scope: UwsResponseScope): ServingApp {
   const serving: ServingApp = { app, connections: 0 };
   const countConnection = (_response: unknown, change: unknown): void => {
     serving.connections += Number(change);
@@ -110,7 +110,7 @@ function servingApp(app: TemplatedApp, handler: RequestHandler, scope: UwsRespon
     maxBackpressure: 0,
     idleTimeout: WEB_SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
-    upgrade: (response, request, context) => serve(handler, scope, response, request, context),
+    upgrade: (response, request, context) => serve(options, scope, response, request, context),
     open: (socket) => socket.getUserData().response.onOpen(socket),
     drain: (socket) => socket.getUserData().response.onDrain(),
     message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
@@ -120,7 +120,7 @@ function servingApp(app: TemplatedApp, handler: RequestHandler, scope: UwsRespon
       socket.getUserData().response.onClosed(code, reason);
     },
   });
-  app.any('/*', (response, request) => serve(handler, scope, response, request));
+  app.any('/*', (response, request) => serve(options, scope, response, request));
   return serving;
 }
 
@@ -136,7 +136,7 @@ function distributing(app: TemplatedApp): DistributingApp {
 }
 
 function serve(
-  handler: RequestHandler,
+  options: ListenerOptions,
   scope: UwsResponseScope,
   native: NativeResponse,
   nativeRequest: NativeRequest,
@@ -148,7 +148,7 @@ function serve(
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope, method === 'HEAD', offer);
   const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined);
-  runHandler(handler, request, response, scope.onError);
+  runHandler(options, request, response, scope.onError);
   if (response.isNativeGone) return;
   listenToAbort(native, response);
   request.settle();

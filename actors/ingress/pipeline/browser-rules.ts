@@ -22,12 +22,13 @@ const ALLOWED: HeaderList = [
 ];
 
 export class BrowserRules {
-  readonly #transport: HeaderList;
+  /** What every answer says. */
+  readonly transport: HeaderList;
   readonly #allowsOrigin: BrowserRulesParts['allowsOrigin'];
 
   constructor({ transportDirectives, allowsOrigin }: BrowserRulesParts) {
     const directives = [...transportDirectives].sort().join('; ');
-    this.#transport = directives === '' ? [] : [['Strict-Transport-Security', directives]];
+    this.transport = directives === '' ? [] : [['Strict-Transport-Security', directives]];
     this.#allowsOrigin = allowsOrigin;
   }
 
@@ -35,8 +36,8 @@ export class BrowserRules {
   apply(request: HttpRequest, response: HttpResponse): HttpResponse | undefined {
     const origin = this.#allowsOrigin === undefined ? '' : request.header('origin');
     const isAllowed = origin !== '' && this.#allowsOrigin!(origin);
-    if (!isAllowed) return this.#transport.length === 0 ? response : new ResponseWithHeaders(response, this.#transport);
-    const headers: HeaderList = [...this.#transport, ['Access-Control-Allow-Origin', origin], ...ALLOWED];
+    if (!isAllowed) return this.transport.length === 0 ? response : new ResponseWithHeaders(response, this.transport);
+    const headers: HeaderList = [...this.transport, ['Access-Control-Allow-Origin', origin], ...ALLOWED];
     if (request.method !== 'OPTIONS') return new ResponseWithHeaders(response, headers);
     response.respond(204, headers, '');
     return undefined;

@@ -36,6 +36,7 @@ import type { InFlight } from './in-flight.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
+import { ResponseWithHeaders } from './response-with-headers.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -49,6 +50,8 @@ export interface PipelineParts {
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
   readonly bearerPrefix: string;
+  /** What a refused client is told it can show (RFC 9110 11.6.1); undefined: nothing. */
+  readonly challenge: string | undefined;
   /** Where an authenticating proxy says who asks; undefined where none is believed. */
   readonly identityHeaders: IdentityHeaders | undefined;
   /** For long answers to clients that take gzip; undefined: none is compressed. */
@@ -222,6 +225,9 @@ export class Pipeline {
     const { requestId, requestNumber, request } = exchange;
     const status = statusOf(error, request);
     if (status !== undefined) {
+      const { challenge } = this.#parts;
+      if (status.code === UNAUTHORIZED && challenge !== undefined)
+        exchange.response = new ResponseWithHeaders(exchange.response, [['WWW-Authenticate', challenge]]);
       this.#sendStatus(exchange, status);
       return;
     }
@@ -254,6 +260,7 @@ export class Pipeline {
   };
 }
 
+const UNAUTHORIZED = 401;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
