@@ -22,7 +22,7 @@ export const ADMISSION_PLUGINS = [
   { name: 'TaintNodesByCondition', isDefault: true, built: 'whole' },
   { name: 'AlwaysPullImages', isDefault: false, built: 'whole' },
   { name: 'ImagePolicyWebhook', isDefault: false, built: 'whole' },
-  { name: 'PodSecurityPolicy', isDefault: false, built: 'no' },
+  { name: 'PodSecurityPolicy', isDefault: false, built: 'whole' },
   { name: 'PodNodeSelector', isDefault: false, built: 'whole' },
   { name: 'Priority', isDefault: true, built: 'whole' },
   { name: 'DefaultTolerationSeconds', isDefault: true, built: 'whole' },

@@ -235,7 +235,7 @@ function requirePath(type: KnownType, { verb, target }: WriteRequest): void {
 /** Superusers may anything, whatever the modes of authorization. */
 async function mayAccess(
   auth: () => Ref<AuthProtocol>,
-  { user, asked }: Attributes,
+  { user, asked }: Pick<Attributes, 'user' | 'asked'>,
   access: AccessAttributes,
 ): Promise<Authorization> {
   const { requestNumber, requestTimeoutMs: deadlineMs } = asked.reader;

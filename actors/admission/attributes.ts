@@ -57,6 +57,18 @@ const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
 const NO_KEYS: readonly string[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
+const NO_ANNOTATIONS: readonly AuditAnnotation[] = Object.freeze([]);
+
+/** What plugins say of a write for its audit event. */
+export interface AuditAnnotation {
+  /** `<domain>/<name>`: webhooks say theirs under their own name. */
+  readonly key: string;
+  readonly value: string;
+  /** From which level of audit on it is recorded. */
+  readonly level: AuditAnnotationLevel;
+}
+
+type AuditAnnotationLevel = 'Metadata' | 'Request';
 
 export class Attributes implements WriteFacts {
   readonly asked: Asked;
@@ -85,6 +97,8 @@ export class Attributes implements WriteFacts {
   contended: readonly string[] = NO_KEYS;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
+  /** For the audit event, in the order they were said; no two have the same key. */
+  auditAnnotations: readonly AuditAnnotation[] = NO_ANNOTATIONS;
 
   constructor(asked: Asked, dialect: Dialect) {
     this.asked = asked;
@@ -121,6 +135,7 @@ export class Attributes implements WriteFacts {
     this.isSecondRound = false;
     this.contended = NO_KEYS;
     this.warnings = NO_WARNINGS;
+    this.auditAnnotations = NO_ANNOTATIONS;
   }
 
   /** Forgets what mutating plugins have guarded and added: they will again. */
@@ -159,5 +174,12 @@ export class Attributes implements WriteFacts {
 
   warn(text: string): void {
     this.warnings = [...this.warnings, text];
+  }
+
+  /** Says something for the audit event. Whoever was first under a key keeps it: false where it was another value. */
+  annotate(key: string, value: string, level: AuditAnnotationLevel = 'Metadata'): boolean {
+    const known = this.auditAnnotations.find((one) => one.key === key);
+    if (known === undefined) this.auditAnnotations = [...this.auditAnnotations, { key, value, level }];
+    return known === undefined || known.value === value;
   }
 }

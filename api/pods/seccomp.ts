@@ -22,14 +22,14 @@ export function containerSeccompPrefix({ labelDomain }: Dialect): string {
 }
 
 /** What an annotation says where the field says a profile; undefined where annotations cannot say it. */
-function annotationOf({ type, localhostProfile }: SeccompProfile): string | undefined {
+export function annotationOf({ type, localhostProfile }: SeccompProfile): string | undefined {
   if (type === 'Unconfined') return 'unconfined';
   if (type === 'RuntimeDefault') return 'runtime/default';
   return type === 'Localhost' && localhostProfile !== undefined ? LOCALHOST + localhostProfile : undefined;
 }
 
 /** What the field says where an annotation says a text; undefined where that is no profile. */
-function profileOf(annotation: string): SeccompProfile | undefined {
+export function profileOf(annotation: string): SeccompProfile | undefined {
   if (annotation === 'unconfined') return { type: 'Unconfined' };
   if (annotation === 'runtime/default' || annotation === 'docker/default') return { type: 'RuntimeDefault' };
   if (!annotation.startsWith(LOCALHOST) || annotation === LOCALHOST) return undefined;

@@ -104,6 +104,12 @@ function cut(text: string): string {
   return text.length > VALUE_CHARACTERS_MAX ? `${text.slice(0, VALUE_CHARACTERS_MAX)}…` : text;
 }
 
+/** A list, whose type the original writes before it. An empty one is none. */
+export function shownList(type: string, items: readonly (string | number)[]): unknown {
+  if (items.length === 0) return new ShownAs(`[]${type}(nil)`);
+  return new ShownAs(cut(`[]${type}{${items.map(showValue).join(', ')}}`));
+}
+
 /** No map of labels. */
 export const NO_LABELS_SHOWN = new ShownAs('map[string]string(nil)');
 /** A label selector without terms. */

@@ -45,7 +45,11 @@ async function serverWith(t: ExecutionContext, settings: object) {
     }),
   );
   const server = await startServer(t, {
-    args: ['--enable-admission-plugins=ImagePolicyWebhook', `--admission-control-config-file=${file}`],
+    args: [
+      '--enable-admission-plugins=ImagePolicyWebhook',
+      `--admission-control-config-file=${file}`,
+      '--feature-gates=EphemeralContainers=true',
+    ],
   });
   let pods = 0;
   const create = async (image: string, annotations: object = {}) => {
@@ -54,7 +58,18 @@ async function serverWith(t: ExecutionContext, settings: object) {
     const { status, json } = await server.client.request('POST', '/api/v1/namespaces/default/pods', { body });
     return status === 201 ? 201 : `${status} ${String(json.message).replace(/^pods "p\d+" is forbidden: /, '')}`;
   };
-  return { asked, create };
+  const add = async (pod: string, image: string) => {
+    const { status } = await server.client.request(
+      'PATCH',
+      `/api/v1/namespaces/default/pods/${pod}/ephemeralcontainers`,
+      {
+        headers: { 'content-type': 'application/merge-patch+json' },
+        body: { ephemeralContainers: [{ name: 'd', image }] },
+      },
+    );
+    return status;
+  };
+  return { asked, create, add };
 }
 
 test('a service is asked about images once, and its answers decide', async (t) => {
@@ -75,6 +90,14 @@ test('a service is asked about images once, and its answers decide', async (t) =
   t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
   t.is(asked.length, before);
   t.regex(String(await create('broken')), /^403 the service answered 400/);
+});
+
+test('a service is asked about the images of containers that are added to a running pod', async (t) => {
+  const { asked, create, add } = await serverWith(t, {});
+  t.is(await create('good'), 201);
+  t.is(await add('p0', 'bad'), 403);
+  t.is(await add('p0', 'fine'), 200);
+  t.deepEqual(asked.at(-1)?.spec.containers, [{ image: 'fine' }]);
 });
 
 test('without an answer pods are allowed where the settings say so', async (t) => {

@@ -24,8 +24,8 @@ export interface PluginContext {
   readonly forms: StoredForm;
   /** The server's options, as far as plugins have some of their own. */
   readonly options: PluginOptions;
-  /** Whether the user of a write may, and why not. Rejects when the auth actor does not answer. */
-  readonly authorize: (attributes: Attributes, access: AccessAttributes) => Promise<Authorization>;
+  /** Whether the user of a write, or another for its sake, may, and why not. Rejects when the auth actor does not answer. */
+  readonly authorize: (of: Pick<Attributes, 'user' | 'asked'>, access: AccessAttributes) => Promise<Authorization>;
 }
 
 export interface Authorization {

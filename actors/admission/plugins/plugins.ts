@@ -24,6 +24,7 @@ import { persistentVolumeClaimResize } from './persistent-volume-claim-resize/pe
 import { persistentVolumeLabel } from './persistent-volume-label/persistent-volume-label.ts';
 import type { AdmissionPluginKind } from './plugin.ts';
 import { podNodeSelector } from './pod-node-selector/pod-node-selector.ts';
+import { podSecurityPolicy } from './pod-security-policy/pod-security-policy.ts';
 import { podTolerationRestriction } from './pod-toleration-restriction/pod-toleration-restriction.ts';
 import { priority } from './priority/priority.ts';
 import { resourceQuota } from './resource-quota/resource-quota.ts';
@@ -47,6 +48,7 @@ export const PLUGIN_KINDS: readonly AdmissionPluginKind[] = [
   taintNodesByCondition,
   alwaysPullImages,
   imagePolicyWebhook,
+  podSecurityPolicy,
   podNodeSelector,
   priority,
   defaultTolerationSeconds,

@@ -98,7 +98,7 @@ function admissionWith(
           clusterIpRanges: given.options.serviceClusterIpRange,
           nodePorts: given.options.serviceNodePortRange,
         },
-        validation: { allowPrivileged: false, gate },
+        validation: { allowPrivileged: given.options.allowPrivileged, gate },
         plugins,
         pluginConfigurations: configurations,
         pluginOptions: {

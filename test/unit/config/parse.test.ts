@@ -177,7 +177,6 @@ const refusedUntilBuilt: readonly string[] = [
   '--audit-policy-file=p.yaml',
   '--audit-log-path=-',
   '--audit-webhook-config-file=w',
-  '--enable-admission-plugins=PodSecurityPolicy',
   '--cloud-provider=aws',
   '--store-cafile=ca.pem',
   '--store-servers=https://10.0.0.1:2379',

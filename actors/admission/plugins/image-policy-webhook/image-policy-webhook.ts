@@ -77,7 +77,7 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     const spec = partAt(object, 'spec');
     const containers =
       subresource === 'ephemeralcontainers'
-        ? partsAt(spec, 'ephemeralContainers')
+        ? partsAt(object, 'ephemeralContainers')
         : [...partsAt(spec, 'containers'), ...partsAt(spec, 'initContainers')];
     const annotations = Object.entries(metadataOf(object).annotations ?? {}).filter(([key]) =>
       key.includes(this.#annotationMark),

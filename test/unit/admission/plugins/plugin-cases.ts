@@ -30,6 +30,8 @@ export interface PluginTable {
   readonly configurations?: Readonly<Record<string, unknown>>;
   readonly featureGates?: string;
   readonly authorizationModes?: string;
+  /** Other options of the server. */
+  readonly args?: readonly string[];
   /** Who makes what is there for all cases. */
   readonly user?: Request['user'];
   readonly namespaces?: readonly string[];
