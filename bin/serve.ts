@@ -73,6 +73,7 @@ export async function serve(
       rosterUrl,
       options: settings,
       log: logOptions(options),
+      measuresWaits: options.profiling && options.contentionProfiling,
     });
     const service = systemd(process.env, warn);
     const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);

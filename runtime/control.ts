@@ -18,6 +18,8 @@ export interface ThreadBirth {
   /** Handed to every actor of the roster. */
   readonly options: unknown;
   readonly log: LogOptions;
+  /** Whether mailboxes measure how long messages wait in them. */
+  readonly measuresWaits?: boolean;
   /** One counter a thread; the thread bumps its own. */
   readonly heartbeats: SharedArrayBuffer;
   readonly heartbeatMs: number;

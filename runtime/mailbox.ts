@@ -27,6 +27,9 @@ export interface MailboxStats {
   readonly turns: number;
   /** The longest batch. */
   readonly turnMsMax: number;
+  /** Batches that waited, and how long their first messages did; both 0 where waits are not measured. */
+  readonly waits: number;
+  readonly waitMs: number;
 }
 
 type Handler = Pick<Actor<Protocol>, 'onMessage'>;
@@ -54,20 +57,29 @@ export class Mailbox implements Drainable {
   private handled = 0;
   private turns = 0;
   private turnMsMax = 0;
+  private readonly measuresWaits: boolean;
+  private scheduledMs = 0;
+  private waits = 0;
+  private waitMs = 0;
 
-  /** `onThrow` is told what a handler threw, after which the next message follows. */
+  /**
+   * `onThrow` is told what a handler threw, after which the next message follows. With `measuresWaits` the clock is read
+   * once more for each batch.
+   */
   constructor(
     name: string,
     max: number,
     delivery: Delivery,
     clock: Clock,
     onThrow: (error: unknown, message: object, inbound: Inbound) => void,
+    measuresWaits = false,
   ) {
     this.name = name;
     this.max = max;
     this.delivery = delivery;
     this.clock = clock;
     this.onThrow = onThrow;
+    this.measuresWaits = measuresWaits;
   }
 
   /** Why a message cannot be taken now; undefined when it can. */
@@ -120,6 +132,10 @@ export class Mailbox implements Drainable {
     const handler = this.handler;
     if (handler === undefined) return 0;
     const startedMs = this.clock.monotonicMs();
+    if (this.measuresWaits) {
+      this.waits++;
+      this.waitMs += startedMs - this.scheduledMs;
+    }
     const handledBefore = this.handled;
     const end = Math.min(this.queue.length, this.head + SLOTS * messagesMax);
     while (this.head < end && !this.closed) this.handleNext(handler);
@@ -133,9 +149,9 @@ export class Mailbox implements Drainable {
   }
 
   stats(): MailboxStats {
-    const { depth, handled, turns, turnMsMax } = this;
+    const { depth, handled, turns, turnMsMax, waits, waitMs } = this;
     const waiting = (this.queue.length - this.head) / SLOTS;
-    return { depth, unanswered: Math.max(0, depth - waiting), handled, turns, turnMsMax };
+    return { depth, unanswered: Math.max(0, depth - waiting), handled, turns, turnMsMax, waits, waitMs };
   }
 
   private handleNext(handler: Handler): void {
@@ -169,6 +185,7 @@ export class Mailbox implements Drainable {
 
   private schedule(): void {
     this.scheduled = true;
+    if (this.measuresWaits) this.scheduledMs = this.clock.monotonicMs();
     this.delivery.schedule(this);
   }
 }

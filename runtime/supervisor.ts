@@ -22,6 +22,8 @@ export interface SupervisorOptions {
   /** Set in the process before any thread starts, so that native modules see them too. */
   readonly env?: Readonly<Record<string, string>>;
   readonly log: LogOptions;
+  /** Whether mailboxes measure how long messages wait in them. */
+  readonly measuresWaits?: boolean;
   readonly heartbeatMs?: number;
   /** A thread without a heartbeat for this long hangs (heartbeat.ts); nothing can end it but the end of the process. */
   readonly hangTimeoutMs?: number;
@@ -150,9 +152,10 @@ class ThreadSupervisor implements Supervisor {
   }
 
   private launch(seat: Seat, links: readonly (readonly [number, MessagePort])[]): void {
-    const { plan, rosterUrl, options, log } = this.setup;
+    const { plan, rosterUrl, options, log, measuresWaits = false } = this.setup;
     const { heartbeats, heartbeatMs } = this;
-    const birth = { plan, thread: seat.index, rosterUrl, options, log, heartbeats, heartbeatMs, links };
+    const thread = seat.index;
+    const birth = { plan, thread, rosterUrl, options, log, measuresWaits, heartbeats, heartbeatMs, links };
     const worker = new WorkerThread(birth);
     seat.worker = worker;
     seat.state = 'starting';

@@ -13,6 +13,8 @@ import type { MetricsReading } from './metrics.ts';
 import type { MetricsRegistry } from './metrics-registry.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
 import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_ACTOR } from './plan.ts';
+import type { Profiler } from './profiles/thread-profile.ts';
+import type { ThreadState } from './profiles/thread-state.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
 import { RequestNumbers } from './turn.ts';
 
@@ -35,6 +37,10 @@ export interface SystemOptions<Options> {
   readonly freezeMessages?: boolean;
   /** Microtasks when absent. */
   readonly delivery?: Delivery;
+  /** What takes profiles of the thread; absent where nothing can. */
+  readonly profiler?: Profiler;
+  /** Whether mailboxes measure how long messages wait in them. */
+  readonly measuresWaits?: boolean;
   /** Called once, after the actors' `onCrash`: ends the thread. */
   readonly onCrash: (error: Error) => void;
 }
@@ -71,9 +77,11 @@ export class System<Options> {
     const delivery = setup.delivery ?? new MicrotaskDelivery((callback) => timers.soon(callback));
     const here = this.book.addresses.filter((address) => address.thread === setup.thread);
     const mailbox = (address: Address): Mailbox =>
-      new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name));
+      new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name), setup.measuresWaits);
     this.mailboxes = new Map(here.map((address) => [address.id, mailbox(address)]));
-    this.mailboxes.get(this.book.ofThread(setup.thread).id)!.open(new ThreadActor(setup.metrics) as Actor<Protocol>);
+    const { metrics, profiler } = setup;
+    const thread = new ThreadActor({ metrics, profiler, clock, state: () => this.state() });
+    this.mailboxes.get(this.book.ofThread(setup.thread).id)!.open(thread as Actor<Protocol>);
     publishMailboxMetrics(setup.metrics, setup.plan.threads[setup.thread]!.name, this.mailboxes);
   }
 
@@ -176,6 +184,21 @@ export class System<Options> {
 
   stats(): readonly ActorStats[] {
     return [...this.mailboxes.values()].map((mailbox) => ({ name: mailbox.name, ...mailbox.stats() }));
+  }
+
+  /** What the thread and its actors are about now. */
+  state(): ThreadState {
+    const awaited = new Map<string, number>();
+    for (const entry of this.deadlines.entries()) {
+      if (entry instanceof PendingAsk) awaited.set(entry.targetName, (awaited.get(entry.targetName) ?? 0) + 1);
+    }
+    return {
+      thread: this.setup.plan.threads[this.setup.thread]!.name,
+      actors: this.stats().map(({ name, depth, unanswered, handled, turnMsMax, waits, waitMs }) => {
+        return { actor: name, waiting: depth - unanswered, unanswered, handled, turnMsMax, waits, waitMs };
+      }),
+      awaited: [...awaited],
+    };
   }
 
   /** The ref of one actor of the plan. */

@@ -1,30 +1,110 @@
 // The runtime's own actor, one on each thread: answers what others may ask about the thread itself.
 
 import type { Actor, MessageOf, Protocol, Reply } from './actor.ts';
+import type { Clock } from './environment.ts';
+import { OrchError } from './errors.ts';
 import type { Metrics, MetricsReading } from './metrics.ts';
+import type { ProfileKind, Profiler, ThreadProfile } from './profiles/thread-profile.ts';
+import type { ThreadState } from './profiles/thread-state.ts';
 import { unreachable } from './unreachable.ts';
 
 export interface ThreadProtocol extends Protocol {
   readonly asks: {
     readonly metrics: { readonly message: Record<never, never>; readonly reply: MetricsReading };
+    /**
+     * Asked of the first thread before any is profiled, by whoever is to profile several at once: refused while somebody
+     * else has it. Ends with `release`, or by itself after `forMs`.
+     */
+    readonly claim: { readonly message: { readonly forMs: number }; readonly reply: null };
+    /** Answered once `durationMs` have passed. Refused where nothing can take profiles, or one is being taken. */
+    readonly profile: {
+      readonly message: { readonly kind: ProfileKind; readonly durationMs: number };
+      readonly reply: ThreadProfile;
+    };
+    /** The JSON of a V8 CPU profile. Answered and refused as `profile` is. */
+    readonly trace: {
+      readonly message: { readonly durationMs: number };
+      readonly reply: { readonly thread: string; readonly profile: string };
+    };
+    readonly state: { readonly message: Record<never, never>; readonly reply: ThreadState };
   };
-  readonly tells: Record<never, never>;
+  readonly tells: {
+    /** Whoever has the claim is through. */
+    readonly release: Record<never, never>;
+  };
+}
+
+const TAKEN = 'a profile is being taken';
+
+declare module './actor.ts' {
+  interface ActorProtocols {
+    readonly thread: ThreadProtocol;
+  }
+}
+
+/** What the actor tells of. */
+export interface ThreadParts {
+  readonly metrics: Metrics;
+  readonly state: () => ThreadState;
+  readonly clock: Clock;
+  /** Absent where there is no thread of its own to look at: in a simulation. */
+  readonly profiler: Profiler | undefined;
 }
 
 export class ThreadActor implements Actor<ThreadProtocol> {
-  private readonly metrics: Metrics;
+  private readonly parts: ThreadParts;
+  private claimedUntilMs = 0;
 
-  constructor(metrics: Metrics) {
-    this.metrics = metrics;
+  constructor(parts: ThreadParts) {
+    this.parts = parts;
   }
 
   onMessage(message: MessageOf<ThreadProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'metrics':
-        reply.send(this.metrics.reading());
+        reply.send(this.parts.metrics.reading());
+        return;
+      case 'state':
+        reply.send(this.parts.state());
+        return;
+      case 'claim':
+        this.claim(message.forMs, reply);
+        return;
+      case 'release':
+        this.claimedUntilMs = 0;
+        return;
+      case 'profile':
+        this.profiled(reply, (profiler) => profiler.take(message.kind, message.durationMs));
+        return;
+      case 'trace':
+        this.profiled(reply, async (profiler) => {
+          return { thread: this.parts.state().thread, profile: await profiler.trace(message.durationMs) };
+        });
         return;
       default:
-        unreachable(message.type);
+        unreachable(message);
     }
+  }
+
+  private claim(forMs: number, reply: Reply): void {
+    const nowMs = this.parts.clock.monotonicMs();
+    if (nowMs < this.claimedUntilMs) {
+      reply.fail(new OrchError('Refused', TAKEN));
+      return;
+    }
+    this.claimedUntilMs = nowMs + forMs;
+    reply.send(null);
+  }
+
+  private profiled(reply: Reply, take: (profiler: Profiler) => Promise<unknown>): void {
+    const { profiler } = this.parts;
+    if (profiler === undefined) {
+      reply.fail(new OrchError('Refused', 'this thread takes no profiles'));
+      return;
+    }
+    take(profiler).then(
+      (profile) => reply.send(profile),
+      (error: unknown) => reply.fail(error),
+    );
   }
 }

@@ -9,6 +9,7 @@ import type { LinkHost } from './link-session.ts';
 import { publishMemoryMetrics } from './memory-metrics.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
 import type { Address, Plan } from './plan.ts';
+import { V8Profiler } from './profiles/v8-profiler.ts';
 import { System } from './system.ts';
 
 export interface ThreadHostOptions<Options> {
@@ -19,6 +20,8 @@ export interface ThreadHostOptions<Options> {
   readonly options: Options;
   readonly environment: Environment;
   readonly log: Logger;
+  /** Whether mailboxes measure how long messages wait in them. */
+  readonly measuresWaits?: boolean;
   /** Ends the thread; called once, after the actors' own `onCrash`. */
   readonly onCrash: (error: Error) => void;
 }
@@ -31,8 +34,9 @@ export class ThreadHost<Options> {
     const peers = { ref: (address: Address) => this.links[address.thread]!.ref(address) };
     const { timers } = setup.environment;
     const metrics = new MetricsRegistry();
-    publishMemoryMetrics(metrics, setup.plan.threads[setup.thread]!.name);
-    this.system = new System<Options>({ ...setup, metrics, peers });
+    const { name } = setup.plan.threads[setup.thread]!;
+    publishMemoryMetrics(metrics, name);
+    this.system = new System<Options>({ ...setup, metrics, peers, profiler: new V8Profiler(name, timers) });
     const host: LinkHost = {
       deadlines: this.system.deadlines,
       log: setup.log,

@@ -33,10 +33,10 @@ const control: ThreadControl = {
   create: () =>
     outcome(async () => {
       const { roster } = await rosterLoading;
-      const { plan, thread, options } = birth;
+      const { plan, thread, options, measuresWaits = false } = birth;
       const environment = realEnvironment;
       const onCrash = () => process.exit(1);
-      host = new ThreadHost({ plan, thread, actors: roster, options, environment, log, onCrash });
+      host = new ThreadHost({ plan, thread, actors: roster, options, environment, log, measuresWaits, onCrash });
       for (const [peer, port] of waitingLinks) host.connect(peer, port);
       await host.system.create();
       return host.system.stopOrders();

@@ -56,6 +56,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
       permitsLoopback: options.orchletPermitLoopback,
     },
     storePrefix: storePrefixOf(options),
+    servesProfiles: options.profiling,
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

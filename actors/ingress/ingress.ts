@@ -28,6 +28,7 @@ import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
 import type { ServedApi } from './paths/openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths/paths.ts';
+import { Profiles } from './paths/profiles/profiles.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
 import type { Exchange } from './pipeline/exchange.ts';
@@ -73,6 +74,8 @@ export interface IngressOptions extends IngressListenerOptions {
   readonly warningHeaders: boolean;
   /** What the store's keys begin with. */
   readonly storePrefix: string;
+  /** Profiles of the threads, below /debug/pprof/. */
+  readonly servesProfiles: boolean;
   readonly build: BuildInfo;
   readonly connect: ConnectSettings;
   /** Wall time of the process start. */
@@ -250,7 +253,7 @@ class Ingress implements Actor<IngressProtocol> {
 
   #pathsWith(health: Health): Paths {
     const context = this.#context;
-    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix } = this.#options;
+    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix, servesProfiles } = this.#options;
     const { jobs, startedWallMs } = this.#options;
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
@@ -269,6 +272,7 @@ class Ingress implements Actor<IngressProtocol> {
         timeoutMs: requestTimeoutMs,
       },
       metrics: () => context.metricsOfAllThreads(),
+      profiles: servesProfiles ? new Profiles(context.refs('thread'), context.clock) : undefined,
     });
   }
 

@@ -44,16 +44,14 @@ export const featureOptions = optionGroup('Features', SERVER, [
     type: 'bool',
     default: 'true',
     description: 'Serve profiles under /debug/pprof/.',
-    valuesInForce: ['false'],
-    effect: ['not in force', 'no profiles are served'],
+    effect: ['in force', 'profiles of the threads, at /debug/pprof/'],
   },
   {
     name: 'contention-profiling',
     type: 'bool',
     default: 'false',
-    description: 'Profile waiting for locks, when profiling is on.',
-    valuesInForce: ['false'],
-    effect: ['not in force', 'no profiles are served'],
+    description: 'Measure how long messages wait in mailboxes, when profiling is on.',
+    effect: ['in force', 'the profiles block and mutex are filled'],
   },
 ]);
 

@@ -13,6 +13,7 @@ import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
+import { PROFILES_PATH, type Profiles } from './profiles/profiles.ts';
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
@@ -25,6 +26,8 @@ export interface PathParts {
   readonly requestTimeoutMs: number;
   readonly snapshot: SnapshotParts;
   readonly metrics: () => Promise<readonly MetricsReading[]>;
+  /** Absent without `--profiling`. */
+  readonly profiles: Profiles | undefined;
 }
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
@@ -64,6 +67,9 @@ export class Paths {
     const [first = '', ...rest] = path.slice(1).split('/');
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
+    if (path.startsWith(PROFILES_PATH) && verb === 'get') {
+      if ((await this.#parts.profiles?.serve(exchange, path)) === true) return;
+    }
     const serve = path.startsWith(BELOW_OPENAPI3) ? openapi3 : SERVED.get(path);
     if (serve !== undefined && (verb === 'get' || !GET_ONLY.has(path))) {
       if ((await serve(exchange, path, this.#parts)) !== false) return;

@@ -3,7 +3,7 @@
 
 import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
-import { authorizationNamespace, parseRequestInfo } from '../../../api/request-info.ts';
+import { authorizationNamespace, parseRequestInfo, type RequestInfo } from '../../../api/request-info.ts';
 import {
   BODY_BYTES_MAX,
   badRequest,
@@ -25,6 +25,7 @@ import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../tr
 import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
+import { PROFILES_PATH } from '../paths/profiles/profiles.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
@@ -148,7 +149,7 @@ export class Pipeline {
     const bodyFlow = isProxied && (hasBody || announcesBody(request)) ? request.bodyFlow() : undefined;
     const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
-    const longRunning = info.isResource && (info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource));
+    const longRunning = isLongRunning(info);
     return new Exchange({
       request,
       response: info.isResource ? this.#paced(request, response, longRunning) : response,
@@ -264,6 +265,12 @@ const UNAUTHORIZED = 401;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
+
+/** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */
+function isLongRunning(info: RequestInfo): boolean {
+  if (!info.isResource) return info.path.startsWith(PROFILES_PATH);
+  return info.verb === 'watch' || LONG_RUNNING_SUBRESOURCES.has(info.subresource);
+}
 
 /** For methods that usually have none. */
 function announcesBody(request: HttpRequest): boolean {

@@ -108,6 +108,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'orchlet-permit-loopback': ['integration/node-agents.test.ts', 'an agent on this machine is not asked for anything'],
   'runtime-config': ['integration/http-paths.test.ts', 'without the checks of what is not served'],
   'emulated-release': ['integration/storage-versions.test.ts', 'a later release serves and warns of what is left'],
+  profiling: ['integration/profiles.test.ts', 'without profiling there are no profiles'],
+  'contention-profiling': [
+    'integration/profiles.test.ts',
+    'with contention profiling, waits in mailboxes are measured',
+  ],
   'bind-address': ['integration/cli.test.ts', 'apiserver listens on every address by default'],
   'cert-dir': ['integration/cli.test.ts', 'apiserver lets every known user in by default'],
   'tls-sni-cert-key': [TRANSPORT, 'is the certificate of its names, and is read again'],

@@ -193,15 +193,14 @@ test('up takes no configuration of its scheduler', (t) => {
 });
 
 test('an option that changes nothing is accepted with a line that names it and says why', (t) => {
-  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--profiling', '--watch-cache=false']).warnings, [
+  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--watch-cache=false']).warnings, [
     '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases',
-    '--profiling is not in force: no profiles are served',
     '--watch-cache is not in force: reads always come from memory, as recent as the store',
   ]);
 });
 
 test('a value that says what happens anyway is no reason for a line', (t) => {
-  const argv = ['--profiling=false', '--watch-cache', '--logtostderr', '--cloud-provider=external'];
+  const argv = ['--watch-cache', '--logtostderr', '--cloud-provider=external'];
   t.deepEqual(run('up', argv).warnings, []);
 });
 
@@ -224,21 +223,13 @@ test('what is on by default and does nothing is named at every start in one line
   const all = standing();
   t.notRegex(all, /\n/);
   t.regex(all, /--enable-priority-and-fairness/);
-  t.regex(all, /--profiling/);
-  t.notRegex(standing('--profiling=false'), /--profiling/);
-  // It has a line of its own then.
-  t.notRegex(standing('--profiling'), /--profiling/);
   for (const { name, isDefault, built } of ADMISSION_PLUGINS as readonly AdmissionPluginRow[]) {
     const isNamed = new RegExp(`\\b${name}\\b`);
     t.is(isNamed.test(all), isDefault && built !== 'whole', name);
     t.false(isNamed.test(standing(`--disable-admission-plugins=${name}`)), name);
   }
   t.is(
-    standing(
-      `--disable-admission-plugins=${DEFAULT_ADMISSION_PLUGINS}`,
-      '--enable-priority-and-fairness=false',
-      '--profiling=false',
-    ),
+    standing(`--disable-admission-plugins=${DEFAULT_ADMISSION_PLUGINS}`, '--enable-priority-and-fairness=false'),
     '',
   );
 });

@@ -1,0 +1,239 @@
+// Profiles of the server's threads below /debug/pprof/, in the forms that pprof reads: what each profile is, how long it may
+// be taken, and of which threads. The threads take them themselves.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Query } from '../../../../api/query.ts';
+import { badRequest, failure } from '../../../../api/status/failures.ts';
+import { StatusError } from '../../../../api/status/status.ts';
+import { encodePprof, type ProfileFacts, type ProfileValue } from '../../../../rendering/pprof.ts';
+import type { AskOptions, Ref } from '../../../../runtime/actor.ts';
+import type { Clock } from '../../../../runtime/environment.ts';
+import { isOrchError } from '../../../../runtime/errors.ts';
+import type { ProfileKind, ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
+import type { ThreadState } from '../../../../runtime/profiles/thread-state.ts';
+import type { ThreadProtocol } from '../../../../runtime/thread-actor.ts';
+import type { Exchange } from '../../pipeline/exchange.ts';
+import { headersFor, sendText } from '../../reads/answers.ts';
+import { actorsOf, stateText, threadOf, waitsOf } from './state-profiles.ts';
+
+/** What every path of a profile begins with. */
+export const PROFILES_PATH = '/debug/pprof/';
+
+const compressed = promisify(gzip);
+const SECONDS_MAX = 300;
+const CPU_PERIOD_NS = 1_000_000;
+const HEAP_PERIOD_BYTES = 32 * 1024;
+/** For a thread to answer, beyond the time that the profile is taken. */
+const ANSWER_MS = 30_000;
+const BYTES: ProfileValue = ['space', 'bytes'];
+
+interface Sampled {
+  readonly kind: ProfileKind;
+  readonly seconds: number;
+  readonly says: string;
+  readonly facts: Pick<ProfileFacts, 'count' | 'amount' | 'periodType' | 'period'>;
+}
+interface Counted {
+  readonly of: (state: ThreadState) => ThreadProfile;
+  readonly says: string;
+  readonly facts: Pick<ProfileFacts, 'count' | 'amount' | 'periodType' | 'period'>;
+}
+
+/** Profiles that take time, with the seconds where none are asked for. */
+const SAMPLED: Readonly<Record<string, Sampled>> = {
+  profile: {
+    kind: 'cpu',
+    seconds: 30,
+    says: 'work of the threads, for the seconds asked for (30)',
+    facts: {
+      count: ['samples', 'count'],
+      amount: ['cpu', 'nanoseconds'],
+      periodType: ['cpu', 'nanoseconds'],
+      period: CPU_PERIOD_NS,
+    },
+  },
+  heap: {
+    kind: 'heap',
+    seconds: 2,
+    says: 'what was allocated in the seconds asked for (2) and is still held',
+    facts: {
+      count: ['inuse_objects', 'count'],
+      amount: ['inuse_space', 'bytes'],
+      periodType: BYTES,
+      period: HEAP_PERIOD_BYTES,
+    },
+  },
+  allocs: {
+    kind: 'allocs',
+    seconds: 2,
+    says: 'everything allocated in the seconds asked for (2)',
+    facts: {
+      count: ['alloc_objects', 'count'],
+      amount: ['alloc_space', 'bytes'],
+      periodType: BYTES,
+      period: HEAP_PERIOD_BYTES,
+    },
+  },
+};
+const waits: Counted = {
+  of: waitsOf,
+  says: 'how long messages waited in mailboxes (with --contention-profiling)',
+  facts: {
+    count: ['contentions', 'count'],
+    amount: ['delay', 'nanoseconds'],
+    periodType: ['contentions', 'count'],
+    period: 1,
+  },
+};
+/** Profiles of what is now. */
+const COUNTED: Readonly<Record<string, Counted>> = {
+  goroutine: {
+    of: actorsOf,
+    says: 'every actor and what it waits for',
+    facts: { count: ['goroutine', 'count'], periodType: ['goroutine', 'count'], period: 1 },
+  },
+  threadcreate: {
+    of: threadOf,
+    says: 'every thread',
+    facts: { count: ['threadcreate', 'count'], periodType: ['threadcreate', 'count'], period: 1 },
+  },
+  block: waits,
+  mutex: waits,
+};
+
+export class Profiles {
+  readonly #threads: readonly Ref<ThreadProtocol>[];
+  readonly #clock: Clock;
+
+  constructor(threads: readonly Ref<ThreadProtocol>[], clock: Clock) {
+    this.#threads = threads;
+    this.#clock = clock;
+  }
+
+  /** Answers a GET below PROFILES_PATH. Resolves false where there is no such profile. Throws StatusError 400, 409, 503. */
+  async serve(exchange: Exchange, path: string): Promise<boolean> {
+    const name = path.slice(PROFILES_PATH.length);
+    if (name === '') sendIndex(exchange);
+    else if (name === 'cmdline') sendText(exchange, 200, process.argv.join('\0'));
+    // Every location has its function already.
+    else if (name === 'symbol') sendText(exchange, 200, 'num_symbols: 1\n');
+    else if (name === 'trace') await this.#trace(exchange);
+    else if (Object.hasOwn(SAMPLED, name)) await this.#sampled(exchange, name, SAMPLED[name]!);
+    else if (Object.hasOwn(COUNTED, name)) await this.#counted(exchange, name, COUNTED[name]!);
+    else return false;
+    return true;
+  }
+
+  async #sampled(exchange: Exchange, name: string, { kind, seconds, facts }: Sampled): Promise<void> {
+    const durationMs = 1000 * secondsOf(exchange.query, seconds);
+    const startedWallMs = this.#clock.nowMs();
+    const message = { type: 'profile', kind, durationMs } as const;
+    const threads = await this.#alone(durationMs, (limits) =>
+      this.#ask(exchange.query, (thread) => thread.ask(message, limits)),
+    );
+    await sendPprof(exchange, name, threads, { ...facts, startedWallMs, durationMs });
+  }
+
+  async #counted(exchange: Exchange, name: string, { of, facts }: Counted): Promise<void> {
+    const states = await this.#ask(exchange.query, (thread) =>
+      thread.ask({ type: 'state' }, { deadlineMs: ANSWER_MS }),
+    );
+    if (isReadable(exchange.query)) return sendText(exchange, 200, stateText(states));
+    const profiles = states.map((state) => of(state));
+    await sendPprof(exchange, name, profiles, { ...facts, startedWallMs: this.#clock.nowMs(), durationMs: 0 });
+  }
+
+  async #trace(exchange: Exchange): Promise<void> {
+    const durationMs = 1000 * secondsOf(exchange.query, 1);
+    const traces = await this.#alone(durationMs, (limits) =>
+      this.#ask(exchange.query, (thread) => thread.ask({ type: 'trace', durationMs }, limits)),
+    );
+    const events = traces.flatMap(({ thread, profile }, index) => {
+      const track = { pid: 1, tid: index + 1, ts: 0 };
+      return [
+        JSON.stringify({ name: 'thread_name', ph: 'M', ...track, args: { name: thread } }),
+        `{"name":"CpuProfile","cat":"disabled-by-default-devtools.timeline","ph":"I","pid":1,"tid":${index + 1},"ts":0,"args":{"data":{"cpuProfile":${profile}}}}`,
+      ];
+    });
+    exchange.answer(200, [...headersFor('application/json'), attachment('trace.json')], `[${events.join(',\n')}]\n`);
+  }
+
+  /** Asks the threads that `?thread=` names, or all. Throws StatusError 400. */
+  async #ask<T>(query: Query, ask: (thread: Ref<ThreadProtocol>) => Promise<T>): Promise<readonly T[]> {
+    const asked = query.get('thread');
+    const nameOf = ({ name }: Ref<ThreadProtocol>): string => name.slice(name.indexOf(':') + 1);
+    const threads = this.#threads.filter((thread) => asked === undefined || nameOf(thread) === asked);
+    if (threads.length === 0) {
+      const known = this.#threads.map((thread) => `"${nameOf(thread)}"`).join(', ');
+      throw new StatusError(
+        badRequest(`thread: Unsupported value: ${JSON.stringify(asked)}: supported values: ${known}`),
+      );
+    }
+    return await Promise.all(threads.map(ask));
+  }
+
+  /** Takes a profile while nobody else does: several ingresses may be asked for one. Throws StatusError 409. */
+  async #alone<T>(durationMs: number, take: (limits: AskOptions) => Promise<T>): Promise<T> {
+    const limits = { deadlineMs: durationMs + ANSWER_MS };
+    const first = this.#threads[0]!;
+    try {
+      await first.ask({ type: 'claim', forMs: limits.deadlineMs }, { deadlineMs: ANSWER_MS });
+      try {
+        return await take(limits);
+      } finally {
+        first.tell<'release'>({ type: 'release' });
+      }
+    } catch (error) {
+      if (!isOrchError(error) || error.code !== 'Refused') throw error;
+      throw new StatusError(failure(409, 'Conflict', error.message));
+    }
+  }
+}
+
+async function sendPprof(
+  exchange: Exchange,
+  name: string,
+  threads: readonly ThreadProfile[],
+  facts: ProfileFacts,
+): Promise<void> {
+  const body = await compressed(encodePprof(threads, facts));
+  exchange.answer(200, [...headersFor('application/octet-stream'), attachment(name)], body);
+}
+
+function attachment(name: string): readonly [string, string] {
+  return ['Content-Disposition', `attachment; filename="${name}"`];
+}
+
+function sendIndex(exchange: Exchange): void {
+  const row = ([name, { says }]: readonly [string, { readonly says: string }]): string =>
+    `<tr><td><a href="${name}">${name}</a></td><td>${says}</td></tr>\n`;
+  const rows: readonly (readonly [string, { readonly says: string }])[] = [
+    ...Object.entries(SAMPLED),
+    ...Object.entries(COUNTED),
+    ['goroutine?debug=2', { says: 'the same, to be read' }],
+    ['trace', { says: 'samples in their order, for timeline viewers, for the seconds asked for (1)' }],
+    ['cmdline', { says: 'the command that the server was started with' }],
+  ];
+  const page = `<!doctype html><title>${PROFILES_PATH}</title>\n<h1>${PROFILES_PATH}</h1>\n<p>?seconds=N as long as that, ?thread=NAME of one thread</p>\n<table>\n${rows.map(row).join('')}</table>\n`;
+  exchange.answer(200, headersFor('text/html; charset=utf-8'), page);
+}
+
+/** Throws StatusError 400. */
+function secondsOf(query: Query, otherwise: number): number {
+  const text = query.get('seconds');
+  if (text === undefined || text === '') return otherwise;
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= SECONDS_MAX) return seconds;
+  throw new StatusError(
+    badRequest(`seconds: Invalid value: ${JSON.stringify(text)}: must be between 1 and ${SECONDS_MAX}, inclusive`),
+  );
+}
+
+/** Whether text is asked for. Throws StatusError 400. */
+function isReadable(query: Query): boolean {
+  const text = query.get('debug') ?? '0';
+  if (['0', '1', '2'].includes(text)) return text !== '0';
+  throw new StatusError(
+    badRequest(`debug: Unsupported value: ${JSON.stringify(text)}: supported values: "0", "1", "2"`),
+  );
+}

@@ -1,0 +1,115 @@
+// Profiles of a running server's threads, as `go tool pprof` and people fetch them.
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { decodePprof } from '../server/pprof.ts';
+import { type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
+
+const PROFILED = sharedServer(test, { args: ['--contention-profiling', '--placement', 'wide'] });
+const AT = '/debug/pprof/';
+
+/** Reads of the server until `taken` is there. */
+async function beside<T>({ client }: ServerProcess, taken: Promise<T>): Promise<T> {
+  let isTaken = false;
+  const ended = taken.finally(() => {
+    isTaken = true;
+  });
+  while (!isTaken) await client.get('/api/v1/namespaces');
+  return ended;
+}
+
+const read = (bytes: Uint8Array) => decodePprof(gunzipSync(bytes));
+
+for (const [name, types] of Object.entries({
+  profile: ['samples/count', 'cpu/nanoseconds'],
+  heap: ['inuse_objects/count', 'inuse_space/bytes'],
+  allocs: ['alloc_objects/count', 'alloc_space/bytes'],
+})) {
+  test.serial(`the profile ${name} names functions of the server, and the threads they were on`, async (t) => {
+    const server = PROFILED();
+    const { status: code, bytes: body } = await beside(server, server.client.get(`${AT}${name}?seconds=1`));
+    t.is(code, 200);
+    const { valueTypes, samples } = read(body);
+    t.deepEqual(valueTypes, types);
+    t.true(samples.some(({ thread }) => thread?.startsWith('front') === true));
+    t.true(samples.some(({ stack }) => stack.some((line) => /pipeline\.(?:js|ts):\d+$/.test(line))));
+  });
+}
+
+test.serial(
+  'one profile is taken at a time: who asks for another meanwhile is told, and each thread can be asked alone',
+  async (t) => {
+    const { client } = PROFILED();
+    const first = client.get(`${AT}profile?seconds=2`);
+    const refused = await client.get(`${AT}profile?seconds=2`);
+    const codes = [(await first).status, refused.status].sort();
+    t.deepEqual(codes, [200, 409]);
+    const alone = read((await client.get(`${AT}profile?seconds=1&thread=store`)).bytes);
+    t.deepEqual([...new Set(alone.samples.map(({ thread }) => thread))], alone.samples.length === 0 ? [] : ['store']);
+  },
+);
+
+test('every actor is told of with what it waits for, as a profile and as text', async (t) => {
+  const { client } = PROFILED();
+  const { samples } = read((await client.get(`${AT}goroutine`)).bytes);
+  t.true(samples.some(({ stack }) => stack.some((line) => line.startsWith('store '))));
+  const text = (await client.get(`${AT}goroutine?debug=2`)).text;
+  t.regex(text, /^thread store:\n(?: {2}.*\n)* {2}store \[waits for messages\]: waiting=0 /m);
+  const threads = read((await client.get(`${AT}threadcreate`)).bytes);
+  t.true(threads.samples.length > 1);
+});
+
+test('with contention profiling, waits in mailboxes are measured', async (t) => {
+  const { client } = PROFILED();
+  for (const name of ['block', 'mutex']) {
+    const { valueTypes, samples } = read((await client.get(`${AT}${name}`)).bytes);
+    t.deepEqual(valueTypes, ['contentions/count', 'delay/nanoseconds']);
+    t.true(
+      samples.some(({ stack, values }) => stack[0]!.startsWith('auth') && values[0]! > 0),
+      name,
+    );
+  }
+});
+
+test.serial('a trace is JSON for timeline viewers, with the samples of every thread', async (t) => {
+  const { client } = PROFILED();
+  const { status: code, text } = await client.get(`${AT}trace?seconds=1`);
+  t.is(code, 200, text);
+  const events = JSON.parse(text) as { name: string; args: { data?: { cpuProfile: { samples: unknown[] } } } }[];
+  t.true(events.filter(({ name }) => name === 'thread_name').length > 1);
+  t.true(events.some(({ args }) => (args.data?.cpuProfile.samples.length ?? 0) > 0));
+});
+
+for (const [query, message] of Object.entries({
+  'profile?seconds=0': 'seconds: Invalid value: "0": must be between 1 and 300, inclusive',
+  'heap?seconds=1e9': 'seconds: Invalid value: "1e9": must be between 1 and 300, inclusive',
+  'goroutine?debug=3': 'debug: Unsupported value: "3": supported values: "0", "1", "2"',
+})) {
+  test(`${query} is refused with what may be asked`, async (t) => {
+    const { status: code, json } = await PROFILED().client.get(AT + query);
+    t.deepEqual([code, (json as { message: string }).message], [400, message]);
+  });
+}
+
+test('a thread that there is not is refused with those that there are', async (t) => {
+  const { status: code, json } = await PROFILED().client.get(`${AT}goroutine?thread=x`);
+  t.is(code, 400);
+  t.regex((json as { message: string }).message, /^thread: Unsupported value: "x": supported values: .*"store"/);
+});
+
+test('there is an index, and nothing where there is no profile', async (t) => {
+  const { client } = PROFILED();
+  const index = await client.get(AT);
+  t.regex(index.text, /<a href="heap">/);
+  t.is((await client.get(`${AT}nothing`)).status, 404);
+});
+
+test('without profiling there are no profiles, whoever asks', async (t) => {
+  const server = await startServer(t, { args: ['--profiling=false'] });
+  t.is((await server.client.get(`${AT}goroutine`)).status, 404);
+  await server.stop();
+});
+
+test('profiles are for who may read the path', async (t) => {
+  const { client } = PROFILED();
+  t.is((await client.get(`${AT}goroutine`, { headers: { authorization: '' } })).status, 403);
+});
