@@ -76,7 +76,7 @@ export async function createBinding(write: WriteContext, request: WriteRequest, 
 }
 
 /** What a body asks for. Throws 400. */
-function bindingOf(body: JsonObject, path: WriteRequest['target']): Binding {
+function bindingOf(body: JsonObject, path: Pick<WriteRequest['target'], 'namespace' | 'name'>): Binding {
   const { name: given = '', uid = '', annotations } = metadataOf(body);
   const name = path.name === '' ? given : path.name;
   if (given !== '' && given !== name)
@@ -97,14 +97,17 @@ async function draftOrRefusal(
 ): Promise<Draft | Refused> {
   const nowIso = timestampOf(write.context.clock.nowMs());
   attributes.begin(tries, nowIso, undefined, bodyOf(binding));
+  const shown = attributes.object;
   await takeSteps(PLUGIN_STEPS, attributes, write);
+  // Plugins may have changed it, but for the pod that it is about.
+  const admitted = attributes.object === shown ? binding : bindingOf(attributes.object, binding);
   const pods = podType(write);
-  const place = await findPlace(write, pods, binding.namespace, binding.name);
+  const place = await findPlace(write, pods, admitted.namespace, admitted.name);
   if (place === null) return { bound: false, reason: 'gone', message: 'there is no such pod' };
   const pod = decodePlace(write, place);
-  const refused = refusalOf(binding, pod);
+  const refused = refusalOf(admitted, pod);
   if (refused !== undefined) return refused;
-  return withAlso(draftPut(pods, boundPod(pod, binding, nowIso), place.revision), attributes.also, attributes.guards);
+  return withAlso(draftPut(pods, boundPod(pod, admitted, nowIso), place.revision), attributes.also, attributes.guards);
 }
 
 /** A binding as plugins see it. */

@@ -34,23 +34,20 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
     kind: 'Eviction',
   });
   const { namespace, name } = request.target;
-  const { name: given = '' } = metadataOf(body);
-  if (given !== '' && given !== name)
-    throw new StatusError(badRequest(`the name of the eviction (${given}) differs from the pod's (${name})`));
-  const options = optionsOf(write, body, asked);
-  const dryRun = isDryRun(options);
-  const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun });
+  const isDry = isDryRun(optionsOf(write, body, name, asked));
+  const attributes = attributesOf(write, request, pods, { operation: 'create', dryRun: isDry });
   const answer: WriteReply = { code: 201, body: created(), warnings };
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     const nowIso = timestampOf(write.context.clock.nowMs());
     attributes.begin(tries, nowIso, undefined, body);
     await takeSteps(PLUGIN_STEPS, attributes, write);
+    const options = optionsOf(write, attributes.object, name, asked);
     const stored = await readCurrent(write, pods, namespace, name);
     if (stored === null) throw new StatusError(notFound(pods, name));
     requirePreconditions(stored.object, pods, options.preconditions ?? {});
     const budget = isGuarded(stored.object) ? await chargedBudget(write, stored.object, namespace, nowIso) : NO_BUDGET;
     const outcome = outcomeFor(write, pods, stored.object, options);
-    if (dryRun || outcome.action === 'pending') return { answer };
+    if (isDry || isDryRun(options) || outcome.action === 'pending') return { answer };
     const draft = await draftFor(write, pods, stored, outcome);
     return {
       draft: withAlso(withAlso(draft, budget), attributes.also, attributes.guards),
@@ -62,8 +59,11 @@ export async function evict(write: WriteContext, request: WriteRequest, pods: Kn
   );
 }
 
-/** The options of the deletion; a dry run that the query asks for must not be denied by the body. */
-function optionsOf(write: WriteContext, body: JsonObject, dryRunAsked: boolean): DeleteOptions {
+/** The options of the deletion. Throws 400 for another pod's, and for a body that denies the dry run that the query asks for. */
+function optionsOf(write: WriteContext, body: JsonObject, name: string, dryRunAsked: boolean): DeleteOptions {
+  const { name: given = '' } = metadataOf(body);
+  if (given !== '' && given !== name)
+    throw new StatusError(badRequest(`the name of the eviction (${given}) differs from the pod's (${name})`));
   const options = toDeleteOptions(write.schema, asObject(body.deleteOptions), {});
   requireDeleteOptions(options, write.dialect.metaGroup);
   if (!dryRunAsked || isDryRun(options)) return options;

@@ -1,4 +1,7 @@
 import test from 'ava';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
 import { AdmissionWorld, type Answer } from './admission-world.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -130,5 +133,37 @@ test("the annotations of a binding become the pod's", async (t) => {
   const pod = await world.stored(`${PODS}/p`);
   t.is(pod?.spec.nodeName, 'n1');
   t.deepEqual(pod?.metadata.annotations, { kept: '1', changed: 'after', added: '2' });
+  await world.stop();
+});
+
+test('what plugins make of a binding is what is bound, but for the pod that it is about', async (t) => {
+  const changing = (change: (binding: JsonObject) => JsonObject): AdmissionPluginKind => ({
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['create'], resources: ['core/pods/binding', 'core/bindings'] }],
+    create: () => ({
+      mutate: (attributes) => {
+        attributes.object = change(attributes.object);
+      },
+    }),
+  });
+  const elsewhere = changing((binding) => ({
+    ...binding,
+    metadata: { ...metadataOf(binding), annotations: { by: 'plugin' } },
+    target: { kind: 'Node', name: 'n9' },
+  }));
+  for (const path of [`${PODS}/p/binding`, '/api/v1/namespaces/default/bindings']) {
+    const world = await AdmissionWorld.start({ plugins: [elsewhere] });
+    await world.created(PODS, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    const bound = await world.write('create', path, { body: { metadata: { name: 'p' }, ...target('n1') } });
+    t.is(bound.code, 201, bound.body.message);
+    const pod = await world.stored(`${PODS}/p`);
+    t.is(pod?.spec.nodeName, 'n9');
+    t.is(pod?.metadata.annotations?.by, 'plugin');
+    await world.stop();
+  }
+  const other = changing((binding) => ({ ...binding, metadata: { ...metadataOf(binding), name: 'q' } }));
+  const world = await AdmissionWorld.start({ plugins: [other] });
+  await world.created(PODS, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+  t.is((await world.write('create', `${PODS}/p/binding`, { body: target('n1') })).code, 400);
   await world.stop();
 });

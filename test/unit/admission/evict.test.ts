@@ -1,4 +1,6 @@
 import test from 'ava';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
 import { AdmissionWorld, type Answer, refusal } from './admission-world.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -193,5 +195,29 @@ test('evictions that cannot be made are refused', async (t) => {
     t.is(answer.code, code, `${what}: ${answer.body.message}`);
   }
   t.truthy(await world.stored(`${PODS}/a`));
+  await world.stop();
+});
+
+const PRECONDITIONS: Readonly<Record<string, object>> = { known: {}, changed: { uid: 'another' } };
+
+test('what plugins make of an eviction is what is done', async (t) => {
+  const gentle: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['create'], resources: ['core/pods/eviction'] }],
+    create: () => ({
+      mutate: (attributes) => {
+        const { name = '' } = metadataOf(attributes.object);
+        const deleteOptions = { ...(name === 'dry' ? { dryRun: ['All'] } : { preconditions: PRECONDITIONS[name] }) };
+        attributes.object = { ...attributes.object, deleteOptions };
+      },
+    }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [gentle] });
+  for (const name of ['known', 'changed', 'dry']) await pod(world, name);
+  t.is((await evict(world, 'known')).code, 201);
+  t.is(await world.stored(`${PODS}/known`), undefined);
+  t.is((await evict(world, 'changed')).code, 409);
+  t.is((await evict(world, 'dry')).code, 201);
+  t.not(await world.stored(`${PODS}/dry`), undefined);
   await world.stop();
 });

@@ -9,6 +9,7 @@ import type { Attributes } from '../../attributes.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
+import type { HookAnswer } from '../webhooks/review.ts';
 import { isOf, type ToldVersions } from '../webhooks/told-versions.ts';
 import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
 import { Rounds } from './rounds.ts';
@@ -20,8 +21,11 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
   readonly #features: Features;
   readonly #rounds = new WeakMap<Attributes, Rounds>();
 
+  readonly #auditDomain: string;
+
   constructor(context: PluginContext, credentials: CredentialsByService | undefined) {
     this.#schema = context.schema;
+    this.#auditDomain = context.dialect.spell('webhook.admission.@group');
     // The defaults' names of gates are those of the table.
     this.#features = context.options.gate as Features;
     this.#phase = new WebhookPhase(context, credentials, 'mutatingwebhookconfigurations', 'admit');
@@ -53,18 +57,41 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
 
   /** True where the webhook has changed the object. */
   async #ask(attributes: Attributes, invocation: Invocation, versions: ToldVersions): Promise<boolean> {
+    let hasChanged = false;
     try {
       const told = versions.as(invocation.type);
-      const changed = await this.#phase.caller.call(invocation, told, (answer) =>
-        patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features),
-      );
+      const changed = await this.#phase.caller.call(invocation, told, (answer) => {
+        const patched = patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features);
+        if (patched !== undefined) this.#annotatePatch(attributes, invocation, answer);
+        return patched;
+      });
       if (changed === undefined) return false;
+      hasChanged = true;
       take(attributes, versions.back(changed, invocation.type));
       versions.forget();
       return true;
     } catch (error) {
       throw withItsWarnings(error, attributes);
+    } finally {
+      this.#annotate(attributes, invocation, 'mutation', { mutated: hasChanged }, 'Metadata');
     }
+  }
+
+  #annotatePatch(attributes: Attributes, invocation: Invocation, { patch, patchType }: HookAnswer): void {
+    this.#annotate(attributes, invocation, 'patch', { patch: JSON.parse(patch) as unknown, patchType }, 'Request');
+  }
+
+  /** What has become of the object, for the audit event. */
+  #annotate(
+    attributes: Attributes,
+    { hook, index }: Invocation,
+    what: 'mutation' | 'patch',
+    outcome: object,
+    level: 'Metadata' | 'Request',
+  ): void {
+    const key = `${what}.${this.#auditDomain}/round_${attributes.isSecondRound ? 1 : 0}_index_${index}`;
+    const value = { configuration: hook.configuration, webhook: hook.name, ...outcome };
+    attributes.annotate(key, JSON.stringify(value), level);
   }
 }
 

@@ -3,6 +3,7 @@
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { badRequest, internalError } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
+import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed } from '../../../../transport/outgoing/service-client.ts';
 import type { Attributes } from '../../attributes.ts';
@@ -50,6 +51,7 @@ export class HookCaller {
       this.#metrics.called(hook.name, operation, rejected, clock.monotonicMs() - beganMs);
     try {
       const answer = await this.#ask(hook, told);
+      this.#annotate(told.attributes, hook, answer);
       for (const warning of answer.warnings) warn(told.attributes, warning);
       if (!answer.allowed) throw new Denied(denialOf(hook, answer.status));
       const used = use(answer);
@@ -64,6 +66,15 @@ export class HookCaller {
       }
       done(true);
       throw this.#refusalFor(error, hook, operation);
+    }
+  }
+
+  /** What a webhook says for the audit event, under its own name. */
+  #annotate(attributes: Attributes, { name }: Hook, { auditAnnotations }: HookAnswer): void {
+    for (const [said, value] of auditAnnotations) {
+      const key = `${name}/${said}`;
+      const isKept = qualifiedNameProblems(key).length === 0 && attributes.annotate(key, value);
+      if (!isKept) this.#context.log.warn({ webhook: name, key }, 'audit annotation of a webhook left out');
     }
   }
 

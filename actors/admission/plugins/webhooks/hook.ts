@@ -22,6 +22,7 @@ export type HookAddress =
 export interface Hook {
   /** Tells it from every other: its configuration, its name, and which of that name it is. */
   readonly id: string;
+  readonly configuration: string;
   readonly name: string;
   readonly rules: readonly HookRule[];
   /** Hears of an object also where it is written in another version than its rules name, and then in theirs. */
@@ -55,11 +56,11 @@ export function hooksOf(configuration: JsonObject, configurationName: string): r
     const name = textAt(webhook, 'name');
     const nth = seen.get(name) ?? 0;
     seen.set(name, nth + 1);
-    return hookOf(webhook, name, `${configurationName}/${name}/${nth}`);
+    return { ...hookOf(webhook, name, `${configurationName}/${name}/${nth}`), configuration: configurationName };
   });
 }
 
-function hookOf(webhook: JsonObject, name: string, id: string): Hook {
+function hookOf(webhook: JsonObject, name: string, id: string): Omit<Hook, 'configuration'> {
   const client = partAt(webhook, 'clientConfig');
   return {
     id,

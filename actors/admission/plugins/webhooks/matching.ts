@@ -10,6 +10,8 @@ export interface Invocation {
   readonly hook: Hook;
   /** The resource it is told of: the one that is written, or the same in the version that it asks for. */
   readonly type: KnownType;
+  /** Which of all webhooks of its sort it is, from 0. */
+  readonly index: number;
 }
 
 /** What rules look at. */
@@ -62,11 +64,11 @@ export function invocationsOf(
   if (CONFIGURATIONS.includes(type.plural) && type.storageKey.startsWith('admissionregistration.')) return [];
   const others = new OtherVersions(registry, type, subresource);
   const subject = subjectOf(type, subresource, operation);
-  return hooks.flatMap((hook) => {
-    if (hook.rules.some((rule) => ruleMatches(rule, subject))) return [{ hook, type }];
+  return hooks.flatMap((hook, index) => {
+    if (hook.rules.some((rule) => ruleMatches(rule, subject))) return [{ hook, type, index }];
     if (!hook.matchesEquivalent) return [];
     const other = others.firstFor(hook.rules, operation);
-    return other === undefined ? [] : [{ hook, type: other }];
+    return other === undefined ? [] : [{ hook, type: other, index }];
   });
 }
 

@@ -1,0 +1,140 @@
+// What webhooks say for audit events, and what is said of them: two plugins and a webhook's server, without the rest of ours.
+import test from 'ava';
+import { pino } from 'pino';
+import { Attributes, type AuditAnnotation } from '../../../actors/admission/attributes.ts';
+import { type Keep, KindView } from '../../../actors/admission/cluster.ts';
+import { KindVersions } from '../../../actors/admission/kind-version.ts';
+import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
+import { mutatingAdmissionWebhook } from '../../../actors/admission/plugins/mutating-admission-webhook/mutating-admission-webhook.ts';
+import type { AdmissionPlugin, PluginContext } from '../../../actors/admission/plugins/plugin.ts';
+import { validatingAdmissionWebhook } from '../../../actors/admission/plugins/validating-admission-webhook/validating-admission-webhook.ts';
+import { StoredForm } from '../../../api/conversion/stored-form.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { createRegistry } from '../../../api/resources/registry.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { realEnvironment } from '../../../runtime/real-environment.ts';
+import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
+import { type Behaviour, patchOf, webhookService } from '../../server/webhook-service.ts';
+import { NO_METRICS } from '../controllers/fake-context.ts';
+
+const dialect = DIALECTS.orch;
+const registry = createRegistry(dialect);
+const schema = schemaOf(dialect);
+const type = registry.byPath('', 'v1', 'configmaps')!;
+
+/** A plugin whose configurations are these. */
+function pluginWith(
+  kind: typeof mutatingAdmissionWebhook,
+  configurations: Readonly<Record<string, JsonObject>>,
+): AdmissionPlugin {
+  const follow = <T>(plural: string, keep: Keep<T>): KindView<T> => {
+    const view = new KindView(keep);
+    const objects = plural === 'v1/namespaces' ? { default: {} } : configurations;
+    for (const [name, object] of Object.entries(objects)) view.put(object, { namespace: '', name, revision: 1 });
+    return view;
+  };
+  const context = { ...realEnvironment, log: pino({ level: 'silent' }), metrics: NO_METRICS };
+  const options = { gate: () => true, callsEndpoints: false, shownToServices: NOTHING_SHOWN };
+  return kind.create({
+    reader: { context, requestTimeoutMs: 30_000 },
+    cluster: { follow, current: () => undefined },
+    registry,
+    dialect,
+    schema,
+    forms: new StoredForm(registry, schema),
+    options,
+  } as unknown as PluginContext);
+}
+
+function written(): Attributes {
+  const asked = {
+    operation: 'create',
+    kind: new KindVersions(schema, {}).of(type),
+    subresource: '',
+    namespace: 'default',
+    name: '',
+    user: { name: 'u', uid: '', groups: [], extra: {} },
+    userAgent: '',
+    parameters: {},
+    deletion: undefined,
+    dryRun: false,
+    isTracked: true,
+    plugins: NO_PLUGINS,
+    view: undefined,
+  } as const;
+  const attributes = new Attributes(asked as unknown as Attributes['asked'], dialect);
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'default' } };
+  attributes.begin(0, '2026-01-01T00:00:00Z', undefined, object);
+  return attributes;
+}
+
+const answering = async (
+  t: Parameters<typeof webhookService>[0],
+  kind: typeof mutatingAdmissionWebhook,
+  behaviours: Readonly<Record<string, Behaviour>>,
+) => {
+  const { url, caBundle } = await webhookService(t, behaviours);
+  const webhooks = Object.keys(behaviours).map((path) => ({
+    name: `${path}.example.org`,
+    clientConfig: { url: `${url}/${path}`, caBundle },
+    rules: [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*'] }],
+    namespaceSelector: {},
+    objectSelector: {},
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+    timeoutSeconds: 20,
+    failurePolicy: 'Fail',
+  }));
+  return pluginWith(kind, { c: { webhooks } });
+};
+
+const metadata = (key: string, value: string): AuditAnnotation => ({ key, value, level: 'Metadata' });
+
+test('what a webhook says is kept under its name, unless it is no name, or another value is there', async (t) => {
+  const plugin = await answering(t, validatingAdmissionWebhook, {
+    says: () => ({ allowed: true, auditAnnotations: { why: 'so', 'no name': 'x', 'a/b': 'y', '': 'z' } }),
+  });
+  const attributes = written();
+  await plugin.validate?.(attributes);
+  await plugin.validate?.(attributes);
+  t.deepEqual(attributes.auditAnnotations, [metadata('says.example.org/why', 'so')]);
+  t.true(attributes.annotate('says.example.org/why', 'so'));
+  t.false(attributes.annotate('says.example.org/why', 'other'));
+  t.deepEqual(attributes.auditAnnotations, [metadata('says.example.org/why', 'so')]);
+});
+
+test('a webhook that refuses says why as well', async (t) => {
+  const plugin = await answering(t, validatingAdmissionWebhook, {
+    refuses: () => ({ allowed: false, auditAnnotations: { why: 'not' } }),
+  });
+  const attributes = written();
+  await t.throwsAsync(async () => plugin.validate?.(attributes));
+  t.deepEqual(attributes.auditAnnotations, [metadata('refuses.example.org/why', 'not')]);
+});
+
+test('what webhooks change is told, with their patches at a higher level, and what they leave as it is', async (t) => {
+  const operation = { op: 'add', path: '/data', value: { a: 'b' } };
+  const plugin = await answering(t, mutatingAdmissionWebhook, {
+    looks: () => ({ allowed: true, auditAnnotations: { seen: 'yes' } }),
+    changes: () => patchOf(operation),
+  });
+  const attributes = written();
+  await plugin.mutate?.(attributes);
+  const of = { configuration: 'c', webhook: 'changes.example.org' };
+  t.deepEqual(attributes.auditAnnotations, [
+    metadata('looks.example.org/seen', 'yes'),
+    metadata(
+      'mutation.webhook.admission.orch.io/round_0_index_0',
+      JSON.stringify({ configuration: 'c', webhook: 'looks.example.org', mutated: false }),
+    ),
+    {
+      key: 'patch.webhook.admission.orch.io/round_0_index_1',
+      value: JSON.stringify({ ...of, patch: [operation], patchType: 'JSONPatch' }),
+      level: 'Request',
+    },
+    metadata('mutation.webhook.admission.orch.io/round_0_index_1', JSON.stringify({ ...of, mutated: true })),
+  ]);
+  attributes.begin(1, '2026-01-01T00:00:00Z', undefined, {});
+  t.deepEqual(attributes.auditAnnotations, []);
+});
