@@ -1,5 +1,5 @@
 // Deals the unit tests into a few groups that each run in one process: most of these files are over before a process of their
-// own has loaded what they test. `npm test` runs every file in a process of its own; this is for a quick answer.
+// own has loaded what they test. A file by itself runs under ava as it is.
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,0 +1,15 @@
+// How `npm test` runs everything: unit tests in few processes (scripts/group-units.js), every other file in one of its own.
+// Test files by themselves, as in `ava dist/test/unit/log.test.js`, run by the settings in package.json.
+const LONGEST_FIRST = ['simulation/', 'fuzz/', 'crash/', 'clients/', 'integration/'];
+const turnOf = (file) => {
+  const index = LONGEST_FIRST.findIndex((folder) => file.includes(`/test/${folder}`));
+  return index === -1 ? LONGEST_FIRST.length : index;
+};
+
+export default {
+  files: ['dist/unit/*.test.js', 'dist/test/**/*.test.js', '!dist/test/unit/**'],
+  workerThreads: false,
+  concurrency: 2,
+  timeout: '5m',
+  sortTestFiles: (one, other) => turnOf(one) - turnOf(other) || one.localeCompare(other),
+};
