@@ -15,6 +15,7 @@ import type { TokenEntry } from './auth/authenticators/token-file.ts';
 import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
 import type { AuthorityFiles } from './followed-authorities.ts';
+import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -52,6 +53,8 @@ export interface ServerSettings {
   readonly startedWallMs: number;
   /** Pods that name it are bound here; blank where there is no scheduler. */
   readonly schedulerName: string;
+  /** Absent: the scheduler's defaults. */
+  readonly schedulerConfiguration?: SchedulerConfiguration;
 }
 
 /** What the keys of stored objects begin with. */

@@ -2,8 +2,10 @@
 // a line, so that one run tells all. Changes nothing, and asks nobody else: neither ports nor services.
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
 import { registryFor } from '../actors/thread-registry.ts';
-import type { ServerOptions } from '../config/options.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
@@ -11,6 +13,7 @@ import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
+import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
 import { checkServiceAccountKeys } from './service-accounts.ts';
@@ -25,6 +28,7 @@ type Check = (options: ServerOptions, program: ServerProgram) => unknown;
 const CHECKS: readonly Check[] = [
   (options) => registryFor({ dialect: options.apiDialect, options }),
   (options, program) => serverPlan(program, options),
+  (options, program) => program === 'up' && schedulerProfiles(options as UpOptions),
   (options) => fileTokens(options),
   ...AUTH_METHOD_PARTS,
   (options) => encryptionOf(options),
@@ -37,6 +41,12 @@ const CHECKS: readonly Check[] = [
   ({ dataDir }) => existsSync(dataDir) && refuseForeignDirectory(resolve(dataDir)),
   ({ certDir, tlsCertFile }) => tlsCertFile === '' && certDir !== '' && requireFolder(certDir, '--cert-dir'),
 ];
+
+/** Plug-ins of the operator's own are not loaded. */
+function schedulerProfiles(options: UpOptions): void {
+  const configuration = schedulerConfiguration(options);
+  if (configuration.pluginModules.length === 0) profilesOf(configuration, DIALECTS[options.apiDialect]);
+}
 
 /** Throws unless a server could write there, in a folder that it may have to make first. */
 function requireFolder(folder: string, option: string): void {

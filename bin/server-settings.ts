@@ -6,7 +6,7 @@ import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/aut
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
-import type { ServerOptions } from '../config/options.ts';
+import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { pairProblem } from '../transport/tls/certificates.ts';
@@ -14,6 +14,7 @@ import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls, agentTlsFiles } from './node-agents.ts';
 import { operatorText } from './operator-file.ts';
+import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { checkOrigins, servingTls } from './serving-tls.ts';
 import { signingAuthority } from './signing-authority.ts';
@@ -71,6 +72,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName,
+    ...(schedulerName === '' ? {} : { schedulerConfiguration: schedulerConfiguration(options as UpOptions) }),
   };
   return { settings, kubeconfig, url };
 }

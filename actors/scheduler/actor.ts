@@ -6,6 +6,6 @@ import { type SchedulerOptions, schedulerActor } from './scheduler.ts';
 
 export const define: DefineActor = () => withSettings(schedulerActor, schedulerOptions);
 
-function schedulerOptions({ dialect, schedulerName }: ServerSettings): SchedulerOptions {
-  return { dialect: DIALECTS[dialect], schedulerName };
+function schedulerOptions({ dialect, schedulerConfiguration: configuration }: ServerSettings): SchedulerOptions {
+  return { dialect: DIALECTS[dialect], ...(configuration === undefined ? {} : { configuration }) };
 }

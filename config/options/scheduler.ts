@@ -36,7 +36,7 @@ export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
     name: 'config',
     type: 'path',
     description: 'Configuration file of the scheduler; most of its deprecated options are then ignored.',
-    effect: ['refused', 'the scheduler has no configuration file'],
+    effect: ['in force', 'the profiles, plug-ins and limits of the scheduler'],
   },
   {
     name: 'hard-pod-affinity-symmetric-weight',
@@ -45,7 +45,7 @@ export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
     bounds: [0, 100],
     description: 'Weight of the preference that a required pod affinity implies for the other side.',
     deprecated: IN_CONFIG_FILE,
-    effect: ['not in force', 'the scheduler weighs no affinity between pods'],
+    effect: ['in force', 'what a required affinity of a placed pod is worth to the pods it asks for'],
   },
 ]);
 

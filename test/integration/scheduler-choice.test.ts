@@ -1,4 +1,7 @@
 // Which programs schedule: `up` does, for the pods of one name; `apiserver` does not, nor does `up` where it is told so.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
 import type { ApiObject } from '../server/https-client.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
@@ -55,4 +58,43 @@ test('up schedules the pods of the name it is given, and no others', async (t) =
     (node) => node === 'node1',
   );
   t.is(await nodeOf('theirs'), undefined);
+});
+
+test('up schedules as the profiles of its configuration file say', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const config = join(directory, 'scheduler.yaml');
+  writeFileSync(
+    config,
+    [
+      'apiVersion: kubescheduler.config.k8s.io/v1beta1',
+      'kind: KubeSchedulerConfiguration',
+      'profiles:',
+      '- schedulerName: one',
+      '- schedulerName: two',
+      '  plugins:',
+      '    filter:',
+      '      disabled:',
+      '      - name: NodeUnschedulable',
+      '      - name: TaintToleration',
+      '',
+    ].join('\n'),
+  );
+  const { client } = await startServer(t, { args: ['--config', config] });
+  await client.request('POST', '/api/v1/nodes', { body: { ...NODE, spec: { unschedulable: true } } });
+  const pods = '/api/v1/namespaces/default/pods';
+  for (const schedulerName of ['one', 'two', 'default-scheduler']) {
+    const body = { metadata: { name: schedulerName }, spec: { ...POD_SPEC, schedulerName } };
+    t.is((await client.request('POST', pods, { body })).status, 201);
+  }
+  const podOf = async (name: string): Promise<ApiObject> => (await client.get(`${pods}/${name}`)).json as ApiObject;
+  await eventually(
+    () => podOf('two'),
+    ({ spec }) => (spec as { nodeName?: string }).nodeName === 'node1',
+  );
+  await eventually(
+    () => podOf('one'),
+    ({ status }) => JSON.stringify(status).includes('Unschedulable'),
+  );
+  t.notRegex(JSON.stringify((await podOf('default-scheduler')).status), /PodScheduled/);
 });

@@ -56,3 +56,12 @@ export const DEFAULT_PLUGINS: PluginSets = {
   bind: of('DefaultBinder'),
   postBind: [],
 };
+
+/** The set that fills nodes up before it uses empty ones (`ClusterAutoscalerProvider`). */
+export const AUTOSCALER_PLUGINS: PluginSets = {
+  ...DEFAULT_PLUGINS,
+  score: DEFAULT_PLUGINS.score.map(({ name, weight }) => ({
+    name: name === 'NodeResourcesLeastAllocated' ? 'NodeResourcesMostAllocated' : name,
+    weight,
+  })),
+};

@@ -39,7 +39,7 @@ import type {
 import { type PluginArgs, systemConstraints } from './plugin-args.ts';
 
 /** The extension points, as configurations name them, in the order in which a pod passes them. */
-const EXTENSION_POINTS = [
+export const EXTENSION_POINTS = [
   'queueSort',
   'preFilter',
   'filter',

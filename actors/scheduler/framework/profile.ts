@@ -1,9 +1,9 @@
 // Makes a profile: the plug-ins that its sets name, each made once and put where the sets say.
 import type { Dialect } from '../../../config/dialect.ts';
 import { runtimeClass } from '../plugins/runtime-class.ts';
-import { DEFAULT_PLUGINS, type PluginSets } from './default-plugins.ts';
+import type { PluginSets } from './default-plugins.ts';
 import type { FilterPlugin, Plugin, Profile, ScorePlugin } from './framework.ts';
-import { PLUGIN_ARGS, type PluginArgs } from './plugin-args.ts';
+import type { PluginArgs } from './plugin-args.ts';
 import { type AnyPlugin, type ExtensionPoint, PLUGINS } from './plugin-table.ts';
 
 interface ProfileParts {
@@ -11,8 +11,8 @@ interface ProfileParts {
   readonly sets: PluginSets;
   readonly args: PluginArgs;
   readonly dialect: Dialect;
-  /** Plug-ins of the operator's own, by name. */
-  readonly own?: ReadonlyMap<string, AnyPlugin>;
+  /** Makes the plug-ins of the operator's own. */
+  readonly own?: (name: string) => AnyPlugin | undefined;
 }
 
 /** What a plug-in must have to run at a point. PreFilter and Filter are one method, and so are PreScore and Score. */
@@ -31,12 +31,12 @@ const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
 };
 
 /** Throws an Error that says what is wrong with the sets. */
-function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
+export function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
   const made = new Map<string, AnyPlugin>();
   const named = (name: string): AnyPlugin => {
     let plugin = made.get(name);
     if (plugin === undefined) {
-      plugin = own?.get(name) ?? PLUGINS.get(name)?.create(args, dialect);
+      plugin = PLUGINS.get(name)?.create(args, dialect) ?? own?.(name);
       if (plugin === undefined) throw new Error(`there is no plug-in ${name}`);
       made.set(name, plugin);
     }
@@ -95,9 +95,4 @@ function preFiltersOnly(plugins: readonly FilterPlugin[], sets: PluginSets): Fil
         return prepared !== null && 'code' in prepared ? prepared : null;
       },
     }));
-}
-
-/** The profile of a scheduler that nobody configured. */
-export function defaultProfile(dialect: Dialect, schedulerName = 'default-scheduler'): Profile {
-  return makeProfile({ schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, dialect });
 }

@@ -125,6 +125,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   v: ['integration/option-effects.test.ts', 'and -v says how many there are'],
   help: HELP,
   version: HELP,
+  config: ['integration/scheduler-choice.test.ts', 'up schedules as the profiles of its configuration file say'],
+  'hard-pod-affinity-symmetric-weight': [
+    'unit/scheduler/configuration/configuration.test.ts',
+    'without a file the flags hold',
+  ],
   'scheduler-name': ['integration/scheduler-choice.test.ts', 'up schedules the pods of the name it is given'],
 };
 

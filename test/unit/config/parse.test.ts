@@ -188,10 +188,6 @@ for (const argument of refusedUntilBuilt) {
   });
 }
 
-test('up takes no configuration of its scheduler', (t) => {
-  t.throws(() => parseArguments('up', ['--config=scheduler.yaml']), { message: /is not available in this release/ });
-});
-
 test('an option that changes nothing is accepted with a line that names it and says why', (t) => {
   t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--watch-cache=false']).warnings, [
     '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases',

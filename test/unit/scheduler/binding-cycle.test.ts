@@ -5,9 +5,8 @@ import { admissionPort } from '../../../actors/scheduler/driver/admission-port.t
 import { BindingCycle } from '../../../actors/scheduler/driver/binding-cycle.ts';
 import { schedulerMetrics } from '../../../actors/scheduler/driver/scheduler-metrics.ts';
 import { type PreBindWork, type Profile, refusal } from '../../../actors/scheduler/framework/framework.ts';
-import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { FakeCluster } from './fake-context.ts';
-import { dialect, newCore, nodeInfo, podInfo } from './objects.ts';
+import { defaultProfile, dialect, newCore, nodeInfo, podInfo } from './objects.ts';
 
 function setUp(profile: Partial<Profile> = {}, waits?: ReadonlyMap<string, number>) {
   const cluster = new FakeCluster();

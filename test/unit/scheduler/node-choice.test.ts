@@ -6,10 +6,9 @@ import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework/framework.ts';
 import { refusal } from '../../../actors/scheduler/framework/framework.ts';
-import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
-import { dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
+import { defaultProfile, dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
 
 const EMPTY_PROFILE: Profile = {
   schedulerName: 'default-scheduler',

@@ -4,15 +4,23 @@ import { ClusterState } from '../../../actors/scheduler/core/cluster-state.ts';
 import { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
 import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
-import type { ClusterView } from '../../../actors/scheduler/framework/framework.ts';
-import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
+import { DEFAULT_PLUGINS } from '../../../actors/scheduler/framework/default-plugins.ts';
+import type { ClusterView, Profile } from '../../../actors/scheduler/framework/framework.ts';
+import { PLUGIN_ARGS } from '../../../actors/scheduler/framework/plugin-args.ts';
+import { makeProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
+import type { Dialect } from '../../../config/dialect.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
 
 export const dialect = DIALECTS.orch;
 const AVOID_ANNOTATION = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
+/** The profile of a scheduler that nobody configured. */
+export function defaultProfile(of: Dialect, schedulerName = 'default-scheduler'): Profile {
+  return makeProfile({ schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, dialect: of });
+}
+
 export const zoneOf = zoneByLabels(dialect);
 
 /** A seeded Random: same seed, same numbers. */

@@ -3,8 +3,7 @@ import { ClusterEvent } from '../../../actors/scheduler/core/cluster-event.ts';
 import type { Decision } from '../../../actors/scheduler/core/decision.ts';
 import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { refusal } from '../../../actors/scheduler/framework/framework.ts';
-import { defaultProfile } from '../../../actors/scheduler/framework/profile.ts';
-import { boundPod, dialect, newCore, node, pod, seededRandom } from './objects.ts';
+import { boundPod, defaultProfile, dialect, newCore, node, pod, seededRandom } from './objects.ts';
 
 type Bind = Decision & { readonly kind: 'bind' };
 

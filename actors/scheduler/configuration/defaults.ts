@@ -1,0 +1,42 @@
+// What holds where a scheduler's configuration says nothing.
+import type { Dialect } from '../../../config/dialect.ts';
+import { DEFAULT_PLUGINS } from '../framework/default-plugins.ts';
+import { PLUGIN_ARGS } from '../framework/plugin-args.ts';
+import type { ProfileConfiguration, SchedulerConfiguration } from './configuration.ts';
+
+export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
+
+export function defaultProfileConfiguration(schedulerName = DEFAULT_SCHEDULER_NAME): ProfileConfiguration {
+  return { schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, ownArgs: {} };
+}
+
+export function defaultConfiguration(dialect: Dialect): SchedulerConfiguration {
+  return {
+    profiles: [defaultProfileConfiguration()],
+    extenders: [],
+    percentageOfNodesToScore: 0,
+    podInitialBackoffMs: 1_000,
+    podMaxBackoffMs: 10_000,
+    clientConnection: {
+      kubeconfig: '',
+      acceptContentTypes: '',
+      contentType: dialect.protobufMediaType,
+      qps: 50,
+      burst: 100,
+    },
+    leaderElection: {
+      leaderElect: true,
+      leaseDurationMs: 15_000,
+      renewDeadlineMs: 10_000,
+      retryPeriodMs: 2_000,
+      resourceLock: 'leases',
+      resourceName: dialect.spell('@short-scheduler'),
+      resourceNamespace: dialect.systemNamespace,
+    },
+    healthzBindAddress: '0.0.0.0:10251',
+    metricsBindAddress: '0.0.0.0:10251',
+    enableProfiling: true,
+    enableContentionProfiling: true,
+    pluginModules: [],
+  };
+}

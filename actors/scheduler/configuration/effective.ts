@@ -1,0 +1,145 @@
+// What the flags, the configuration file and a legacy policy come to together. SPEC.md "Scheduler options".
+import { ConfigurationError } from '../../../config/configuration-file.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import { AUTOSCALER_PLUGINS, DEFAULT_PLUGINS, type PluginSets } from '../framework/default-plugins.ts';
+import type { LeaderLock, SchedulerConfiguration } from './configuration.ts';
+import { defaultConfiguration, defaultProfileConfiguration } from './defaults.ts';
+import { readConfiguration } from './read-configuration.ts';
+import type { FileReader } from './read-extenders.ts';
+import { readPolicy } from './read-policy.ts';
+
+/** The flags that say something of it, as option names write them in camel case. */
+export interface SchedulerFlags {
+  readonly schedulerName: string;
+  readonly hardPodAffinitySymmetricWeight: number;
+  readonly algorithmProvider?: string;
+  readonly address?: string;
+  readonly port?: number;
+  readonly profiling?: boolean;
+  readonly contentionProfiling?: boolean;
+  readonly orchconfig?: string;
+  readonly orchApiQps?: number;
+  readonly orchApiBurst?: number;
+  readonly orchApiContentType?: string;
+  readonly leaderElect?: boolean;
+  readonly leaderElectLeaseDurationMs?: number;
+  readonly leaderElectRenewDeadlineMs?: number;
+  readonly leaderElectRetryPeriodMs?: number;
+  readonly leaderElectResourceLock?: string;
+  readonly leaderElectResourceName?: string;
+  readonly leaderElectResourceNamespace?: string;
+}
+
+export interface EffectiveParts {
+  readonly flags: SchedulerFlags;
+  /** What the files hold, parsed; undefined where none is named. */
+  readonly file: unknown;
+  readonly policy: unknown;
+  readonly dialect: Dialect;
+  readonly readFile: FileReader;
+}
+
+const PROVIDERS: Readonly<Record<string, PluginSets>> = {
+  '': DEFAULT_PLUGINS,
+  DefaultProvider: DEFAULT_PLUGINS,
+  ClusterAutoscalerProvider: AUTOSCALER_PLUGINS,
+};
+
+/** Throws ConfigurationError. */
+export function effectiveConfiguration({
+  flags,
+  file,
+  policy,
+  dialect,
+  readFile,
+}: EffectiveParts): SchedulerConfiguration {
+  const base = PROVIDERS[flags.algorithmProvider ?? ''] ?? DEFAULT_PLUGINS;
+  const configuration =
+    file === undefined ? fromFlags(flags, base, dialect) : readConfiguration(file, { dialect, base, readFile });
+  const overrides = policy !== undefined ? 'a policy' : flags.algorithmProvider ? '--algorithm-provider' : undefined;
+  if (overrides !== undefined && configuresPlugins(file)) {
+    throw new ConfigurationError('profiles', `plug-ins cannot be configured together with ${overrides}`);
+  }
+  const effective = policy === undefined ? configuration : withPolicy(configuration, policy, base, readFile);
+  // Without a word of theirs pods would go where an extender refuses them.
+  if (effective.extenders.length > 0) throw new ConfigurationError('extenders', 'no extender is asked in this release');
+  return effective;
+}
+
+function withPolicy(
+  configuration: SchedulerConfiguration,
+  policy: unknown,
+  base: PluginSets,
+  readFile: FileReader,
+): SchedulerConfiguration {
+  const [profile, second] = configuration.profiles;
+  if (second !== undefined)
+    throw new ConfigurationError('profiles', 'a policy is for one profile, and there are several');
+  const { sets, args, extenders } = readPolicy(policy, base, readFile);
+  return { ...configuration, profiles: [{ ...profile!, sets, args }], extenders };
+}
+
+function configuresPlugins(file: unknown): boolean {
+  if (file === undefined) return false;
+  const profiles = (file as { readonly profiles?: unknown }).profiles;
+  return Array.isArray(profiles) && profiles.some((profile) => profile?.plugins || profile?.pluginConfig);
+}
+
+function fromFlags(flags: SchedulerFlags, base: PluginSets, dialect: Dialect): SchedulerConfiguration {
+  const defaults = defaultConfiguration(dialect);
+  const { clientConnection: connection, leaderElection: election } = defaults;
+  const profile = defaultProfileConfiguration(flags.schedulerName);
+  const hardPodAffinityWeight = flags.hardPodAffinitySymmetricWeight;
+  const served = flags.port === 0 ? '' : hostPort(flags.address ?? '0.0.0.0', flags.port ?? 10_251);
+  return {
+    ...defaults,
+    profiles: [{ ...profile, sets: base, args: { ...profile.args, InterPodAffinity: { hardPodAffinityWeight } } }],
+    healthzBindAddress: served,
+    metricsBindAddress: served,
+    enableProfiling: flags.profiling ?? defaults.enableProfiling,
+    enableContentionProfiling: flags.contentionProfiling ?? defaults.enableContentionProfiling,
+    clientConnection: {
+      ...connection,
+      kubeconfig: flags.orchconfig ?? connection.kubeconfig,
+      contentType: flags.orchApiContentType || connection.contentType,
+      qps: flags.orchApiQps || connection.qps,
+      burst: flags.orchApiBurst || connection.burst,
+    },
+    leaderElection: {
+      leaderElect: flags.leaderElect ?? election.leaderElect,
+      leaseDurationMs: flags.leaderElectLeaseDurationMs ?? election.leaseDurationMs,
+      renewDeadlineMs: flags.leaderElectRenewDeadlineMs ?? election.renewDeadlineMs,
+      retryPeriodMs: flags.leaderElectRetryPeriodMs ?? election.retryPeriodMs,
+      resourceLock: (flags.leaderElectResourceLock as LeaderLock | undefined) ?? election.resourceLock,
+      resourceName: flags.leaderElectResourceName ?? election.resourceName,
+      resourceNamespace: flags.leaderElectResourceNamespace ?? election.resourceNamespace,
+    },
+  };
+}
+
+function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The flags that a configuration file makes of no use: they are ignored beside `--config`, and it is said. */
+export const FLAGS_IN_FILE: readonly string[] = [
+  'scheduler-name',
+  'hard-pod-affinity-symmetric-weight',
+  'address',
+  'port',
+  'profiling',
+  'contention-profiling',
+  'orchconfig',
+  'orch-api-qps',
+  'orch-api-burst',
+  'orch-api-content-type',
+  'lock-object-name',
+  'lock-object-namespace',
+  'leader-elect',
+  'leader-elect-lease-duration',
+  'leader-elect-renew-deadline',
+  'leader-elect-retry-period',
+  'leader-elect-resource-lock',
+  'leader-elect-resource-name',
+  'leader-elect-resource-namespace',
+];

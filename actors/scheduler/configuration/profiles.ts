@@ -1,0 +1,39 @@
+// The profiles that a configuration describes, ready to run.
+import type { Dialect } from '../../../config/dialect.ts';
+import type { Profile } from '../framework/framework.ts';
+import type { PluginArgs } from '../framework/plugin-args.ts';
+import { makeProfile } from '../framework/profile.ts';
+import type { SchedulerConfiguration } from './configuration.ts';
+
+/** Makes a plug-in of the operator's own from what its profile says of it. */
+type MakeOwn = (args: unknown) => object;
+
+/** Throws an Error that says which profile cannot be made, and why. */
+export function profilesOf(
+  { profiles, extenders }: SchedulerConfiguration,
+  dialect: Dialect,
+  own: ReadonlyMap<string, MakeOwn> = new Map(),
+): readonly Profile[] {
+  const ignored = extenders.flatMap(({ managedResources }) =>
+    managedResources.filter(({ ignoredByScheduler }) => ignoredByScheduler).map(({ name }) => name),
+  );
+  return profiles.map(({ schedulerName, sets, args, ownArgs }) => {
+    const makeOwn = (name: string) => {
+      const make = own.get(name);
+      return make === undefined ? undefined : { ...make(ownArgs[name]), name };
+    };
+    try {
+      return makeProfile({ schedulerName, sets, args: ignoring(args, ignored), dialect, own: makeOwn });
+    } catch (error) {
+      throw new Error(`profile ${schedulerName}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  });
+}
+
+/** Resources that extenders look after do not count against a node. */
+function ignoring(args: PluginArgs, resources: readonly string[]): PluginArgs {
+  if (resources.length === 0) return args;
+  const { ignoredResources, ignoredResourceGroups } = args.NodeResourcesFit;
+  const all = [...ignoredResources, ...resources];
+  return { ...args, NodeResourcesFit: { ignoredResources: all, ignoredResourceGroups } };
+}

@@ -1,0 +1,118 @@
+// A configuration file of a scheduler, as a parsed value, becomes its configuration, or is refused with the path of what is
+// wrong. Reading the file is bin/'s work. SPEC.md "Scheduler options", `--config`.
+import { Section } from '../../../config/configuration-section.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { PluginSets } from '../framework/default-plugins.ts';
+import {
+  type ClientConnectionConfiguration,
+  LEADER_LOCKS,
+  type LeaderElectionConfiguration,
+  type SchedulerConfiguration,
+} from './configuration.ts';
+import { defaultConfiguration } from './defaults.ts';
+import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';
+import { checkProfiles, PROFILE_MEMBERS, readProfile } from './read-profiles.ts';
+import { configurationKinds, configurationVersions } from './versions.ts';
+
+const MEMBERS = [
+  'apiVersion',
+  'kind',
+  'parallelism',
+  'leaderElection',
+  'clientConnection',
+  'healthzBindAddress',
+  'metricsBindAddress',
+  'enableProfiling',
+  'enableContentionProfiling',
+  'percentageOfNodesToScore',
+  'podInitialBackoffSeconds',
+  'podMaxBackoffSeconds',
+  'profiles',
+  'extenders',
+  'pluginModules',
+];
+const PERCENT = { least: 0, most: 100 };
+const SECONDS = { least: 1, most: 2 ** 31 - 1 };
+const RATE = { least: 0, most: 2 ** 31 - 1 };
+/** A renewal can come this much later than the retry period says. */
+const RETRY_JITTER = 1.2;
+
+export interface ConfigurationSources {
+  readonly dialect: Dialect;
+  /** The sets that profiles are laid over. */
+  readonly base: PluginSets;
+  readonly readFile: FileReader;
+}
+
+/** Throws ConfigurationError. */
+export function readConfiguration(content: unknown, sources: ConfigurationSources): SchedulerConfiguration {
+  const { dialect, base, readFile } = sources;
+  const defaults = defaultConfiguration(dialect);
+  const file = new Section(content, '', MEMBERS);
+  file.choice('apiVersion', configurationVersions(dialect), '');
+  file.choice('kind', configurationKinds(dialect), '');
+  const initialSeconds = file.number('podInitialBackoffSeconds', SECONDS, defaults.podInitialBackoffMs / 1000);
+  const maxSeconds = file.number('podMaxBackoffSeconds', SECONDS, defaults.podMaxBackoffMs / 1000);
+  if (maxSeconds < initialSeconds) file.fail('podMaxBackoffSeconds', 'must not be less than podInitialBackoffSeconds');
+  const profiles = file.has('profiles')
+    ? file.sections('profiles', PROFILE_MEMBERS).map((section) => readProfile(section, base, dialect))
+    : defaults.profiles.map((profile) => ({ ...profile, sets: base }));
+  if (profiles.length === 0) file.fail('profiles', 'must not be empty');
+  checkProfiles(profiles);
+  // Ours looks at nodes one after the other.
+  file.number('parallelism', { least: 1, most: 2 ** 31 - 1 }, 16);
+  return {
+    profiles,
+    extenders: readExtenders(file.sections('extenders', EXTENDER_MEMBERS), readFile),
+    percentageOfNodesToScore: file.number('percentageOfNodesToScore', PERCENT, defaults.percentageOfNodesToScore),
+    podInitialBackoffMs: initialSeconds * 1000,
+    podMaxBackoffMs: maxSeconds * 1000,
+    clientConnection: readConnection(file, defaults.clientConnection),
+    leaderElection: readLeaderElection(file, defaults.leaderElection),
+    healthzBindAddress: file.text('healthzBindAddress', defaults.healthzBindAddress),
+    metricsBindAddress: file.text('metricsBindAddress', defaults.metricsBindAddress),
+    enableProfiling: file.flag('enableProfiling', defaults.enableProfiling),
+    enableContentionProfiling: file.flag('enableContentionProfiling', defaults.enableContentionProfiling),
+    pluginModules: file.texts('pluginModules'),
+  };
+}
+
+function readConnection(file: Section, defaults: ClientConnectionConfiguration): ClientConnectionConfiguration {
+  const section = file.section('clientConnection', ['kubeconfig', 'acceptContentTypes', 'contentType', 'qps', 'burst']);
+  return {
+    kubeconfig: section.text('kubeconfig', defaults.kubeconfig),
+    acceptContentTypes: section.text('acceptContentTypes', defaults.acceptContentTypes),
+    contentType: section.text('contentType', defaults.contentType) || defaults.contentType,
+    qps: section.number('qps', { ...RATE, whole: false }, defaults.qps) || defaults.qps,
+    burst: section.number('burst', RATE, defaults.burst) || defaults.burst,
+  };
+}
+
+function readLeaderElection(file: Section, defaults: LeaderElectionConfiguration): LeaderElectionConfiguration {
+  const section = file.section('leaderElection', [
+    'leaderElect',
+    'leaseDuration',
+    'renewDeadline',
+    'retryPeriod',
+    'resourceLock',
+    'resourceName',
+    'resourceNamespace',
+  ]);
+  const election: LeaderElectionConfiguration = {
+    leaderElect: section.flag('leaderElect', defaults.leaderElect),
+    leaseDurationMs: section.durationMs('leaseDuration', defaults.leaseDurationMs) || defaults.leaseDurationMs,
+    renewDeadlineMs: section.durationMs('renewDeadline', defaults.renewDeadlineMs) || defaults.renewDeadlineMs,
+    retryPeriodMs: section.durationMs('retryPeriod', defaults.retryPeriodMs) || defaults.retryPeriodMs,
+    resourceLock: section.choice('resourceLock', LEADER_LOCKS, defaults.resourceLock),
+    resourceName: section.text('resourceName', defaults.resourceName) || defaults.resourceName,
+    resourceNamespace: section.text('resourceNamespace', defaults.resourceNamespace) || defaults.resourceNamespace,
+  };
+  if (!election.leaderElect) return election;
+  if (election.renewDeadlineMs >= election.leaseDurationMs) {
+    section.fail('renewDeadline', 'must be less than leaseDuration');
+  }
+  if (election.retryPeriodMs * RETRY_JITTER >= election.renewDeadlineMs) {
+    section.fail('retryPeriod', 'leaves no time for a second try before renewDeadline');
+  }
+  return election;
+}

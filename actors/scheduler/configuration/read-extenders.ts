@@ -1,0 +1,83 @@
+// The extenders of a configuration file or of a legacy policy, which write them alike but for the names of two members.
+import { ConfigurationError } from '../../../config/configuration-file.ts';
+import type { Section } from '../../../config/configuration-section.ts';
+import type { ExtenderConfiguration, ExtenderTls, PemSource } from './configuration.ts';
+
+const SECONDS_DEFAULT = 5_000;
+const WEIGHT = { least: 0, most: 2 ** 31 - 1 };
+const TLS_MEMBERS = ['insecure', 'serverName', 'certFile', 'keyFile', 'caFile', 'certData', 'keyData', 'caData'];
+
+export const EXTENDER_MEMBERS = [
+  'urlPrefix',
+  'filterVerb',
+  'preemptVerb',
+  'prioritizeVerb',
+  'weight',
+  'bindVerb',
+  'enableHTTPS',
+  'enableHttps',
+  'tlsConfig',
+  'httpTimeout',
+  'nodeCacheCapable',
+  'managedResources',
+  'ignorable',
+];
+
+/** Reads a file that the configuration names. Throws ConfigurationError of its own accord. */
+export type FileReader = (path: string) => string;
+
+/** Throws ConfigurationError. */
+export function readExtenders(sections: readonly Section[], readFile: FileReader): readonly ExtenderConfiguration[] {
+  const extenders = sections.map((section) => readExtender(section, readFile));
+  const binders = sections.filter((_, at) => extenders[at]!.bindVerb !== '');
+  if (binders.length > 1)
+    throw new ConfigurationError(binders[1]!.at('bindVerb'), 'one extender can bind, and another does');
+  return extenders;
+}
+
+function readExtender(section: Section, readFile: FileReader): ExtenderConfiguration {
+  const urlPrefix = section.requiredText('urlPrefix');
+  if (!URL.canParse(urlPrefix)) section.fail('urlPrefix', `${urlPrefix} is not an address`);
+  const prioritizeVerb = section.text('prioritizeVerb', '');
+  const weight = section.number('weight', WEIGHT, 0);
+  if (prioritizeVerb !== '' && weight === 0) section.fail('weight', 'must be positive where there is a prioritizeVerb');
+  const enableHttps = section.flag('enableHTTPS', section.flag('enableHttps', false));
+  return {
+    urlPrefix: urlPrefix.replace(/\/+$/, ''),
+    filterVerb: section.text('filterVerb', ''),
+    preemptVerb: section.text('preemptVerb', ''),
+    prioritizeVerb,
+    bindVerb: section.text('bindVerb', ''),
+    weight,
+    httpTimeoutMs: timeoutOf(section),
+    enableHttps,
+    tls: section.has('tlsConfig') ? readTls(section.section('tlsConfig', TLS_MEMBERS), readFile) : undefined,
+    nodeCacheCapable: section.flag('nodeCacheCapable', false),
+    managedResources: section.sections('managedResources', ['name', 'ignoredByScheduler']).map((each) => ({
+      name: each.requiredText('name'),
+      ignoredByScheduler: each.flag('ignoredByScheduler', false),
+    })),
+    ignorable: section.flag('ignorable', false),
+  };
+}
+
+/** Policies write nanoseconds, files durations. */
+function timeoutOf(section: Section): number {
+  const value = section.value('httpTimeout');
+  if (typeof value !== 'number') return section.durationMs('httpTimeout', SECONDS_DEFAULT) || SECONDS_DEFAULT;
+  return Math.max(1, Math.round(section.number('httpTimeout', { least: 0, most: Number.MAX_SAFE_INTEGER }, 0) / 1e6));
+}
+
+function readTls(section: Section, readFile: FileReader): ExtenderTls {
+  const pem = (data: string, name: string): PemSource => {
+    const encoded = section.text(data, '');
+    if (encoded !== '') return { pem: Buffer.from(encoded, 'base64').toString('utf8'), file: '' };
+    const file = section.text(name, '');
+    return { pem: file === '' ? '' : readFile(file), file };
+  };
+  const insecure = section.flag('insecure', false);
+  const ca = pem('caData', 'caFile');
+  if (insecure && ca.pem !== '') section.fail('insecure', 'may not be set beside an authority');
+  const cert = pem('certData', 'certFile');
+  return { insecure, serverName: section.text('serverName', ''), ca, cert, key: pem('keyData', 'keyFile') };
+}

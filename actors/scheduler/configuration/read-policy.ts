@@ -1,0 +1,191 @@
+// A legacy policy, as a parsed value: predicates and priorities by their old names become the plug-ins that do their work.
+// SPEC.md "Scheduler options", `--policy-config-file`, `--policy-configmap`.
+import { Section } from '../../../config/configuration-section.ts';
+import type { EnabledPlugin, PluginSets } from '../framework/default-plugins.ts';
+import { PLUGIN_ARGS, type PluginArgs } from '../framework/plugin-args.ts';
+import { PLUGINS } from '../framework/plugin-table.ts';
+import type { ExtenderConfiguration } from './configuration.ts';
+import { readResources, readShape } from './read-args.ts';
+import { EXTENDER_MEMBERS, type FileReader, readExtenders } from './read-extenders.ts';
+
+/** What a policy says of the one profile there is beside it. */
+export interface Policy {
+  readonly sets: PluginSets;
+  readonly args: PluginArgs;
+  readonly extenders: readonly ExtenderConfiguration[];
+}
+
+/** Old name of a predicate, and the plug-ins that check it; in the order in which they are asked. */
+const PREDICATES: readonly (readonly [predicate: string, plugins: readonly string[]])[] = [
+  ['CheckNodeUnschedulable', ['NodeUnschedulable']],
+  ['GeneralPredicates', ['NodeResourcesFit', 'NodeName', 'NodePorts', 'NodeAffinity']],
+  ['HostName', ['NodeName']],
+  ['PodFitsHostPorts', ['NodePorts']],
+  ['PodFitsPorts', ['NodePorts']],
+  ['MatchNodeSelector', ['NodeAffinity']],
+  ['PodFitsResources', ['NodeResourcesFit']],
+  ['NoDiskConflict', ['VolumeRestrictions']],
+  ['PodToleratesNodeTaints', ['TaintToleration']],
+  ['CheckNodeLabelPresence', ['NodeLabel']],
+  ['CheckServiceAffinity', ['ServiceAffinity']],
+  ['MaxEBSVolumeCount', ['EBSLimits']],
+  ['MaxGCEPDVolumeCount', ['GCEPDLimits']],
+  ['MaxCSIVolumeCountPred', ['NodeVolumeLimits']],
+  ['MaxAzureDiskVolumeCount', ['AzureDiskLimits']],
+  ['MaxCinderVolumeCount', ['CinderLimits']],
+  ['CheckVolumeBinding', ['VolumeBinding']],
+  ['NoVolumeZoneConflict', ['VolumeZone']],
+  ['EvenPodsSpread', ['PodTopologySpread']],
+  ['MatchInterPodAffinity', ['InterPodAffinity']],
+];
+/** These are checked whatever a policy says. */
+const MANDATORY = ['CheckNodeUnschedulable', 'PodToleratesNodeTaints'];
+
+const PRIORITIES: Readonly<Record<string, string>> = {
+  LeastRequestedPriority: 'NodeResourcesLeastAllocated',
+  MostRequestedPriority: 'NodeResourcesMostAllocated',
+  BalancedResourceAllocation: 'NodeResourcesBalancedAllocation',
+  SelectorSpreadPriority: 'SelectorSpread',
+  ServiceSpreadingPriority: 'SelectorSpread',
+  InterPodAffinityPriority: 'InterPodAffinity',
+  TaintTolerationPriority: 'TaintToleration',
+  ImageLocalityPriority: 'ImageLocality',
+  NodeAffinityPriority: 'NodeAffinity',
+  NodePreferAvoidPodsPriority: 'NodePreferAvoidPods',
+  EvenPodsSpreadPriority: 'PodTopologySpread',
+};
+/** Does nothing: every node is equal. */
+const EQUAL = 'EqualPriority';
+const PERCENT = { least: 0, most: 100 };
+const WEIGHT = { least: 1, most: 2 ** 31 - 1 };
+
+/** Throws ConfigurationError. */
+export function readPolicy(content: unknown, base: PluginSets, readFile: FileReader): Policy {
+  const file = new Section(content, '', [
+    'apiVersion',
+    'kind',
+    'predicates',
+    'priorities',
+    'extenders',
+    'extenderConfigs',
+    'hardPodAffinitySymmetricWeight',
+    'alwaysCheckAllPredicates',
+  ]);
+  if (file.text('kind', 'Policy') !== 'Policy') file.fail('kind', 'must be Policy');
+  if (file.text('apiVersion', 'v1') !== 'v1') file.fail('apiVersion', 'must be v1');
+  const args = new PolicyArgs(file.number('hardPodAffinitySymmetricWeight', PERCENT, 1));
+  const filters = file.has('predicates') ? readPredicates(file, args) : base.filter.map(({ name }) => name);
+  const scores = file.has('priorities') ? readPriorities(file, args) : base.score;
+  const extenders = [
+    ...file.sections('extenders', EXTENDER_MEMBERS),
+    ...file.sections('extenderConfigs', EXTENDER_MEMBERS),
+  ];
+  return { sets: setsOf(base, filters, scores), args: args.args, extenders: readExtenders(extenders, readFile) };
+}
+
+function setsOf(base: PluginSets, filters: readonly string[], scores: readonly EnabledPlugin[]): PluginSets {
+  const enabled = (names: readonly string[]) => names.map((name) => ({ name, weight: 1 }));
+  const running = (names: readonly string[], point: 'preFilter' | 'preScore') =>
+    enabled(names.filter((name) => PLUGINS.get(name)?.points.includes(point)));
+  const bindsVolumes = enabled(filters.includes('VolumeBinding') ? ['VolumeBinding'] : []);
+  return {
+    ...base,
+    preFilter: running(filters, 'preFilter'),
+    filter: enabled(filters),
+    preScore: running(
+      scores.map(({ name }) => name),
+      'preScore',
+    ),
+    score: scores,
+    reserve: bindsVolumes,
+    preBind: bindsVolumes,
+  };
+}
+
+/** The arguments of predicates and priorities, which become those of plug-ins; several add up. */
+class PolicyArgs {
+  args: PluginArgs;
+
+  constructor(hardPodAffinityWeight: number) {
+    this.args = {
+      ...PLUGIN_ARGS,
+      InterPodAffinity: { hardPodAffinityWeight },
+      // Policies name what spreads pods that have no constraints.
+      PodTopologySpread: { defaultConstraints: [], systemDefaults: false },
+    };
+  }
+
+  addLabels(member: keyof PluginArgs['NodeLabel'], labels: readonly string[]): void {
+    const { NodeLabel } = this.args;
+    this.args = { ...this.args, NodeLabel: { ...NodeLabel, [member]: [...NodeLabel[member], ...labels] } };
+  }
+
+  addServiceLabels(member: keyof PluginArgs['ServiceAffinity'], labels: readonly string[]): void {
+    const { ServiceAffinity } = this.args;
+    const added = { ...ServiceAffinity, [member]: [...ServiceAffinity[member], ...labels] };
+    this.args = { ...this.args, ServiceAffinity: added };
+  }
+
+  setRatio(ratio: Section): void {
+    this.args = {
+      ...this.args,
+      RequestedToCapacityRatio: { shape: readShape(ratio), resources: readResources(ratio) },
+    };
+  }
+}
+
+function readPredicates(file: Section, args: PolicyArgs): readonly string[] {
+  const plugins = new Set<string>();
+  const wanted = new Set(MANDATORY);
+  for (const predicate of file.sections('predicates', ['name', 'argument'])) {
+    const name = predicate.requiredText('name');
+    const argument = predicate.section('argument', ['labelsPresence', 'serviceAffinity']);
+    if (argument.has('labelsPresence')) {
+      const { labels, presence } = readPresence(argument.section('labelsPresence', ['labels', 'presence']));
+      args.addLabels(presence ? 'presentLabels' : 'absentLabels', labels);
+      wanted.add('CheckNodeLabelPresence');
+    } else if (argument.has('serviceAffinity')) {
+      args.addServiceLabels('affinityLabels', argument.section('serviceAffinity', ['labels']).texts('labels'));
+      wanted.add('CheckServiceAffinity');
+    } else if (PREDICATES.some(([known]) => known === name)) wanted.add(name);
+    else predicate.fail('name', `there is no predicate ${name}`);
+  }
+  for (const [predicate, names] of PREDICATES) if (wanted.has(predicate)) for (const name of names) plugins.add(name);
+  return [...plugins];
+}
+
+function readPresence(section: Section): { readonly labels: readonly string[]; readonly presence: boolean } {
+  return { labels: section.texts('labels'), presence: section.flag('presence', false) };
+}
+
+function readPriorities(file: Section, args: PolicyArgs): readonly EnabledPlugin[] {
+  const weights = new Map<string, number>();
+  for (const priority of file.sections('priorities', ['name', 'weight', 'argument'])) {
+    const name = priority.requiredText('name');
+    if (name === EQUAL) continue;
+    const plugin = pluginOfPriority(priority, name, args);
+    weights.set(plugin, (weights.get(plugin) ?? 0) + priority.number('weight', WEIGHT, 0));
+  }
+  return [...weights].map(([name, weight]) => ({ name, weight }));
+}
+
+function pluginOfPriority(priority: Section, name: string, args: PolicyArgs): string {
+  const known = ['serviceAntiAffinity', 'labelPreference', 'requestedToCapacityRatioArguments'];
+  const argument = priority.section('argument', known);
+  if (argument.has('serviceAntiAffinity')) {
+    const label = argument.section('serviceAntiAffinity', ['label']).requiredText('label');
+    args.addServiceLabels('antiAffinityLabelsPreference', [label]);
+    return 'ServiceAffinity';
+  }
+  if (argument.has('labelPreference')) {
+    const preference = argument.section('labelPreference', ['label', 'presence']);
+    const member = preference.flag('presence', false) ? 'presentLabelsPreference' : 'absentLabelsPreference';
+    args.addLabels(member, [preference.requiredText('label')]);
+    return 'NodeLabel';
+  }
+  if (argument.has('requestedToCapacityRatioArguments')) {
+    args.setRatio(argument.section('requestedToCapacityRatioArguments', ['shape', 'resources']));
+    return 'RequestedToCapacityRatio';
+  }
+  return Object.hasOwn(PRIORITIES, name) ? PRIORITIES[name]! : priority.fail('name', `there is no priority ${name}`);
+}

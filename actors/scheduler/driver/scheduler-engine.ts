@@ -1,0 +1,162 @@
+// A scheduler without where its news comes from and where its writes go: the core, the loop that drives it, and the writes
+// that are made beside it. Whoever owns it tells it the cluster's objects and gives it a ClusterPort. Two do: the actor of this
+// process (scheduler.ts) and the scheduler that is a process of its own (remote/).
+import type { Logger } from 'pino';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { Environment } from '../../../runtime/environment.ts';
+import type { Metrics } from '../../../runtime/metrics.ts';
+import type { SchedulerConfiguration } from '../configuration/configuration.ts';
+import { QUEUE_DEFAULTS } from '../core/queue.ts';
+import { SchedulingCore } from '../core/scheduling-core.ts';
+import { WaitingPods } from '../core/waiting-pods.ts';
+import type { Profile } from '../framework/framework.ts';
+import type { SCHEDULER_SETTINGS } from '../settings.ts';
+import { BestEffortWrites } from './best-effort-writes.ts';
+import type { ClusterPort } from './cluster-port.ts';
+import { ConditionWriter } from './condition-writer.ts';
+import { EventRecorder } from './event-recorder.ts';
+import { Pace } from './pace.ts';
+import { Preemptor } from './preemptor.ts';
+import { type SchedulerMetrics, schedulerMetrics } from './scheduler-metrics.ts';
+import { SchedulingLoop } from './scheduling-loop.ts';
+
+const PODS = 'core/pods';
+const NODES = 'core/nodes';
+
+export type SchedulerSettings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
+
+export interface EngineParts {
+  readonly environment: Pick<Environment, 'clock' | 'timers' | 'random'>;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly dialect: Dialect;
+  readonly configuration: SchedulerConfiguration;
+  readonly profiles: readonly Profile[];
+  readonly port: ClusterPort;
+  readonly settings: SchedulerSettings;
+  /** An invariant is broken. */
+  readonly crash: (error: Error) => void;
+}
+
+/** An object that there is, or was. */
+export interface ClusterNews {
+  readonly isGone: boolean;
+  /** ResourceType.storageKey. */
+  readonly storageKey: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** As it is now; asked for only where it is not gone. */
+  object(): Record<string, unknown>;
+}
+
+export class SchedulerEngine {
+  readonly #parts: EngineParts;
+  readonly #core: SchedulingCore;
+  readonly #loop: SchedulingLoop;
+  readonly #eventWrites: BestEffortWrites;
+  readonly #conditionWrites: BestEffortWrites;
+
+  constructor(parts: EngineParts) {
+    this.#parts = parts;
+    const { configuration, profiles, dialect, environment } = parts;
+    const { percentageOfNodesToScore, podInitialBackoffMs, podMaxBackoffMs } = configuration;
+    this.#core = new SchedulingCore({
+      profiles,
+      random: environment.random,
+      dialect,
+      percentageOfNodesToScore,
+      queue: { ...QUEUE_DEFAULTS, backoffInitialMs: podInitialBackoffMs, backoffMaxMs: podMaxBackoffMs },
+    });
+    const metrics = schedulerMetrics(parts.metrics, this.#core);
+    this.#eventWrites = eventWrites(parts, metrics);
+    this.#conditionWrites = conditionWrites(parts, metrics);
+    this.#loop = this.#makeLoop(metrics);
+  }
+
+  /** The types whose objects it is to be told of. */
+  get storageKeys(): readonly string[] {
+    return [PODS, NODES, ...this.#core.cluster.objects.storageKeys];
+  }
+
+  #makeLoop(metrics: SchedulerMetrics): SchedulingLoop {
+    const { environment, log, port, settings: limits } = this.#parts;
+    const { clock, timers, random } = environment;
+    const core = this.#core;
+    const waiting = new WaitingPods();
+    const { failureEventsPerSecondMax: perSecond, failureEventsBurst: burst } = limits;
+    const failurePace = new Pace({ perSecond, burst }, clock);
+    const { eventsDropped: dropped } = metrics;
+    const writes = this.#eventWrites;
+    const events = new EventRecorder({ port, clock, random, writes, failurePace, dropped });
+    const queuedPod = core.queuedPod.bind(core);
+    const crash = (error: unknown) => this.#parts.crash(error instanceof Error ? error : new Error(String(error)));
+    const onChange = () => this.#loop.wake();
+    return new SchedulingLoop({
+      core,
+      port,
+      clock,
+      timers,
+      metrics,
+      limits,
+      waiting,
+      events,
+      conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
+      preemptor: new Preemptor({ core, port, clock, events, waiting, metrics, onChange, crash }),
+      onUnanswered: (err, bindings) => log.warn({ err, bindings }, 'bindings not answered'),
+      crash,
+    });
+  }
+
+  /** What is known is no longer followed: the present state comes next. Nothing is decided until `endList`. */
+  beginList(): void {
+    this.#core.beginList();
+  }
+
+  /** All that there is has been told. */
+  endList(): void {
+    this.#core.endList();
+    this.#parts.log.info({ ...this.#core.counts() }, 'scheduler follows the store');
+    this.wake();
+  }
+
+  tell(news: ClusterNews): void {
+    const { isGone, storageKey, namespace, name } = news;
+    const core = this.#core;
+    if (storageKey === PODS) {
+      if (isGone) core.removePod(namespace, name);
+      else core.setPod(news.object(), this.#parts.environment.clock.monotonicMs());
+    } else if (storageKey === NODES) {
+      if (isGone) core.removeNode(name);
+      else core.setNode(name, news.object());
+    } else if (isGone) core.removeObject(storageKey, namespace, name);
+    else core.setObject(storageKey, namespace, name, news.object());
+  }
+
+  /** After news: decide soon. */
+  wake(): void {
+    this.#loop.wake();
+  }
+
+  counts(): ReturnType<SchedulingCore['counts']> {
+    return this.#core.counts();
+  }
+
+  /** Waits for the bindings under way; events and conditions that still wait are lost. */
+  async stop(): Promise<void> {
+    this.#eventWrites.stop();
+    this.#conditionWrites.stop();
+    await this.#loop.stop();
+  }
+}
+
+function eventWrites({ environment, settings }: EngineParts, metrics: SchedulerMetrics): BestEffortWrites {
+  const limits = { inFlightMax: settings.eventsInFlightMax, queuedMax: settings.eventsQueuedMax };
+  return new BestEffortWrites(limits, environment.timers, metrics.eventsDropped, metrics.eventsFailed);
+}
+
+function conditionWrites({ environment, settings }: EngineParts, metrics: SchedulerMetrics): BestEffortWrites {
+  const { conditionsPerSecondMax: perSecond, conditionsBurst: burst } = settings;
+  const pace = new Pace({ perSecond, burst }, environment.clock);
+  const limits = { inFlightMax: settings.conditionsInFlightMax, queuedMax: settings.conditionsQueuedMax, pace };
+  return new BestEffortWrites(limits, environment.timers, metrics.statusWritesDropped, metrics.statusWritesFailed);
+}

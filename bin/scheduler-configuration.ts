@@ -1,0 +1,75 @@
+// Reads the files that set a scheduler up: its configuration, a legacy policy, and what these name. YAML or JSON.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
+import {
+  effectiveConfiguration,
+  FLAGS_IN_FILE,
+  type SchedulerFlags,
+} from '../actors/scheduler/configuration/effective.ts';
+import { ConfigurationError } from '../config/configuration-file.ts';
+import { DIALECTS, type DialectName } from '../config/dialect.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { parseYaml } from '../transport/yaml/read.ts';
+
+const DEPTH_MAX = 32;
+
+export interface SchedulerFiles extends SchedulerFlags {
+  readonly config: string;
+  readonly policyConfigFile?: string;
+  readonly apiDialect: DialectName;
+}
+
+/**
+ * The configuration in effect. `policyText`: of a config map, where the policy is kept in one. Throws OrchError
+ * BadConfiguration that names the file and the path in it.
+ */
+export function schedulerConfiguration(files: SchedulerFiles, policyText?: string): SchedulerConfiguration {
+  const { config, policyConfigFile = '', apiDialect } = files;
+  const policyPath = policyText === undefined ? policyConfigFile : '';
+  const policy = policyText ?? (policyPath === '' ? undefined : readText(policyPath));
+  const configuration = named(policyPath || config || 'the flags', () =>
+    effectiveConfiguration({
+      flags: files,
+      file: config === '' ? undefined : named(config, () => parsed(readText(config))),
+      policy: policy === undefined ? undefined : named(policyPath || 'policy.cfg', () => parsed(policy)),
+      dialect: DIALECTS[apiDialect],
+      readFile: readText,
+    }),
+  );
+  const from = dirname(resolve(config));
+  const pluginModules = configuration.pluginModules.map((path) => pathToFileURL(resolve(from, path)).href);
+  return { ...configuration, pluginModules };
+}
+
+/** The flags that were given and are of no use beside a configuration file, in one line. */
+export function ignoredFlags(config: string, given: ReadonlySet<string>): string | undefined {
+  const ignored = config === '' ? [] : FLAGS_IN_FILE.filter((name) => given.has(name));
+  if (ignored.length === 0) return undefined;
+  return `ignored, since --config is given: ${ignored.map((name) => `--${name}`).join(', ')}`;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new OrchError('BadConfiguration', `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function parsed(text: string): unknown {
+  return text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX);
+}
+
+/** Says which file is meant in what goes wrong. */
+function named<Value>(path: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof OrchError) throw error;
+    const message =
+      error instanceof ConfigurationError ? error.message : String((error as Error).message).split('\n', 1)[0];
+    throw new OrchError('BadConfiguration', `${path}: ${message}`);
+  }
+}

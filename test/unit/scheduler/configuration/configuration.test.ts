@@ -1,0 +1,294 @@
+// Goal: what a configuration file, a policy and the flags say is what runs, and what cannot be is refused where it stands.
+// Method: tables of files; a good one is followed to the profiles made of it, a bad one to the path in its error.
+import test from 'ava';
+import { defaultConfiguration } from '../../../../actors/scheduler/configuration/defaults.ts';
+import { effectiveConfiguration, type SchedulerFlags } from '../../../../actors/scheduler/configuration/effective.ts';
+import { profilesOf } from '../../../../actors/scheduler/configuration/profiles.ts';
+import { PLUGINS } from '../../../../actors/scheduler/framework/plugin-table.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+
+const dialect = DIALECTS.orch;
+const HEAD = { apiVersion: 'orchscheduler.config.orch.io/v1beta1', kind: 'OrchSchedulerConfiguration' };
+const FLAGS: SchedulerFlags = { schedulerName: 'default-scheduler', hardPodAffinitySymmetricWeight: 1 };
+
+interface Given {
+  readonly file?: unknown;
+  readonly policy?: unknown;
+  readonly flags?: Partial<SchedulerFlags>;
+}
+
+function effective({ file, policy, flags }: Given) {
+  const readFile = (path: string): string => `text of ${path}`;
+  return effectiveConfiguration({ flags: { ...FLAGS, ...flags }, file, policy, dialect, readFile });
+}
+
+const ofFile = (members: object) => effective({ file: { ...HEAD, ...members } });
+const ofProfile = (profile: object) => ofFile({ profiles: [profile] });
+const namesOf = (plugins: readonly { readonly name: string }[]): readonly string[] => plugins.map(({ name }) => name);
+
+test('no file and no flag give the defaults, and so does a file that says nothing', (t) => {
+  const standard = defaultConfiguration(dialect);
+  t.deepEqual(effective({}), standard);
+  t.deepEqual(ofFile({}), standard);
+  t.is(profilesOf(standard, dialect).length, 1);
+});
+
+test('files of the other dialect are read as well', (t) => {
+  const file = { apiVersion: 'kubescheduler.config.k8s.io/v1beta1', kind: 'KubeSchedulerConfiguration' };
+  t.is(effective({ file: { ...file, podMaxBackoffSeconds: 20 } }).podMaxBackoffMs, 20_000);
+});
+
+test('a profile is laid over the defaults: what it disables is gone, what it enables comes last', (t) => {
+  const { profiles } = ofProfile({
+    schedulerName: 'mine',
+    plugins: {
+      score: { disabled: [{ name: 'ImageLocality' }], enabled: [{ name: 'NodeResourcesMostAllocated', weight: 7 }] },
+      filter: { disabled: [{ name: '*' }], enabled: [{ name: 'NodeName' }] },
+      preFilter: { disabled: [{ name: '*' }] },
+    },
+  });
+  const { schedulerName, sets } = profiles[0]!;
+  t.is(schedulerName, 'mine');
+  t.false(namesOf(sets.score).includes('ImageLocality'));
+  t.deepEqual(sets.score.at(-1), { name: 'NodeResourcesMostAllocated', weight: 7 });
+  t.deepEqual(namesOf(sets.filter), ['NodeName']);
+});
+
+test('every built-in plug-in can be enabled where it runs, by its name', (t) => {
+  for (const [name, { points }] of PLUGINS) {
+    const plugins = Object.fromEntries(
+      points.map((point) => [point, { disabled: [{ name }], enabled: [{ name, weight: 3 }] }]),
+    );
+    const pluginConfig =
+      name === 'RequestedToCapacityRatio' ? [{ name, args: { shape: [{ utilization: 0, score: 10 }] } }] : [];
+    t.notThrows(() => profilesOf(ofProfile({ plugins, pluginConfig }), dialect), name);
+  }
+});
+
+test('arguments of plug-ins reach the profile', (t) => {
+  const { args } = ofProfile({
+    pluginConfig: [
+      { name: 'InterPodAffinity', args: { hardPodAffinityWeight: 5 } },
+      {
+        name: 'VolumeBinding',
+        args: { apiVersion: HEAD.apiVersion, kind: 'VolumeBindingArgs', bindTimeoutSeconds: 9 },
+      },
+      { name: 'NodeResourcesLeastAllocated', args: { resources: [{ name: 'gpu', weight: 4 }] } },
+      {
+        name: 'PodTopologySpread',
+        args: { defaultConstraints: [{ maxSkew: 2, topologyKey: 'rack', whenUnsatisfiable: 'ScheduleAnyway' }] },
+      },
+    ],
+  }).profiles[0]!;
+  t.is(args.InterPodAffinity.hardPodAffinityWeight, 5);
+  t.is(args.VolumeBinding.bindTimeoutMs, 9_000);
+  t.deepEqual(args.NodeResourcesLeastAllocated.resources, [{ name: 'gpu', weight: 4 }]);
+  t.deepEqual(args.PodTopologySpread, {
+    defaultConstraints: [{ topologyKey: 'rack', maxSkew: 2, required: false }],
+    systemDefaults: false,
+  });
+});
+
+test('without a file the flags hold, and beside one they do not', (t) => {
+  const flags: Partial<SchedulerFlags> = {
+    schedulerName: 'mine',
+    hardPodAffinitySymmetricWeight: 44,
+    algorithmProvider: 'ClusterAutoscalerProvider',
+    leaderElect: false,
+    orchApiQps: 5,
+    address: '::1',
+    port: 1234,
+  };
+  const { profiles, leaderElection, clientConnection, healthzBindAddress } = effective({ flags });
+  t.is(profiles[0]!.schedulerName, 'mine');
+  t.is(profiles[0]!.args.InterPodAffinity.hardPodAffinityWeight, 44);
+  t.true(namesOf(profiles[0]!.sets.score).includes('NodeResourcesMostAllocated'));
+  t.false(leaderElection.leaderElect);
+  t.is(clientConnection.qps, 5);
+  t.is(healthzBindAddress, '[::1]:1234');
+  t.is(
+    effective({ flags: { ...flags, algorithmProvider: '' }, file: HEAD }).profiles[0]!.schedulerName,
+    'default-scheduler',
+  );
+});
+
+test('a policy names predicates and priorities, and the two that always hold are added', (t) => {
+  const { profiles } = effective({
+    policy: {
+      kind: 'Policy',
+      apiVersion: 'v1',
+      predicates: [
+        { name: 'PodFitsResources' },
+        { name: 'Racks', argument: { labelsPresence: { labels: ['rack'], presence: true } } },
+      ],
+      priorities: [
+        { name: 'LeastRequestedPriority', weight: 3 },
+        { name: 'EqualPriority', weight: 1 },
+        { name: 'Zones', weight: 2, argument: { serviceAntiAffinity: { label: 'zone' } } },
+      ],
+    },
+  });
+  const { sets, args } = profiles[0]!;
+  t.deepEqual(namesOf(sets.filter), ['NodeUnschedulable', 'NodeResourcesFit', 'TaintToleration', 'NodeLabel']);
+  t.deepEqual(sets.score, [
+    { name: 'NodeResourcesLeastAllocated', weight: 3 },
+    { name: 'ServiceAffinity', weight: 2 },
+  ]);
+  t.deepEqual(args.NodeLabel.presentLabels, ['rack']);
+  t.deepEqual(args.ServiceAffinity.antiAffinityLabelsPreference, ['zone']);
+  t.notThrows(() => profilesOf(effective({ policy: {} }), dialect));
+});
+
+const score = (enabled: readonly object[]) => ({ plugins: { score: { enabled } } });
+const args = (name: string, value: object) => ({ profiles: [{ pluginConfig: [{ name, args: value }] }] });
+const EXTENDER = { urlPrefix: 'http://127.0.0.1:1/', filterVerb: 'filter' };
+
+/** What a file holds beside its head, and what is said of it. */
+const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
+  [
+    { apiVersion: 'v1' },
+    'apiVersion: must be one of orchscheduler.config.orch.io/v1beta1, kubescheduler.config.k8s.io/v1beta1',
+  ],
+  [{ kind: 'Config' }, 'kind: must be one of OrchSchedulerConfiguration, KubeSchedulerConfiguration'],
+  [{ profile: [] }, 'profile: is an unknown field'],
+  [{ profiles: [] }, 'profiles: must not be empty'],
+  [{ profiles: {} }, 'profiles: must be a list'],
+  [{ profiles: [3] }, 'profiles[0]: must be an object'],
+  [{ profiles: [{}, {}] }, 'profiles[1].schedulerName: default-scheduler is the name of another profile'],
+  [{ profiles: [{ plugins: { scores: {} } }] }, 'profiles[0].plugins.scores: is an unknown field'],
+  [{ profiles: [score([{}])] }, 'profiles[0].plugins.score.enabled[0].name: is required'],
+  [
+    { profiles: [score([{ name: 'ImageLocality' }])] },
+    'profiles[0].plugins.score.enabled[0].name: ImageLocality runs there already; disable it first to give it another place or weight',
+  ],
+  [
+    { profiles: [score([{ name: 'NodeLabel', weight: -1 }])] },
+    'profiles[0].plugins.score.enabled[0].weight: must be within 0 and 2147483647',
+  ],
+  [
+    { profiles: [{ pluginConfig: [{ name: 'NodeName', args: { a: 1 } }] }] },
+    'profiles[0].pluginConfig[0].args: NodeName takes none',
+  ],
+  [
+    { profiles: [{ pluginConfig: [{ name: 'A' }, { name: 'A' }] }] },
+    'profiles[0].pluginConfig[1].name: A is configured twice',
+  ],
+  [{ percentageOfNodesToScore: 101 }, 'percentageOfNodesToScore: must be within 0 and 100'],
+  [{ percentageOfNodesToScore: 1.5 }, 'percentageOfNodesToScore: must be a whole number'],
+  [{ podInitialBackoffSeconds: 0 }, 'podInitialBackoffSeconds: must be within 1 and 2147483647'],
+  [{ podInitialBackoffSeconds: 11 }, 'podMaxBackoffSeconds: must not be less than podInitialBackoffSeconds'],
+  [{ enableProfiling: 'yes' }, 'enableProfiling: must be true or false'],
+  [{ leaderElection: { leaseDuration: 15 } }, 'leaderElection.leaseDuration: must be a duration, such as 15s'],
+  [{ leaderElection: { renewDeadline: '15s' } }, 'leaderElection.renewDeadline: must be less than leaseDuration'],
+  [
+    { leaderElection: { retryPeriod: '9s' } },
+    'leaderElection.retryPeriod: leaves no time for a second try before renewDeadline',
+  ],
+  [
+    { leaderElection: { resourceLock: 'pods' } },
+    'leaderElection.resourceLock: must be one of endpoints, configmaps, leases, endpointsleases, configmapsleases',
+  ],
+  [{ clientConnection: { qps: -1 } }, 'clientConnection.qps: must be within 0 and 2147483647'],
+  [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
+  [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],
+  [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: there is not an address'],
+  [
+    { extenders: [{ ...EXTENDER, prioritizeVerb: 'p' }] },
+    'extenders[0].weight: must be positive where there is a prioritizeVerb',
+  ],
+  [
+    {
+      extenders: [
+        { ...EXTENDER, bindVerb: 'b' },
+        { ...EXTENDER, bindVerb: 'b' },
+      ],
+    },
+    'extenders[1].bindVerb: one extender can bind, and another does',
+  ],
+  [{ extenders: [EXTENDER] }, 'extenders: no extender is asked in this release'],
+  [
+    args('InterPodAffinity', { hardPodAffinityWeight: 101 }),
+    'profiles[0].pluginConfig[0].args.hardPodAffinityWeight: must be within 0 and 100',
+  ],
+  [args('VolumeBinding', { seconds: 1 }), 'profiles[0].pluginConfig[0].args.seconds: is an unknown field'],
+  [
+    args('NodeResourcesFit', { ignoredResourceGroups: ['a.b/c'] }),
+    'profiles[0].pluginConfig[0].args.ignoredResourceGroups: a.b/c has a slash: a group is what comes before it',
+  ],
+  [args('RequestedToCapacityRatio', {}), 'profiles[0].pluginConfig[0].args.shape: must have a point at least'],
+  [
+    args('NodeLabel', { presentLabels: ['a'], absentLabels: ['a'] }),
+    'profiles[0].pluginConfig[0].args.absentLabels: a is among presentLabels too',
+  ],
+  [
+    args('PodTopologySpread', { defaultConstraints: [{ topologyKey: 'a', maxSkew: 1, labelSelector: {} }] }),
+    'profiles[0].pluginConfig[0].args.defaultConstraints[0].labelSelector: is not for default constraints: it follows from what owns the pod',
+  ],
+];
+
+for (const [members, message] of BAD_FILES) {
+  test(`a file is refused: ${message}`, (t) => {
+    t.throws(() => ofFile(members), { name: 'ConfigurationError', message });
+  });
+}
+
+const BAD_POLICIES: readonly (readonly [policy: unknown, message: string])[] = [
+  [[], 'the file must hold an object'],
+  [{ kind: 'Pod' }, 'kind: must be Policy'],
+  [{ predicates: [{ name: 'Nothing' }] }, 'predicates[0].name: there is no predicate Nothing'],
+  [{ priorities: [{ name: 'Nothing', weight: 1 }] }, 'priorities[0].name: there is no priority Nothing'],
+  [{ priorities: [{ name: 'ImageLocalityPriority' }] }, 'priorities[0].weight: must be within 1 and 2147483647'],
+  [{ hardPodAffinitySymmetricWeight: 101 }, 'hardPodAffinitySymmetricWeight: must be within 0 and 100'],
+];
+
+for (const [policy, message] of BAD_POLICIES) {
+  test(`a policy is refused: ${message}`, (t) => {
+    t.throws(() => effective({ policy }), { name: 'ConfigurationError', message });
+  });
+}
+
+test('a policy and a provider do not go with plug-ins of a file', (t) => {
+  const file = { ...HEAD, profiles: [score([])] };
+  t.throws(() => effective({ file, policy: {} }), {
+    message: 'profiles: plug-ins cannot be configured together with a policy',
+  });
+  t.throws(() => effective({ file, flags: { algorithmProvider: 'DefaultProvider' } }), {
+    message: 'profiles: plug-ins cannot be configured together with --algorithm-provider',
+  });
+});
+
+const BAD_PROFILES: readonly (readonly [profile: object, message: string])[] = [
+  [score([{ name: 'Mine' }]), 'profile default-scheduler: there is no plug-in Mine'],
+  [score([{ name: 'NodeName' }]), 'profile default-scheduler: the plug-in NodeName cannot run at score'],
+  [
+    { plugins: { queueSort: { disabled: [{ name: '*' }] } } },
+    'profile default-scheduler: one plug-in must run at queueSort',
+  ],
+  [{ plugins: { bind: { disabled: [{ name: '*' }] } } }, 'profile default-scheduler: a plug-in must run at bind'],
+  [
+    { plugins: { preFilter: { disabled: [{ name: 'NodePorts' }] } } },
+    'profile default-scheduler: the plug-in NodePorts runs at filter, so it must run at preFilter too',
+  ],
+];
+
+for (const [profile, message] of BAD_PROFILES) {
+  test(`profiles that cannot run are refused: ${message}`, (t) => {
+    t.throws(() => profilesOf(ofProfile(profile), dialect), { message });
+  });
+}
+
+test('plug-ins of the operator take the place a profile gives them, with what it says of them', (t) => {
+  const configuration = ofProfile({
+    plugins: { score: { enabled: [{ name: 'Mine', weight: 2 }] } },
+    pluginConfig: [{ name: 'Mine', args: { likes: 'n1' } }],
+  });
+  const seen: unknown[] = [];
+  const prepareScore = () => null;
+  const make = (given: unknown) => {
+    seen.push(given);
+    return { prepareScore };
+  };
+  const [profile] = profilesOf(configuration, dialect, new Map([['Mine', make]]));
+  t.deepEqual(seen, [{ likes: 'n1' }]);
+  t.like(profile!.scores.at(-1), { plugin: { name: 'Mine' }, weight: 2 });
+});
