@@ -22,6 +22,8 @@ import { GarbageCollector } from './garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
 import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { NodeLifecycle } from './node-lifecycle.ts';
+import { NodePods } from './node-pods.ts';
 import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
@@ -127,6 +129,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new StorageProtection(due, dialect)),
       queueOf((due) => new NodeTaints(clock, due, dialect)),
+      queueOf((due) => new NodeLifecycle(clock, due, dialect)),
+      queueOf((due) => new NodePods(clock, due, dialect)),
       queueOf((due) => new ResourceQuotas(clock, due, dialect, options.namespacedTypes)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),

@@ -1,12 +1,13 @@
 // Removes pods that nobody else will: those bound to a node that is gone, and terminating ones on a node where no node
 // agent ever reported. Without it such a pod would be Terminating for ever.
 
-import { asList, asObject, asText, asTimeMs, partAt } from '../../api/object-fields.ts';
+import { asObject, asText, asTimeMs, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
+import { hasHeartbeat, readyCondition } from './node-health.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
@@ -134,7 +135,7 @@ export class PodGarbage implements Controller {
     node ??= { reports: this.#leases.has(event.name) };
     this.#nodes.set(event.name, node);
     this.#absentSinceMs.delete(event.name);
-    if (!node.reports) node.reports = hasHeartbeat(event.object());
+    if (!node.reports) node.reports = hasHeartbeat(readyCondition(event.object()));
     if (isNew && this.#synced) this.#reviewNode(event.name);
   }
 
@@ -183,10 +184,4 @@ function readPod(object: ApiObject): Pod {
     node: asText(asObject(object.spec).nodeName),
     deleteAtMs: isGraceful ? asTimeMs(metadata.deletionTimestamp) : undefined,
   };
-}
-
-function hasHeartbeat(node: ApiObject): boolean {
-  return asList(asObject(node.status).conditions)
-    .map(asObject)
-    .some((condition) => condition.type === 'Ready' && asTimeMs(condition.lastHeartbeatTime) !== undefined);
 }

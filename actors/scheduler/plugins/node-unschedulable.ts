@@ -1,9 +1,10 @@
 // NodeUnschedulable: a cordoned node takes only pods that tolerate the unschedulable taint.
+
+import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { Taint } from '../core/node-info.ts';
 import { type FilterPlugin, refusal } from '../framework/framework.ts';
-import { tolerates } from './tolerations.ts';
 
 const CORDONED = refusal(
   'unresolvable',
@@ -16,7 +17,7 @@ export function nodeUnschedulable(dialect: Dialect): FilterPlugin {
   return {
     name: 'NodeUnschedulable',
     prepareFilter: (pod, { hasCordonedNodes }) =>
-      !hasCordonedNodes || tolerates(pod.constraints.tolerations, taint)
+      !hasCordonedNodes || tolerationOf(pod.constraints.tolerations, taint) !== undefined
         ? null
         : (node) => (node.unschedulable ? CORDONED : null),
   };

@@ -1,10 +1,10 @@
 // TaintToleration: keeps pods off nodes with a NoSchedule or NoExecute taint that they do not tolerate, and prefers
 // nodes with fewer PreferNoSchedule taints that they do not tolerate.
 
+import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { Taint } from '../core/node-info.ts';
 import { type FilterPlugin, refusal, type ScorePlugin, type Status } from '../framework/framework.ts';
-import { tolerates } from './tolerations.ts';
 
 /** One Status per taint object, so that refusing is cheap; goes when the node's taints do. */
 const refusals = new WeakMap<Taint, Status>();
@@ -27,7 +27,7 @@ export const taintToleration: FilterPlugin & ScorePlugin = {
     const { tolerations } = pod.constraints;
     return (node) => {
       for (const taint of node.hardTaints) {
-        if (!tolerates(tolerations, taint)) return refusalFor(taint);
+        if (tolerationOf(tolerations, taint) === undefined) return refusalFor(taint);
       }
       return null;
     };
@@ -43,7 +43,7 @@ export const taintToleration: FilterPlugin & ScorePlugin = {
       score(node) {
         let intolerable = 0;
         for (const taint of node.softTaints) {
-          if (!tolerates(tolerations, taint)) intolerable++;
+          if (tolerationOf(tolerations, taint) === undefined) intolerable++;
         }
         return intolerable;
       },

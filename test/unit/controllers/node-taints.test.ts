@@ -50,11 +50,15 @@ const rows: readonly (readonly [
     'other taints stay',
     [condition('Ready', 'True')],
     {
-      taints: [{ key: 'a', effect: 'NoSchedule' }, taint('not-ready'), { ...taint('not-ready'), effect: 'NoExecute' }],
+      taints: [
+        { key: 'a', effect: 'NoSchedule' },
+        taint('not-ready'),
+        { ...taint('pid-pressure'), effect: 'NoExecute' },
+      ],
     },
     [
       ['a', 'NoSchedule'],
-      ['node.orch.io/not-ready', 'NoExecute'],
+      ['node.orch.io/pid-pressure', 'NoExecute'],
     ],
   ],
   ['conditions of other names mean nothing', [condition('constructor', 'name')], {}, undefined],

@@ -1,0 +1,74 @@
+// Events by which controllers tell users what they do. Told once each, as well as may be: one that is not taken is dropped, and so
+// are those that come too fast.
+import { timestampOf } from '../../api/object-meta.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import { type Due, NOTHING, type Plan } from './controller.ts';
+import { coreTarget } from './targets.ts';
+
+const WAITING_MAX = 1000;
+const PREFIX = 'event ';
+
+/** What an event is about. */
+export interface Subject {
+  readonly kind: 'Node' | 'Pod';
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+export interface Announcement {
+  readonly about: Subject;
+  readonly component: string;
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Takes its place among a controller's keys: those that it `owns` are planned by it. */
+export class Announcements {
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #waiting = new Map<string, Announcement>();
+  #told = 0;
+
+  constructor(clock: Clock, due: Due) {
+    this.#clock = clock;
+    this.#due = due;
+  }
+
+  tell(announcement: Announcement): void {
+    if (this.#waiting.size >= WAITING_MAX) return;
+    const key = `${PREFIX}${++this.#told}`;
+    this.#waiting.set(key, announcement);
+    this.#due.add(key);
+  }
+
+  owns(key: string): boolean {
+    return key.startsWith(PREFIX);
+  }
+
+  plan(key: string): Plan {
+    const announcement = this.#waiting.get(key);
+    if (announcement === undefined) return NOTHING;
+    this.#waiting.delete(key);
+    const { about, component, type, reason, message } = announcement;
+    const namespace = about.namespace || 'default';
+    const nowMs = this.#clock.nowMs();
+    const at = timestampOf(nowMs);
+    const { namespace: _, ...clusterScoped } = about;
+    const body = {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { namespace, name: `${about.name}.${(BigInt(nowMs) * 1_000_000n + BigInt(this.#told)).toString(16)}` },
+      involvedObject: { apiVersion: 'v1', ...(about.namespace === '' ? clusterScoped : about) },
+      reason,
+      message,
+      source: { component },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+      type,
+    };
+    return { writes: [{ verb: 'create', target: coreTarget('events', namespace, ''), body }] };
+  }
+}

@@ -1,0 +1,264 @@
+// The pods of nodes that are in trouble: those that do not tolerate a node's NoExecute taints are evicted, at once or when the time
+// is up that they tolerate them for, and those of a node that nobody hears of are said not to be ready. Pods of other nodes are
+// parsed once, when they are bound.
+
+import { asText, asTimeMs, partAt, partsAt, setNumberAt, textAt } from '../../api/object-fields.ts';
+import { timestampOf } from '../../api/object-meta.ts';
+import { tolerationOf } from '../../api/pods/tolerations.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
+import { Announcements } from './announcements.ts';
+import {
+  type ApiObject,
+  type Controller,
+  type Due,
+  NOTHING,
+  type Plan,
+  type Write,
+  type WriteOutcome,
+} from './controller.ts';
+import { controllerManagerIdentity } from './identities.ts';
+import { readyCondition } from './node-health.ts';
+import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
+
+const PODS = 'core/pods';
+const NODES = 'core/nodes';
+const EFFECT = 'NoExecute';
+const NO_TAINTS: readonly ApiObject[] = [];
+
+interface Node {
+  /** Those of the effect NoExecute. */
+  readonly taints: readonly ApiObject[];
+  /** Monotonic time since when there are any. */
+  readonly taintedAtMs: number;
+  /** What `Ready` says; undefined: there is none. */
+  readonly ready: string | undefined;
+}
+
+interface Pod {
+  readonly node: string;
+  readonly record: KeptRecord;
+  /** Monotonic time; of those that were there before us, -Infinity. */
+  readonly boundAtMs: number;
+}
+
+/** Keys are `<namespace>/<name>` of pods. */
+export class NodePods implements Controller {
+  readonly name = 'node-pods';
+  readonly identity;
+  readonly wants = [PODS, NODES];
+  readonly keysInFlightMax = 32;
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #announcements: Announcements;
+  readonly #pods = new Map<string, Pod>();
+  readonly #podsOfNode = new Map<string, Set<string>>();
+  readonly #nodes = new Map<string, Node>();
+  /** Pods that were ready on a node that is not. */
+  readonly #misjudged = new Set<string>();
+  /** Pods that will be evicted unless something changes. */
+  readonly #timed = new Set<string>();
+  #synced = false;
+
+  constructor(clock: Clock, due: Due, dialect: Dialect) {
+    this.identity = controllerManagerIdentity(dialect);
+    this.#clock = clock;
+    this.#due = due;
+    this.#announcements = new Announcements(clock, due);
+  }
+
+  reset(): void {
+    this.#synced = false;
+    this.#pods.clear();
+    this.#podsOfNode.clear();
+    this.#nodes.clear();
+    this.#misjudged.clear();
+    this.#timed.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    if (event.storageKey === PODS) this.#onPod(event);
+    else this.#onNode(event);
+  }
+
+  onMoved(event: FeedEvent): void {
+    if (event.storageKey !== PODS) return;
+    const key = keyOf(event.namespace, event.name);
+    const pod = this.#pods.get(key);
+    if (pod?.record.revision === event.revision) this.#pods.set(key, { ...pod, record: event.kept() });
+  }
+
+  onSynced(): void {
+    this.#synced = true;
+    for (const [name, node] of this.#nodes) if (isTroubled(node)) this.#reviewPods(name, true);
+  }
+
+  plan(key: string): Plan {
+    if (this.#announcements.owns(key)) return this.#announcements.plan(key);
+    const pod = this.#pods.get(key);
+    const node = pod && this.#nodes.get(pod.node);
+    if (pod === undefined || node === undefined) return NOTHING;
+    const object = pod.record.object();
+    const writes =
+      this.#misjudged.delete(key) && isNotReady(node) ? this.#unready(key, pod.record.revision, object) : [];
+    const waitMs = this.#evictionMs(pod, node, object);
+    if (waitMs === undefined) {
+      if (this.#timed.delete(key)) this.#tell(key, 'Cancelling deletion of Pod');
+      return { writes };
+    }
+    if (waitMs > 0) {
+      this.#timed.add(key);
+      return { writes, againAfterMs: waitMs };
+    }
+    const { namespace, name } = splitKey(key);
+    const preconditions = { uid: textAt(partAt(object, 'metadata'), 'uid') };
+    const body = { apiVersion: 'v1', kind: 'DeleteOptions', preconditions };
+    return { writes: [...writes, { verb: 'delete', target: coreTarget('pods', namespace, name), body }] };
+  }
+
+  onOutcome(key: string, { verb, target }: Write, { ok }: WriteOutcome): void {
+    if (!ok) {
+      if (target.subresource === 'status') this.#misjudged.add(key);
+      return;
+    }
+    if (verb === 'delete') {
+      this.#timed.delete(key);
+      this.#tell(key, 'Marking for deletion Pod');
+    } else if (target.subresource === 'status') {
+      const about = { kind: 'Pod', ...splitKey(key), uid: '' } as const;
+      const says = { reason: 'NodeNotReady', message: 'Node is not ready' };
+      this.#announcements.tell({ about, component: 'node-controller', type: 'Warning', ...says });
+    }
+  }
+
+  #onPod(event: FeedEvent): void {
+    const key = keyOf(event.namespace, event.name);
+    const known = this.#pods.get(key);
+    if (event.type === 'delete') {
+      this.#forget(key, known);
+      return;
+    }
+    // A binding is for life.
+    if (known !== undefined) {
+      this.#pods.set(key, { ...known, record: event.kept() });
+      if ((this.#nodes.get(known.node)?.taints.length ?? 0) > 0) this.#due.add(key);
+      return;
+    }
+    const node = textAt(partAt(event.object(), 'spec'), 'nodeName');
+    if (node === '') return;
+    const boundAtMs = event.type === 'present' ? -Infinity : this.#clock.monotonicMs();
+    this.#pods.set(key, { node, record: event.kept(), boundAtMs });
+    const pods = this.#podsOfNode.get(node);
+    if (pods === undefined) this.#podsOfNode.set(node, new Set([key]));
+    else pods.add(key);
+    const on = this.#nodes.get(node);
+    if (on !== undefined && isTroubled(on)) this.#review(key, true);
+  }
+
+  #forget(key: string, known: Pod | undefined): void {
+    this.#pods.delete(key);
+    this.#misjudged.delete(key);
+    this.#timed.delete(key);
+    if (known === undefined) return;
+    const pods = this.#podsOfNode.get(known.node);
+    pods?.delete(key);
+    if (pods?.size === 0) this.#podsOfNode.delete(known.node);
+  }
+
+  #onNode(event: FeedEvent): void {
+    const { name, type } = event;
+    const known = this.#nodes.get(name);
+    if (type === 'delete') {
+      this.#nodes.delete(name);
+      if (known !== undefined && known.taints.length > 0) this.#reviewPods(name, false);
+      return;
+    }
+    const object = event.object();
+    const taints = partsAt(partAt(object, 'spec'), 'taints').filter(({ effect }) => effect === EFFECT);
+    const ready = readyCondition(object);
+    const node: Node = {
+      taints: taints.length === 0 ? NO_TAINTS : taints,
+      taintedAtMs: known !== undefined && known.taints.length > 0 ? known.taintedAtMs : this.#taintedAtMs(taints, type),
+      ready: ready === undefined ? undefined : asText(ready.status),
+    };
+    this.#nodes.set(name, node);
+    const isSilent = node.ready === 'Unknown' && known?.ready !== 'Unknown';
+    const areTaintsNew = JSON.stringify(node.taints) !== JSON.stringify(known?.taints ?? NO_TAINTS);
+    if (isSilent || areTaintsNew) this.#reviewPods(name, isSilent);
+  }
+
+  // Taints that were there before us say since when: a restart gives no pod more time. Others count from now on.
+  #taintedAtMs(taints: readonly ApiObject[], type: FeedEvent['type']): number {
+    const nowMs = this.#clock.monotonicMs();
+    if (type !== 'present' || taints.length === 0) return nowMs;
+    const agesMs = taints.map(({ timeAdded }) => this.#clock.nowMs() - (asTimeMs(timeAdded) ?? this.#clock.nowMs()));
+    return nowMs - Math.max(0, Math.min(...agesMs));
+  }
+
+  #reviewPods(node: string, mayBeMisjudged: boolean): void {
+    for (const key of this.#podsOfNode.get(node) ?? []) this.#review(key, mayBeMisjudged);
+  }
+
+  #review(key: string, mayBeMisjudged: boolean): void {
+    if (!this.#synced) return;
+    if (mayBeMisjudged) this.#misjudged.add(key);
+    this.#due.add(key);
+  }
+
+  /** Milliseconds until the pod is to be deleted; undefined: it is not. */
+  #evictionMs({ boundAtMs }: Pod, { taints, taintedAtMs }: Node, pod: ApiObject): number | undefined {
+    if (taints.length === 0 || isTerminating(pod)) return undefined;
+    const tolerations = partsAt(partAt(pod, 'spec'), 'tolerations').map((toleration) => ({
+      ...taintLike(toleration),
+      operator: textAt(toleration, 'operator'),
+      seconds: setNumberAt(toleration, 'tolerationSeconds'),
+    }));
+    const used = taints.map((taint) => tolerationOf(tolerations, taintLike(taint)));
+    if (used.includes(undefined)) return 0;
+    const seconds = used.flatMap((toleration) => toleration?.seconds ?? []);
+    if (seconds.length === 0) return undefined;
+    const sinceMs = Math.max(taintedAtMs, boundAtMs);
+    return Math.max(0, sinceMs + Math.max(0, Math.min(...seconds)) * 1000 - this.#clock.monotonicMs());
+  }
+
+  #unready(key: string, revision: number, pod: ApiObject): Write[] {
+    const conditions = partsAt(partAt(pod, 'status'), 'conditions');
+    if (!conditions.some(isReadyCondition)) return [];
+    const lastTransitionTime = timestampOf(this.#clock.nowMs());
+    const after = conditions.map((condition) =>
+      isReadyCondition(condition) ? { ...condition, status: 'False', lastTransitionTime } : condition,
+    );
+    const { namespace, name } = splitKey(key);
+    const body = { metadata: { resourceVersion: String(revision) }, status: { conditions: after } };
+    return [{ verb: 'patch', target: coreTarget('pods', namespace, name, 'status'), body }];
+  }
+
+  #tell(key: string, what: string): void {
+    const about = { kind: 'Pod', ...splitKey(key), uid: '' } as const;
+    const message = `${what} ${key}`;
+    this.#announcements.tell({
+      about,
+      component: 'taint-controller',
+      type: 'Normal',
+      reason: 'TaintManagerEviction',
+      message,
+    });
+  }
+}
+
+function isTroubled(node: Node): boolean {
+  return node.taints.length > 0 || isNotReady(node);
+}
+
+function isNotReady({ ready }: Node): boolean {
+  return ready !== undefined && ready !== 'True';
+}
+
+function isReadyCondition({ type, status }: ApiObject): boolean {
+  return type === 'Ready' && status === 'True';
+}
+
+function taintLike(one: ApiObject): { readonly key: string; readonly value: string; readonly effect: string } {
+  return { key: textAt(one, 'key'), value: textAt(one, 'value'), effect: textAt(one, 'effect') };
+}

@@ -1,0 +1,174 @@
+// Pods of nodes in trouble: evicted by the taints that they do not tolerate, or no longer, and said not to be ready.
+import test from 'ava';
+import type { Cluster } from './cluster.ts';
+import { type Fixture, objectOf, restarted, started } from './fixture.ts';
+import type { Loose, Stored } from './stored.ts';
+
+const UNREACHABLE = 'node.orch.io/unreachable';
+const taint = (key: string, rest: Loose = {}) => ({ key, effect: 'NoExecute', ...rest });
+const tolerates = (key: string, seconds?: number) => ({
+  key,
+  operator: 'Exists',
+  effect: 'NoExecute',
+  ...(seconds === undefined ? {} : { tolerationSeconds: seconds }),
+});
+
+/** A node made by hand, which stays as it is said to be. */
+function putNode(f: { cluster: Cluster }, taints: readonly object[], ready = 'True'): void {
+  f.cluster.put('core/nodes', {
+    ...objectOf('Node', '', 'n', {}),
+    spec: { taints },
+    status: { conditions: [{ type: 'Ready', status: ready }] },
+  } as unknown as Stored);
+}
+
+function putPod(f: { cluster: Cluster }, name: string, tolerations: Loose[], spec: Loose = { nodeName: 'n' }): void {
+  const conditions = [
+    { type: 'Ready', status: 'True' },
+    { type: 'PodScheduled', status: 'True' },
+  ];
+  f.cluster.put(
+    'core/pods',
+    objectOf('Pod', 'default', name, { spec: { ...spec, tolerations }, status: { conditions } }),
+  );
+}
+
+const deleted = (f: Fixture) => f.writesOf('delete pods').map(({ request }) => request.target.name);
+const told = (f: Fixture) => f.writesOf('create events').map(({ body }) => (body as unknown as Loose).message);
+
+test('what does not tolerate a taint goes at once, what tolerates it for a time goes then, and what tolerates it stays', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, []);
+    putPod({ cluster }, 'none', []);
+    putPod({ cluster }, 'other', [tolerates('other')]);
+    putPod({ cluster }, 'soft', [{ ...tolerates('mine'), effect: 'NoSchedule' }]);
+    putPod({ cluster }, 'minute', [tolerates('mine', 60)]);
+    putPod({ cluster }, 'shorter', [tolerates('mine', 300), tolerates('mine', 30)]);
+    putPod({ cluster }, 'never', [tolerates('mine')]);
+    putPod({ cluster }, 'elsewhere', [], { nodeName: 'm' });
+    putPod({ cluster }, 'waiting', [], {});
+  });
+  await f.time.advance(1_000);
+  t.deepEqual(deleted(f), []);
+  putNode(f, [taint('mine')]);
+  await f.time.advance(100);
+  t.deepEqual(deleted(f).sort(), ['none', 'other', 'soft']);
+  await f.time.advance(59_000);
+  t.is(deleted(f).includes('minute'), false);
+  await f.time.advance(1_000);
+  t.is(deleted(f).includes('minute'), true);
+  await f.time.advance(300_000);
+  t.deepEqual(
+    deleted(f)
+      .filter((name) => name !== 'elsewhere')
+      .sort(),
+    ['minute', 'none', 'other', 'shorter', 'soft'],
+  );
+  t.true(told(f).includes('Marking for deletion Pod default/minute'));
+});
+
+test('the shortest of the tolerations that are used counts', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, [taint('a'), taint('b')]);
+    putPod({ cluster }, 'p', [tolerates('a', 60), tolerates('b', 20), tolerates('c', 5)]);
+  });
+  await f.time.advance(19_000);
+  t.deepEqual(deleted(f), []);
+  await f.time.advance(2_000);
+  t.deepEqual(deleted(f), ['p']);
+});
+
+test('a taint that goes in time takes the eviction with it', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, [taint('mine')]);
+    putPod({ cluster }, 'p', [tolerates('mine', 60)]);
+  });
+  await f.time.advance(30_000);
+  putNode(f, []);
+  await f.time.advance(120_000);
+  t.deepEqual(deleted(f), []);
+  t.deepEqual(told(f), ['Cancelling deletion of Pod default/p']);
+  putNode(f, [taint('mine')]);
+  await f.time.advance(50_000);
+  t.deepEqual(deleted(f), []);
+  await f.time.advance(11_000);
+  t.deepEqual(deleted(f), ['p']);
+});
+
+test('a pod that comes to a tainted node has its own time, and one that is given a toleration stays', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, [taint('mine')]);
+    putPod({ cluster }, 'first', [tolerates('mine', 60)]);
+  });
+  await f.time.advance(50_000);
+  putPod(f, 'second', [tolerates('mine', 60)]);
+  putPod(f, 'first', [tolerates('mine')]);
+  await f.time.advance(50_000);
+  t.deepEqual(deleted(f), []);
+  await f.time.advance(11_000);
+  t.deepEqual(deleted(f), ['second']);
+});
+
+test('a restart gives no pod more time', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, []);
+    putPod({ cluster }, 'p', [tolerates('mine', 60)]);
+  });
+  putNode(f, [taint('mine', { timeAdded: new Date(f.time.clock.nowMs()).toISOString() })]);
+  await f.time.advance(40_000);
+  const g = await restarted(f);
+  await g.time.advance(15_000);
+  t.deepEqual(deleted(g), []);
+  await g.time.advance(6_000);
+  t.deepEqual(deleted(g), ['p']);
+});
+
+test('an eviction that is refused is tried again, and one under way is not asked for twice', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, [taint('mine')]);
+    putPod({ cluster }, 'p', [], { nodeName: 'n', terminationGracePeriodSeconds: 30 });
+    let refusals = 2;
+    cluster.fault = ({ verb, target }) =>
+      verb === 'delete' && target.resource === 'pods' && refusals-- > 0 ? new Error('no') : undefined;
+  });
+  await f.time.advance(5_000);
+  t.is(f.cluster.get('core/pods', 'default', 'p')?.metadata.deletionTimestamp === undefined, false);
+  t.is(f.writesOf('delete pods').filter(({ code }) => code === 200).length, 1);
+});
+
+test('the pods of a node that is not heard of are not ready', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, [], 'True');
+    putPod({ cluster }, 'p', [tolerates(UNREACHABLE)]);
+  });
+  putNode(f, [], 'False');
+  await f.time.advance(1_000);
+  t.deepEqual(f.writesOf('patch pods/status'), []);
+  putNode(f, [], 'Unknown');
+  await f.time.advance(1_000);
+  const { conditions } = f.cluster.get('core/pods', 'default', 'p')!.status as { conditions: Loose[] };
+  t.deepEqual(
+    conditions.map(({ type, status }) => [type, status]),
+    [
+      ['Ready', 'False'],
+      ['PodScheduled', 'True'],
+    ],
+  );
+  t.deepEqual(told(f), ['Node is not ready']);
+  // An agent that says otherwise is believed until the node is silent again.
+  putPod(f, 'p', [tolerates(UNREACHABLE)]);
+  await f.time.advance(60_000);
+  t.is(f.writesOf('patch pods/status').length, 1);
+});
+
+test('pods of nodes without trouble are parsed once', async (t) => {
+  const f = await started({}, (cluster) => {
+    putNode({ cluster }, []);
+    cluster.put('coordination.orch.io/leases', objectOf('Lease', 'orch-node-lease', 'n', { spec: {} }));
+    putPod({ cluster }, 'p', []);
+  });
+  const before = f.cluster.parsed.get('core/pods');
+  for (let i = 0; i < 3; i++) putPod(f, 'p', []);
+  await f.time.settle();
+  t.is(f.cluster.parsed.get('core/pods'), before);
+});
