@@ -143,6 +143,9 @@ class Admission implements Actor<AdmissionProtocol> {
           (error: unknown) => reply.fail(error),
         );
         return;
+      case 'askPlugin':
+        reply.send({ answer: this.#write.plugins.answer(message.plugin, message.question) });
+        return;
       case 'storeBatch':
         this.#cluster.onBatch(message);
         return;

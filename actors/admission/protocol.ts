@@ -4,6 +4,7 @@ import type { User } from '../../api/authorization/attributes.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Status } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
+import type { AdmissionPluginName } from '../../config/admission-plugins.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { PublishedPlace, StoreFeedTells } from '../store/protocol.ts';
 
@@ -93,6 +94,11 @@ export interface AdmissionProtocol extends Protocol {
     readonly bind: {
       readonly message: { readonly bindings: readonly Binding[]; readonly user: User };
       readonly reply: { readonly outcomes: readonly BindingOutcome[] };
+    };
+    /** From a plugin to the same one of the first admission actor, which has what there is one of in the server. */
+    readonly askPlugin: {
+      readonly message: { readonly plugin: AdmissionPluginName; readonly question: unknown };
+      readonly reply: { readonly answer: unknown };
     };
   };
   readonly tells: StoreFeedTells;

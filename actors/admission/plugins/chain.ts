@@ -2,6 +2,7 @@
 // look-ups in small maps.
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { kindKey } from '../../../api/strategy/strategies.ts';
+import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, PluginContext, Wanted } from './plugin.ts';
@@ -10,6 +11,7 @@ import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, Plugin
 export const NO_PLUGINS: PluginPhases = { mutating: [], validating: [] };
 
 interface Running {
+  readonly name: AdmissionPluginName;
   readonly wants: readonly Wanted[];
   readonly plugin: AdmissionPlugin;
   readonly readsCluster: boolean;
@@ -32,7 +34,7 @@ export class PluginChain {
     this.#running = kinds.map(({ name, wants, create }) => {
       const before = cluster.views;
       const plugin = create(context, configurations[name]);
-      return { wants, plugin, readsCluster: cluster.views > before };
+      return { name, wants, plugin, readsCluster: cluster.views > before };
     });
   }
 
@@ -50,6 +52,13 @@ export class PluginChain {
       ofType.set(key, phases);
     }
     return phases;
+  }
+
+  /** What a plugin answers the same one of another thread. Throws for one that does not run. */
+  answer(name: AdmissionPluginName, question: unknown): unknown {
+    const answer = this.#running.find((one) => one.name === name)?.plugin.answer;
+    if (answer === undefined) throw new Error(`${name} does not answer here`);
+    return answer(question);
   }
 
   #find(type: KnownType, subresource: string, operation: Operation): PluginPhases {

@@ -52,6 +52,8 @@ export interface AdmissionPlugin {
   readonly mutate?: PluginCall;
   /** May guard the commit, add to it, or refuse. Runs on the object as it will be stored. */
   readonly validate?: PluginCall;
+  /** Answers the same plugin of another admission actor: the first of them has what there is one of in the server. */
+  readonly answer?: (question: unknown) => unknown;
 }
 
 /** Which writes a plugin wants. */
