@@ -26,12 +26,23 @@ export class FeedFollower {
   #shared: SharedState | undefined;
   #appliedRevision = 0;
 
-  constructor(context: ActorContext, storageKeys: readonly string[], feedFactory: FeedFactory, listener: FeedListener) {
+  /**
+   * @param storageKeys undefined: objects of all types.
+   * @param first the type whose objects come before all others of the present state.
+   */
+  constructor(
+    context: ActorContext,
+    storageKeys: readonly string[] | undefined,
+    feedFactory: FeedFactory,
+    listener: FeedListener,
+    first?: string,
+  ) {
     const feed = feedFactory(
       context,
       storageKeys,
       (event) => listener.onEvent(event),
       listener.onMoved?.bind(listener),
+      first,
     );
     this.#subscription = new StoreSubscription({
       store: context.ref('store'),

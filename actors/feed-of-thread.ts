@@ -6,16 +6,18 @@ import { ThreadSlabs } from '../storage/thread-slabs.ts';
 /** Makes the feed that turns the store's batches into events of these types. */
 export type FeedFactory = (
   context: ActorContext,
-  storageKeys: readonly string[],
+  storageKeys: readonly string[] | undefined,
   onEvent: (event: FeedEvent) => void,
   onMoved?: (event: FeedEvent) => void,
+  first?: string,
 ) => StoreFeed;
 
 /** The feed that reads the thread's slabs. */
-export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
+export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved, first) =>
   createStoreFeed({
     slabs: ThreadSlabs.of(context).viewOf(context.name),
-    storageKeys,
+    ...(storageKeys === undefined ? undefined : { storageKeys }),
+    ...(first === undefined ? undefined : { first }),
     onEvent,
     ...(onMoved && { onMoved }),
   });

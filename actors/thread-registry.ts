@@ -1,5 +1,6 @@
-// The registry of resource types, built once a thread and shared by its actors: it is the same everywhere and never
-// changes.
+// The types that a thread knows, shared by its actors: the built-in ones, and those of the definitions that its hub has
+// applied. A thread without a hub knows the built-in ones.
+import { TypeCatalog } from '../api/custom/catalog.ts';
 import { minorOf } from '../api/resources/deprecation.ts';
 import { createRegistry, type Registry, type RegistryOptions } from '../api/resources/registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -8,10 +9,20 @@ import type { ActorContext } from '../runtime/actor.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 export function threadRegistry(context: ActorContext, settings: ServerSettings): Registry {
+  return threadCatalog(context, settings).registry;
+}
+
+/** The thread's catalog; the hub of the thread keeps it up to date. */
+export function threadCatalog(context: ActorContext, settings: ServerSettings): TypeCatalog {
+  return context.threadLocal('types', () => new TypeCatalog(threadBuiltIns(context, settings)));
+}
+
+/** The registry of built-in types, built once a thread; it never changes. */
+export function threadBuiltIns(context: ActorContext, settings: ServerSettings): Registry {
   return context.threadLocal('registry', () => registryFor(settings));
 }
 
-/** The registry that the settings ask for. Throws RuntimeConfigError. */
+/** The registry of built-in types that the settings ask for. Throws RuntimeConfigError. */
 export function registryFor(settings: Pick<ServerSettings, 'dialect' | 'options'>): Registry {
   return createRegistry(DIALECTS[settings.dialect], registryOptions(settings));
 }

@@ -90,8 +90,6 @@ const STATUS_SUBRESOURCES: ReadonlySet<string> = new Set(['status', 'approval'])
 export interface Update extends RequestIdentity {
   /** `status` and `approval` change the status and metadata only, anything else (and the empty one) all but the status. */
   readonly subresource: string;
-  /** A status update leaves all metadata as stored (custom resources). Some built-in types do so by the table below. */
-  readonly statusKeepsMetadata?: boolean;
 }
 
 /**
@@ -105,7 +103,7 @@ export function prepareUpdate(next: JsonObject, stored: JsonObject, type: Resour
   requireSameUid(given, before, type);
   requireCurrentVersion(given, before, type);
   const isStatusUpdate = STATUS_SUBRESOURCES.has(update.subresource) && type.traits.hasStatus;
-  const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type, update) : given, before);
+  const metadata = keptMetadata(isStatusUpdate ? statusMetadata(given, before, type) : given, before);
   if (isStatusUpdate) return withStatus({ ...stored, metadata }, next);
   const updated = { ...next, metadata };
   const result = type.traits.hasStatus ? withStatus(updated, stored) : updated;
@@ -215,7 +213,7 @@ function isSet(value: unknown): boolean {
 /** Members of the metadata, or all of it. */
 export type Kept = readonly (keyof ObjectMeta)[] | 'all';
 
-/** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. */
+/** Metadata that a status update of a built-in type leaves as stored, by first label of the group and plural. Custom types leave all (`Traits`). */
 const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>([
   ['/pods', ['deletionTimestamp', 'ownerReferences']],
   ['apps/deployments', ['labels']],
@@ -227,11 +225,12 @@ const KEPT_BY_STATUS_UPDATES: ReadonlyMap<string, Kept> = new Map<string, Kept>(
 
 /** The metadata that a status update of a type leaves as stored, if it says no more than its type (`Update`). */
 export function metadataKeptByStatus(type: ResourceType): Kept {
+  if (type.traits.statusKeepsMetadata) return 'all';
   return KEPT_BY_STATUS_UPDATES.get(`${type.group.split('.', 1)[0]}/${type.plural}`) ?? [];
 }
 
-function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceType, update: Update): ObjectMeta {
-  const kept = update.statusKeepsMetadata ? 'all' : metadataKeptByStatus(type);
+function statusMetadata(given: ObjectMeta, before: ObjectMeta, type: ResourceType): ObjectMeta {
+  const kept = metadataKeptByStatus(type);
   if (kept === 'all') {
     return given.managedFields === undefined ? before : { ...before, managedFields: given.managedFields };
   }
@@ -259,6 +258,7 @@ const GENERATION_PARTS: Readonly<Record<GenerationPart, (object: JsonObject) => 
   webhooks: (object) => object.webhooks,
   'metadata.annotations': (object) => metadataOf(object).annotations ?? {},
   'metadata.labels': (object) => metadataOf(object).labels ?? {},
+  contentWithStatus: ({ metadata: _, kind: __, apiVersion: ___, ...content }) => content,
   content: ({ metadata: _, status: __, kind: ___, apiVersion: ____, ...content }) => content,
 };
 

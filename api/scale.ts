@@ -22,11 +22,36 @@ export interface Scale {
   readonly status: { readonly replicas: number; readonly selector?: string };
 }
 
+/** Where a type keeps what its Scale says, member by member from the object. */
+export interface ScalePaths {
+  readonly replicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  /** Of a selector, or of its text. Empty: there is none. */
+  readonly selector: readonly string[];
+}
+
+const BUILT_IN_PATHS: ScalePaths = {
+  replicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  selector: ['spec', 'selector'],
+};
+
+function valueAt(object: JsonObject, path: readonly string[]): unknown {
+  let value: unknown = path.length === 0 ? undefined : object;
+  for (const member of path) value = memberOf(value, member);
+  return value;
+}
+
+/** The object with another value at a path; what is no object on the way becomes one. */
+function withValueAt(object: JsonObject, [member = '', ...rest]: readonly string[], value: unknown): JsonObject {
+  return { ...object, [member]: rest.length === 0 ? value : withValueAt(asObject(object[member]), rest, value) };
+}
+
 /** The Scale of a stored object of a type with this subresource. */
-export function scaleOf(object: JsonObject): Scale {
+export function scaleOf(object: JsonObject, paths: ScalePaths = BUILT_IN_PATHS): Scale {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadataOf(object);
-  const replicas = countOf(memberOf(object.spec, 'replicas'));
-  const selector = selectorText(memberOf(object.spec, 'selector'));
+  const replicas = countOf(valueAt(object, paths.replicas));
+  const selector = selectorText(valueAt(object, paths.selector));
   return {
     kind: 'Scale',
     apiVersion: 'autoscaling/v1',
@@ -39,7 +64,7 @@ export function scaleOf(object: JsonObject): Scale {
     },
     spec: replicas === 0 ? {} : { replicas },
     status: {
-      replicas: countOf(memberOf(object.status, 'replicas')),
+      replicas: countOf(valueAt(object, paths.statusReplicas)),
       ...(selector === '' ? undefined : { selector }),
     },
   };
@@ -49,7 +74,12 @@ export function scaleOf(object: JsonObject): Scale {
  * The stored object with the replicas a Scale asks for. Throws StatusError: 400 where the Scale is another object's or no
  * Scale, 409 where its uid or resourceVersion are not the stored ones, 422 where the replicas are no count.
  */
-export function applyScale(stored: JsonObject, scale: JsonObject, type: NamedType): JsonObject {
+export function applyScale(
+  stored: JsonObject,
+  scale: JsonObject,
+  type: NamedType,
+  paths: ScalePaths = BUILT_IN_PATHS,
+): JsonObject {
   const given = metadataOf(scale);
   const before = metadataOf(stored);
   const { name = '', namespace = '' } = before;
@@ -65,21 +95,22 @@ export function applyScale(stored: JsonObject, scale: JsonObject, type: NamedTyp
   const replicas = memberOf(scale.spec, 'replicas') ?? 0;
   const error = replicasError(replicas);
   if (error !== undefined) throw new StatusError(invalidFrom('Scale', SCALE_GROUP, name, [error]));
-  const spec = asObject(stored.spec);
-  return spec.replicas === replicas ? stored : { ...stored, spec: { ...spec, replicas } };
+  return valueAt(stored, paths.replicas) === replicas ? stored : withValueAt(stored, paths.replicas, replicas);
 }
 
 /** What applying a Scale means for the object itself: nothing but its replicas, if it names any. */
 export function scaleConfiguration(
   scale: JsonObject,
   { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  paths: ScalePaths = BUILT_IN_PATHS,
 ): JsonObject {
   const replicas = memberOf(scale.spec, 'replicas');
   const { name, namespace, uid, resourceVersion } = metadataOf(scale);
   const metadata = Object.fromEntries(
     Object.entries({ name, namespace, uid, resourceVersion }).filter(([, value]) => value !== undefined),
   );
-  return { apiVersion, kind, metadata, ...(replicas === undefined ? undefined : { spec: { replicas } }) };
+  const config = { apiVersion, kind, metadata };
+  return replicas === undefined ? config : withValueAt(config, paths.replicas, replicas);
 }
 
 const REPLICAS_MAX = 2 ** 31 - 1;
@@ -97,6 +128,7 @@ function countOf(value: unknown): number {
 
 /** Replication controllers keep a plain map, the other types a LabelSelector object. */
 function selectorText(selector: unknown): string {
+  if (typeof selector === 'string') return selector;
   if (!isJsonObject(selector)) return '';
   const isMap = Object.values(selector).every((value) => typeof value === 'string');
   return (isMap ? labelSelectorFromMap(selector as Labels) : labelSelectorFromObject(selector)).text;

@@ -1,8 +1,10 @@
 // Subresources that are read and written as an object of another kind than their parent's: what the client sees of the
 // stored object, and what the stored object becomes when the client changes that.
+import type { CustomType } from './custom/custom-type.ts';
+import type { DefinedScale } from './custom/definition.ts';
 import type { JsonObject } from './json-value.ts';
 import { ephemeralContainersOf, withEphemeralContainers } from './pods/ephemeral-containers.ts';
-import { applyScale, scaleConfiguration, scaleOf } from './scale.ts';
+import { applyScale, type ScalePaths, scaleConfiguration, scaleOf } from './scale.ts';
 import type { NamedType } from './status/failures.ts';
 
 export interface SubresourceView {
@@ -41,7 +43,40 @@ const VIEWS: Readonly<Record<string, SubresourceView>> = {
   },
 };
 
+/** A type that may have come from a definition. */
+interface ViewedType {
+  readonly custom?: CustomType | undefined;
+}
+
+const customScales = new WeakMap<CustomType, SubresourceView>();
+
+/** The scale of a custom type: where it is read and written, its definition says. */
+function customScale(custom: CustomType, { specReplicasPath, statusReplicasPath, labelSelectorPath }: DefinedScale) {
+  let view = customScales.get(custom);
+  if (view === undefined) {
+    const paths: ScalePaths = {
+      replicas: membersOf(specReplicasPath),
+      statusReplicas: membersOf(statusReplicasPath),
+      selector: membersOf(labelSelectorPath),
+    };
+    view = {
+      ...VIEWS.scale!,
+      of: (stored) => scaleOf(stored, paths) as unknown as JsonObject,
+      configurationOf: (scale, type) => scaleConfiguration(scale, type, paths),
+      applied: (stored, scale, type) => applyScale(stored, scale, type, paths),
+    };
+    customScales.set(custom, view);
+  }
+  return view;
+}
+
+/** `.spec.replicas` member by member. */
+function membersOf(path: string): readonly string[] {
+  return path.split('.').filter((member) => member !== '');
+}
+
 /** Undefined for subresources that show the object itself. */
-export function viewOf(subresource: string): SubresourceView | undefined {
+export function viewOf(subresource: string, { custom }: ViewedType): SubresourceView | undefined {
+  if (custom?.version.scale !== undefined && subresource === 'scale') return customScale(custom, custom.version.scale);
   return Object.hasOwn(VIEWS, subresource) ? VIEWS[subresource] : undefined;
 }

@@ -3,11 +3,13 @@
 // (`keepsStoredBytes`) never comes here.
 
 import { type Converter, conversionsOf } from '../api/conversion/conversion.ts';
+import { converterInto } from '../api/custom/custom-type.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import { schemaOf } from '../api/schema/schema.ts';
 import { Shaping } from '../api/table/shape.ts';
+import type { RowType } from '../api/table/table.ts';
 import { DIALECTS } from '../config/dialect.ts';
-import { keepsStoredValue, type Rendering } from './rendering.ts';
+import { keepsStoredValue, type Rendering, type StoredAs } from './rendering.ts';
 
 /** Renders objects of one type one way, with ages as of one moment. */
 export class Renderer {
@@ -21,8 +23,7 @@ export class Renderer {
     const { shape, source, target } = rendering;
     this.rendering = rendering;
     this.nowMs = nowMs;
-    this.#converter =
-      source === undefined ? undefined : conversionsOf(schemaOf(DIALECTS[source.dialect])).between(source, target);
+    this.#converter = source === undefined ? undefined : converterOf(source, target);
     this.#shaping = shape === undefined ? undefined : new Shaping(shape, target, nowMs);
   }
 
@@ -74,4 +75,13 @@ export class Renderer {
     if (this.#shaping === undefined) throw new RangeError('the rendering has no shape');
     return this.#shaping;
   }
+}
+
+function converterOf(source: StoredAs, target: RowType): Converter | undefined {
+  const schema = schemaOf(DIALECTS[source.dialect]);
+  const { form } = target;
+  if (form === undefined) return conversionsOf(schema).between(source, target);
+  const words = { prefix: schema.dialect.openapiExtensionPrefix, metadata: schema.type('meta/v1.ObjectMeta') };
+  const convert = converterInto(form, words);
+  return convert && { isRelabeling: false, convert };
 }

@@ -26,9 +26,9 @@ export interface Rendering {
 
 /** Text that says the same of equal renderings and differs for others. */
 export function renderingKey({ target, shape, encoding, pretty }: Rendering): string {
-  const { group, version, kind } = target;
+  const { group, version, kind, form } = target;
   const shaped = shape === undefined ? '' : shapeKey(shape);
-  return [group, version, kind, encoding, pretty ? 'pretty' : '', shaped].join('\u0000');
+  return [group, version, kind, form?.key ?? '', encoding, pretty ? 'pretty' : '', shaped].join('\u0000');
 }
 
 /** True when an object goes out as the bytes it is stored as: nothing is decoded. */

@@ -6,7 +6,7 @@ import { type ObjectKey, parseKey } from './object-key.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
 import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
 import { SharedState } from './shared-state.ts';
-import { DELETED, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
+import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
 import type { SlabView } from './thread-slabs.ts';
 
 /** An object where it lies: may be parsed until its next event, or until `onMoved` tells of it anew. */
@@ -52,6 +52,8 @@ export interface StoreFeedOptions {
   readonly slabs: SlabView;
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];
+  /** The type whose objects come first in a present state. */
+  readonly first?: string;
   readonly onEvent: (event: FeedEvent) => void;
   /** For who keeps records: the object is as it was, and lies elsewhere. The event's type says nothing. */
   readonly onMoved?: (event: FeedEvent) => void;
@@ -122,6 +124,7 @@ class RecordEvent implements FeedEvent {
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
   const { slabs, onEvent, onMoved } = options;
   const wanted = options.storageKeys === undefined ? undefined : new Set(options.storageKeys);
+  const firstPrefix = options.first === undefined ? undefined : Buffer.from(`${options.first}/`);
   let shared: SharedState | undefined;
   let readerSlot = 0;
 
@@ -137,8 +140,13 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
       slabs.learn(present.slabs, present.incarnation);
       shared = new SharedState(present.sharedState);
       readerSlot = present.readerSlot;
-      for (let i = 0; i < present.live.length; i += 2)
-        deliver(slabs.slab(present.live[i]!), present.live[i + 1]!, true);
+      const { live } = present;
+      const isFirst = (i: number): boolean =>
+        firstPrefix !== undefined && keyBeginsWith(slabs.slab(live[i]!), live[i + 1]!, firstPrefix);
+      if (firstPrefix !== undefined) {
+        for (let i = 0; i < live.length; i += 2) if (isFirst(i)) deliver(slabs.slab(live[i]!), live[i + 1]!, true);
+      }
+      for (let i = 0; i < live.length; i += 2) if (!isFirst(i)) deliver(slabs.slab(live[i]!), live[i + 1]!, true);
       shared.setReaderEpoch(readerSlot, present.sequence);
     },
     apply(batch) {

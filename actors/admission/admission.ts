@@ -5,10 +5,11 @@
 import { type AccessAttributes, SUPERUSERS } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { StoredForm } from '../../api/conversion/stored-form.ts';
+import { loadPatterns } from '../../api/custom/patterns.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
-import { badRequest, failure, methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
+import { badRequest, conflict, failure, methodNotAllowed, resourceNotFound } from '../../api/status/failures.ts';
 import { httpCode, isStatusError, StatusError } from '../../api/status/status.ts';
 import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
@@ -20,7 +21,9 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { BodyError } from '../../transport/body.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
+import { definitionOf, servedType } from '../served-type.ts';
 import { apply, isApply } from './apply.ts';
+import { DefinitionChanged } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { bind, createBinding } from './bind.ts';
 import { ClusterView } from './cluster.ts';
@@ -57,6 +60,9 @@ export interface AdmissionOptions {
   readonly pluginOptions: PluginOptions;
 }
 
+/** A write is looked at by a newer definition this often before its client hears of it. */
+const DEFINITION_TRIES_MAX = 8;
+
 class Admission implements Actor<AdmissionProtocol> {
   readonly #write: WriteContext;
   readonly #cluster: ClusterView;
@@ -81,6 +87,7 @@ class Admission implements Actor<AdmissionProtocol> {
       ...reader,
       registry,
       dialect,
+      definitionsKey: dialect.spell('apiextensions.@group/customresourcedefinitions'),
       schema,
       forms,
       store: context.ref('store'),
@@ -165,7 +172,7 @@ class Admission implements Actor<AdmissionProtocol> {
   #answer(request: WriteRequest, reply: Reply): void {
     const refuse = (error: unknown): void => this.#refuse(reply, error);
     try {
-      this.#perform(request).then((answer) => reply.send(answer), refuse);
+      this.#performed(request).then((answer) => reply.send(answer), refuse);
     } catch (error) {
       refuse(error);
     }
@@ -183,16 +190,41 @@ class Admission implements Actor<AdmissionProtocol> {
   }
 
   /** Throws, or rejects with, what refuses the write. */
-  #perform(request: WriteRequest): Promise<WriteReply> {
-    const type = this.#typeOf(request);
-    const write = this.#writeOfTurn();
+  #performed(request: WriteRequest): Promise<WriteReply> {
+    const { group, version, resource } = request.target;
+    const type = this.#write.registry.byPath(group, version, resource);
+    return type === undefined || type.custom !== undefined
+      ? this.#performCustom(this.#writeOfTurn(), request)
+      : this.#perform(this.#writeOfTurn(), request, type);
+  }
+
+  /** Of a type that may have come, or changed, since this thread has heard of it. */
+  async #performCustom(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
+    await loadPatterns();
+    for (let tries = 1; ; tries++) {
+      const type = await servedType(write, request.target);
+      if (type === undefined) throw new StatusError(resourceNotFound());
+      try {
+        return await this.#perform(write, request, type);
+      } catch (error) {
+        if (!(error instanceof DefinitionChanged)) throw error;
+        if (tries === DEFINITION_TRIES_MAX) {
+          throw new StatusError(conflict(type, request.target.name, 'its definition kept changing, try again'));
+        }
+        await definitionOf(write, request.target);
+      }
+    }
+  }
+
+  #perform(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+    requireServed(type, request);
     switch (request.verb) {
       case 'create':
         return this.#create(write, request, type);
       case 'update':
         return update(write, request, type);
       case 'patch':
-        return isApply(write, request) ? apply(write, request, type) : patch(write, request, type);
+        return isApply(write, request, type) ? apply(write, request, type) : patch(write, request, type);
       case 'delete':
         return deleteOne(write, request, type);
       case 'deletecollection':
@@ -208,19 +240,16 @@ class Admission implements Actor<AdmissionProtocol> {
     if (special === undefined) throw new StatusError(methodNotAllowed());
     return special(write, request, type);
   }
+}
 
-  /** The type of a path. Throws 404 and 405. */
-  #typeOf(request: WriteRequest): KnownType {
-    const { group, version, resource, subresource } = request.target;
-    const type = this.#write.registry.byPath(group, version, resource);
-    if (type === undefined) throw new StatusError(resourceNotFound());
-    requirePath(type, request);
-    const verbs: ReadonlySet<string> =
-      subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
-    if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
-    if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
-    return type;
-  }
+/** Throws 404 and 405 for what the type does not serve. */
+function requireServed(type: KnownType, request: WriteRequest): void {
+  const { subresource } = request.target;
+  requirePath(type, request);
+  const verbs: ReadonlySet<string> =
+    subresource === '' ? type.verbs : new Set(type.subresources.get(subresource)?.verbs);
+  if (subresource !== '' && !type.subresources.has(subresource)) throw new StatusError(resourceNotFound());
+  if (!verbs.has(request.verb)) throw new StatusError(methodNotAllowed());
 }
 
 /** Throws 404 for a path that the type does not have, 405 for one that does not take the verb. */

@@ -20,15 +20,15 @@ import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** True for requests that `apply` serves. */
-export function isApply(write: WriteContext, { contentType, target }: WriteRequest): boolean {
-  return contentType === APPLY_PATCH && canBeApplied(write, viewOf(target.subresource));
+export function isApply(write: WriteContext, { contentType, target }: WriteRequest, type: KnownType): boolean {
+  return contentType === APPLY_PATCH && canBeApplied(write, viewOf(target.subresource, type));
 }
 
 /** PATCH with the media type of apply. Throws 400, 409, 422. */
 export async function apply(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const { subresource, name } = request.target;
-  const view = viewOf(subresource);
+  const view = viewOf(subresource, type);
   const expected = view ?? kindOf(type);
   const sent = configurationOf(request, expected);
   const { schema } = write;

@@ -2,6 +2,7 @@
 // again.
 import type { Status } from '../../api/status/status.ts';
 import { StatusError } from '../../api/status/status.ts';
+import { objectKey } from '../../storage/object-key.ts';
 import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
 import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
@@ -48,6 +49,7 @@ export async function untilCommitted<Answer>(
       if ('answer' in decided) return decided.answer;
       const result = await commitOne(write, decided.draft);
       if (result.ok) return decided.committed(result.places[0]!);
+      if (attributes !== undefined && isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
       if (contended < CONTENDED_TRIES_MAX && attributes?.contended.includes(result.key)) contended++;
       else await decided.lost?.(result);
     }
@@ -55,4 +57,11 @@ export async function untilCommitted<Answer>(
   } finally {
     attributes?.end();
   }
+}
+
+/** The definition that a custom object was looked at by is no longer the newest: the write begins anew. */
+export class DefinitionChanged extends Error {}
+
+function isOfDefinition({ definitionsKey }: WriteContext, { type: { custom } }: Attributes, key: string): boolean {
+  return custom !== undefined && key === objectKey(definitionsKey, '', custom.definition.name);
 }

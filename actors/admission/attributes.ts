@@ -73,6 +73,7 @@ type AuditAnnotationLevel = 'Metadata' | 'Request';
 export class Attributes implements WriteFacts {
   readonly asked: Asked;
   readonly dialect: Dialect;
+  readonly #standing: readonly Guard[];
   #ends: (() => void)[] | undefined;
   /** Counted from 0: a try is made again when another write came in between. */
   tries = 0;
@@ -100,8 +101,12 @@ export class Attributes implements WriteFacts {
   /** For the audit event, in the order they were said; no two have the same key. */
   auditAnnotations: readonly AuditAnnotation[] = NO_ANNOTATIONS;
 
-  constructor(asked: Asked, dialect: Dialect) {
+  /**
+   * @param standing guards of every try: what the write goes by beside the object itself.
+   */
+  constructor(asked: Asked, dialect: Dialect, standing: readonly Guard[] = NO_GUARDS) {
     this.asked = asked;
+    this.#standing = standing;
     this.dialect = dialect;
   }
 
@@ -129,7 +134,7 @@ export class Attributes implements WriteFacts {
     this.object = object;
     this.isComplete = true;
     this.managedFieldsText = '';
-    this.guards = NO_GUARDS;
+    this.guards = this.#standing;
     this.also = NO_DRAFTS;
     this.wantsSecondRound = false;
     this.isSecondRound = false;
@@ -141,7 +146,7 @@ export class Attributes implements WriteFacts {
   /** Forgets what mutating plugins have guarded and added: they will again. */
   beginSecondRound(): void {
     this.isSecondRound = true;
-    this.guards = NO_GUARDS;
+    this.guards = this.#standing;
     this.also = NO_DRAFTS;
   }
 

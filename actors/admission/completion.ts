@@ -23,14 +23,18 @@ export class Completion {
   completed(object: JsonObject, attributes: Attributes): JsonObject {
     const { schema, strategy } = attributes.kind;
     const meant = strategy.meant === undefined ? object : strategy.meant(object, attributes);
-    if (schema === undefined) return meant;
+    if (schema === undefined) {
+      attributes.type.custom?.schema.complete(meant);
+      return meant;
+    }
     applyDefaults(meant as Record<string, unknown>, schema, this.#gate);
     this.#dropGated(meant, attributes.old, schema);
     return meant;
   }
 }
 
-/** An object in canonical form; of a kind without a schema as it is. */
-export function canonicalOf(object: JsonObject, { schema }: KindVersion): JsonObject {
-  return schema === undefined ? object : decode(object, schema).object;
+/** An object in canonical form, custom ones pruned; of a kind without a schema as it is. */
+export function canonicalOf(object: JsonObject, { schema, type: { custom } }: KindVersion): JsonObject {
+  if (schema !== undefined) return decode(object, schema).object;
+  return custom === undefined ? object : custom.schema.shape({ ...object }).object;
 }

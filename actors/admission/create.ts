@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
-import { alreadyExists, conflict, serverTimeout } from '../../api/status/failures.ts';
+import { alreadyExists, conflict, methodNotAllowed, serverTimeout } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
@@ -42,6 +42,7 @@ export async function createObject(
   given: JsonObject,
   { dryRun, isTracked }: Creation,
 ): Promise<WriteReply> {
+  if (type.custom?.definition.isTerminating === true) throw new StatusError(methodNotAllowed());
   const attributes = attributesOf(write, request, type, { operation: 'create', subresource: '', dryRun, isTracked });
   const isGenerated = request.target.name === '' && (metadataOf(given).name ?? '') === '';
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {

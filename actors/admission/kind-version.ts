@@ -40,7 +40,8 @@ export interface KindVersion {
 export class KindVersions {
   readonly #schema: Schema;
   readonly #allocations: Readonly<Record<string, Allocation>>;
-  readonly #known = new Map<KnownType, KindVersion>();
+  /** Types of definitions come and go. */
+  readonly #known = new WeakMap<KnownType, KindVersion>();
 
   /** @param allocations by store key. */
   constructor(schema: Schema, allocations: Readonly<Record<string, Allocation>>) {
@@ -53,7 +54,7 @@ export class KindVersions {
     if (kind === undefined) {
       const schema = this.#schema.kind(type.group, type.version, type.kind);
       const allocation = this.#allocations[type.storageKey];
-      kind = { type, schema, strategy: strategyOf(type), owned: ownedType(schema), allocation };
+      kind = { type, schema, strategy: strategyOf(type), owned: ownedType(schema, type.custom), allocation };
       this.#known.set(type, kind);
     }
     return kind;

@@ -2,6 +2,8 @@
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { viewOf } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
+import { objectKey } from '../../storage/object-key.ts';
+import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
@@ -40,8 +42,18 @@ export function attributesOf(
       dryRun,
       isTracked,
       plugins: write.plugins.phases(type, subresource, operation),
-      view: subresource === '' ? undefined : viewOf(subresource),
+      view: subresource === '' ? undefined : viewOf(subresource, type),
     },
     write.dialect,
+    guardsOf(write, type),
   );
+}
+
+const NO_GUARDS: readonly Guard[] = [];
+
+/** A custom object is written under the definition that it was looked at by, or not at all. */
+function guardsOf({ definitionsKey }: WriteContext, { custom }: KnownType): readonly Guard[] {
+  if (custom === undefined) return NO_GUARDS;
+  const { name, revision } = custom.definition;
+  return [{ key: objectKey(definitionsKey, '', name), expect: revision }];
 }

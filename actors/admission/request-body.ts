@@ -2,6 +2,7 @@
 import { decode } from '../../api/codec/decode.ts';
 import { DecodeError, mismatch } from '../../api/codec/decode-error.ts';
 import { decodeEnveloped } from '../../api/codec/protobuf.ts';
+import type { CustomType } from '../../api/custom/custom-type.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
@@ -25,6 +26,8 @@ import type { WriteParameters, WriteRequest } from './protocol.ts';
 export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
+  /** Of a kind that a definition made. */
+  readonly custom?: CustomType | undefined;
 }
 
 /** An object as a client sent it, in the canonical form of its type. */
@@ -61,6 +64,7 @@ export function canonical(
   const { apiVersion, kind } = expected;
   const isNamed = value.kind === kind && value.apiVersion === apiVersion;
   const named = isNamed ? value : { ...value, kind, apiVersion };
+  if (expected.custom !== undefined) return expected.custom.schema.shape(named);
   const type = schemaTypeOf(schema, apiVersion, kind);
   return type === undefined ? { object: named, unknownFields: [] } : decode(named, type);
 }
@@ -182,5 +186,6 @@ function wholeSeconds(text: string): number {
 
 /** The kind a type's objects are read as at the version of the path. */
 export function kindOf(type: KnownType): ExpectedKind {
-  return { apiVersion: type.apiVersion, kind: type.kind };
+  const { apiVersion, kind, custom } = type;
+  return { apiVersion, kind, custom };
 }

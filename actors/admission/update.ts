@@ -38,7 +38,7 @@ import type { WriteContext } from './write-context.ts';
 export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const { subresource, name } = request.target;
-  const { object: sent, warnings } = decodeObject(write.schema, request, viewOf(subresource) ?? kindOf(type));
+  const { object: sent, warnings } = decodeObject(write.schema, request, viewOf(subresource, type) ?? kindOf(type));
   requireNameOfPath(sent, name);
   const createsMissing = subresource === '' && type.traits.putCreates;
   const reply = await modify(write, request, type, {
@@ -57,7 +57,7 @@ export async function update(write: WriteContext, request: WriteRequest, type: K
 export async function patch(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun } = patchOptions(write.dialect.metaGroup, request.parameters, false);
   const { contentType, target } = request;
-  const view = viewOf(target.subresource);
+  const view = viewOf(target.subresource, type);
   const expected = view ?? kindOf(type);
   const schemaType = schemaTypeOf(write.schema, expected.apiVersion, expected.kind);
   const accepted = patchMediaTypesOf(schemaType);

@@ -13,13 +13,14 @@ import type { WriteContext } from './write-context.ts';
 /** A step: throws 422 unless the object may be created. */
 export function requireValidNew({ type, object }: Attributes, write: WriteContext): void {
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
-  refuseIfAny(type, object, ofMetadata, write.validation.create(object, type), errorsInWhole(write, type, object));
+  const ofKind = type.custom?.schema.errorsIn(object) ?? write.validation.create(object, type);
+  refuseIfAny(type, object, ofMetadata, ofKind, errorsInWhole(write, type, object));
 }
 
 /** A step: throws 422 unless the object may replace the stored one. */
 export function requireValidUpdate({ type, object, old, subresource }: Attributes, write: WriteContext): void {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(object), metadataOf(old!), type, write.dialect);
-  const ofKind = write.validation.update(object, old!, type, subresource);
+  const ofKind = type.custom?.schema.errorsIn(object) ?? write.validation.update(object, old!, type, subresource);
   refuseIfAny(type, object, ofMetadata, ofKind, errorsBeside(write, type, object, subresource));
 }
 

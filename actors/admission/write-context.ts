@@ -24,6 +24,8 @@ export interface DeletionSettings {
 export interface WriteContext extends StoreReader {
   readonly registry: Registry;
   readonly dialect: Dialect;
+  /** Where the definitions of custom types are stored. */
+  readonly definitionsKey: string;
   readonly schema: Schema;
   /** Between the version a client speaks and the one that is stored. */
   readonly forms: StoredForm;

@@ -4,20 +4,22 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
-import { threadRegistry } from '../thread-registry.ts';
+import { threadBuiltIns } from '../thread-registry.ts';
 import { controllersActor } from './controllers.ts';
+import { CustomTypes } from './custom-types.ts';
 import type { ControllersOptions } from './options.ts';
 
 export const define: DefineActor = () => withSettings(controllersActor, controllersOptions);
 
 export function controllersOptions(settings: ServerSettings, context: ActorContext): ControllersOptions {
   const { options } = settings;
-  const registry = threadRegistry(context, settings);
+  const registry = threadBuiltIns(context, settings);
   return {
     dialect: settings.dialect,
     isServed: ({ group, version, resource }) => registry.byPath(group, version, resource) !== undefined,
     namespacedTypes: registry.resourcesByPreferredVersion(),
     persistedTypes: persistedTypes(registry),
+    customTypes: new CustomTypes(registry),
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     issuesTokens: (settings.serviceAccounts?.signingKeyPem ?? '') !== '',

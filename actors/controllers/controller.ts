@@ -61,6 +61,8 @@ export interface Controller {
   readonly identity: Identity;
   /** Storage keys of the types it follows. */
   readonly wants: readonly string[];
+  /** It follows the objects of all custom types as well. */
+  readonly wantsCustom?: boolean;
   /** Keys worked on at the same time. */
   readonly keysInFlightMax: number;
   /** The stream begins anew: forget everything. */

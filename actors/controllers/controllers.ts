@@ -16,6 +16,8 @@ import { CertificateApproving } from './certificate-approving.ts';
 import { CertificateCleanup } from './certificate-cleanup.ts';
 import { CertificateSigning } from './certificate-signing.ts';
 import type { Controller, Due } from './controller.ts';
+import { CustomDefinitions } from './custom-definitions.ts';
+import type { CustomTypes } from './custom-types.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { GarbageCollector } from './garbage-collector.ts';
@@ -98,12 +100,16 @@ class SharedEvent implements FeedEvent {
   }
 }
 
+const NOBODY: readonly Controller[] = [];
+
 class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #context: ActorContext;
   readonly #bootstrap: Bootstrap;
   readonly #queues: readonly WorkQueue[];
   /** By storage key. */
   readonly #followers = new Map<string, Controller[]>();
+  readonly #ofCustom: readonly Controller[];
+  readonly #customTypes: CustomTypes;
   readonly #feed: FeedFollower;
   readonly #authorities: FollowedAuthorities;
   #synced = false;
@@ -112,6 +118,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#context = context;
     const dialect = DIALECTS[options.dialect];
     const { clock } = context;
+    const { customTypes } = options;
+    this.#customTypes = customTypes;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
     const queueOf = <C extends Controller>(make: (due: Due) => C): WorkQueue<C> => new WorkQueue(context, writer, make);
     const authentication = { ...options.authentication };
@@ -124,18 +132,19 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const queues: WorkQueue[] = [
       bootstrap,
       queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
-      queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes)),
+      queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes, customTypes)),
       queueOf((due) => new RoleAggregation(due, dialect)),
       queueOf((due) => new PodGarbage(clock, due, dialect)),
       queueOf((due) => new StorageProtection(due, dialect)),
       queueOf((due) => new NodeTaints(clock, due, dialect)),
       queueOf((due) => new NodeLifecycle(clock, due, dialect)),
       queueOf((due) => new NodePods(clock, due, dialect)),
-      queueOf((due) => new ResourceQuotas(clock, due, dialect, options.namespacedTypes)),
+      queueOf((due) => new ResourceQuotas(clock, due, dialect, options.namespacedTypes, customTypes)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),
       queueOf((due) => new CertificateApproving(due, dialect)),
       queueOf((due) => new CertificateCleanup(clock, due, dialect)),
+      queueOf((due) => new CustomDefinitions(clock, due, dialect, customTypes)),
     ];
     const { signingAuthority } = options;
     if (signingAuthority !== undefined)
@@ -147,7 +156,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queues.push(queueOf((due) => new ServiceAccountTokens(due, { dialect, caPem, random, issue })));
     }
     if (options.collectsGarbage)
-      queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes)));
+      queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes, customTypes)));
     this.#queues = queues;
     for (const { controller } of this.#queues) {
       for (const storageKey of controller.wants) {
@@ -156,7 +165,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
         else followers.push(controller);
       }
     }
-    this.#feed = new FeedFollower(context, [...this.#followers.keys()], feedFactory, this);
+    this.#ofCustom = queues.map(({ controller }) => controller).filter(({ wantsCustom }) => wantsCustom === true);
+    this.#feed = new FeedFollower(context, undefined, feedFactory, this, customTypes.storageKey);
     const { metrics } = context;
     metrics.beforeReading(() => {
       const pending = this.#bootstrap.hooks(this.#synced).filter(({ done }) => !done).length;
@@ -200,6 +210,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   }
 
   onReset(): void {
+    this.#customTypes.reset();
     for (const queue of this.#queues) {
       queue.close();
       queue.controller.reset();
@@ -207,9 +218,10 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   }
 
   onEvent(event: FeedEvent): void {
-    const followers = this.#followers.get(event.storageKey);
-    if (followers === undefined) return;
+    const followers = this.#followers.get(event.storageKey) ?? this.#followersOfCustom(event);
+    if (followers.length === 0) return;
     const shared = followers.length > 1 ? new SharedEvent(event) : event;
+    if (event.storageKey === this.#customTypes.storageKey) this.#onDefinition(shared);
     for (const controller of followers) {
       try {
         controller.onEvent(shared);
@@ -226,6 +238,19 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   onMoved(event: FeedEvent): void {
     for (const controller of this.#followers.get(event.storageKey) ?? []) controller.onMoved?.(event);
+  }
+
+  #followersOfCustom({ storageKey }: FeedEvent): readonly Controller[] {
+    return this.#customTypes.isCustomKey(storageKey) ? this.#ofCustom : NOBODY;
+  }
+
+  /** Before the controllers hear of it, who ask what types there are. */
+  #onDefinition(event: FeedEvent): void {
+    try {
+      this.#customTypes.onEvent(event);
+    } catch (error) {
+      this.#context.log.error({ definition: event.name, err: error }, 'definition not understood');
+    }
   }
 
   // The hooks keep what they have reached: `synced` stays true when the stream begins anew.

@@ -6,6 +6,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type Controller, type Due, NOTHING, type Plan, type Write, type WriteOutcome } from './controller.ts';
+import type { CustomTypes } from './custom-types.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { misplacedOwnerEvent } from './misplaced-owner-event.ts';
 import type { PersistedType } from './options.ts';
@@ -21,6 +22,7 @@ export class GarbageCollector implements Controller {
   readonly name = 'garbage-collector';
   readonly identity;
   readonly wants: readonly string[];
+  readonly wantsCustom = true;
   readonly keysInFlightMax = 64;
   readonly #clock: Clock;
   readonly #due: Due;
@@ -28,11 +30,17 @@ export class GarbageCollector implements Controller {
   readonly #graph = new OwnershipGraph();
   #synced = false;
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly PersistedType[]) {
+  constructor(
+    clock: Clock,
+    due: Due,
+    dialect: Dialect,
+    types: readonly PersistedType[],
+    customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>,
+  ) {
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
-    this.#types = new OwnerTypes(types);
+    this.#types = new OwnerTypes(types, customTypes);
     this.wants = this.#types.storageKeys();
   }
 

@@ -27,6 +27,16 @@ export class NamespaceContents {
     return !this.#byNamespace.has(namespace);
   }
 
+  /** True where there are no objects at all. */
+  get isNothing(): boolean {
+    return this.#byNamespace.size === 0;
+  }
+
+  /** The namespaces that hold anything; the empty name is that of objects in none. */
+  namespaces(): Iterable<string> {
+    return this.#byNamespace.keys();
+  }
+
   #add(event: FeedEvent): boolean {
     let types = this.#byNamespace.get(event.namespace);
     if (types === undefined) {

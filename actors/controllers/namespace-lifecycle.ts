@@ -17,6 +17,7 @@ import {
   type Write,
   type WriteOutcome,
 } from './controller.ts';
+import type { CustomTypes } from './custom-types.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import { NamespaceContents } from './namespace-contents.ts';
@@ -53,6 +54,8 @@ export class NamespaceLifecycle implements Controller {
   readonly #clock: Clock;
   readonly #due: Due;
   readonly #finalizer: string;
+  readonly wantsCustom = true;
+  readonly #customTypes: Pick<CustomTypes, 'ofStorageKey'>;
   readonly #types = new Map<string, NamespacedType>();
   readonly #typeByTarget = new Map<string, NamespacedType>();
   readonly #contents = new NamespaceContents();
@@ -60,7 +63,14 @@ export class NamespaceLifecycle implements Controller {
   /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
   readonly #withoutCollection = new Set<string>();
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly NamespacedType[]) {
+  constructor(
+    clock: Clock,
+    due: Due,
+    dialect: Dialect,
+    types: readonly NamespacedType[],
+    customTypes: Pick<CustomTypes, 'ofStorageKey'>,
+  ) {
+    this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
@@ -99,7 +109,8 @@ export class NamespaceLifecycle implements Controller {
   onOutcome(key: string, write: Write, outcome: WriteOutcome): void {
     const doomed = this.#doomed.get(key);
     const typeName = qualifiedName(write.target.group, write.target.resource);
-    const type = this.#typeByTarget.get(typeName);
+    const { group, resource } = write.target;
+    const type = this.#typeByTarget.get(typeName) ?? this.#customTypes.ofStorageKey(`${group}/${resource}`);
     if (doomed === undefined || type === undefined) return;
     if (!outcome.ok) {
       // Sweep again as soon as the queue's backoff allows.
@@ -112,6 +123,10 @@ export class NamespaceLifecycle implements Controller {
       const metadata = partAt(asObject(item), 'metadata');
       this.#noteFinalizers(key, doomed, type.storageKey, asText(metadata.name), metadata);
     }
+  }
+
+  #typeOf(storageKey: string): NamespacedType | undefined {
+    return this.#types.get(storageKey) ?? this.#customTypes.ofStorageKey(storageKey);
   }
 
   #onNamespace(event: FeedEvent): void {
@@ -131,6 +146,7 @@ export class NamespaceLifecycle implements Controller {
   }
 
   #onContent(event: FeedEvent): void {
+    if (event.namespace === '') return;
     const cameOrWent = this.#contents.onEvent(event);
     const doomed = this.#doomed.get(event.namespace);
     if (doomed === undefined) return;
@@ -160,7 +176,7 @@ export class NamespaceLifecycle implements Controller {
     if (doomed.sweeps === 0) doomed.firstSweepAtMs = nowMs;
     const writes = this.#planStatus(namespace, doomed, nowMs);
     for (const [storageKey, names] of this.#contents.of(namespace)) {
-      const type = this.#types.get(storageKey);
+      const type = this.#typeOf(storageKey);
       if (type === undefined) continue;
       if (this.#withoutCollection.has(storageKey)) {
         for (const name of names)
@@ -192,7 +208,7 @@ export class NamespaceLifecycle implements Controller {
   #obstacles(namespace: string, doomed: Doomed): Obstacles {
     const remaining = new Map<string, number>();
     for (const [storageKey, names] of this.#contents.of(namespace)) {
-      const type = this.#types.get(storageKey);
+      const type = this.#typeOf(storageKey);
       if (type !== undefined) remaining.set(qualifiedName(type.group, type.plural), names.size);
     }
     const finalizers = new Map<string, number>();

@@ -3,6 +3,7 @@
 import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
 import type { AuthorityFiles } from '../followed-authorities.ts';
+import type { CustomTypes } from './custom-types.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {
@@ -57,6 +58,8 @@ export interface ControllersOptions {
    * a served version comes first.
    */
   readonly persistedTypes: readonly PersistedType[];
+  /** The types that definitions make. */
+  readonly customTypes: CustomTypes;
   /** `--enable-garbage-collector`. */
   readonly collectsGarbage: boolean;
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */

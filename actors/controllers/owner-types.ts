@@ -1,5 +1,7 @@
 // The types that can own and be owned, and what a reference to an owner amounts to: whether its owner is there, is where
 // owners may be, and what becomes of it. Pure.
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import type { CustomTypes } from './custom-types.ts';
 import type { PersistedType } from './options.ts';
 import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 
@@ -16,8 +18,10 @@ const IGNORED: ReadonlySet<string> = new Set(['core/events']);
 export class OwnerTypes {
   readonly #byStorageKey = new Map<string, PersistedType>();
   readonly #byKind = new Map<string, PersistedType>();
+  readonly #customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>;
 
-  constructor(types: readonly PersistedType[]) {
+  constructor(types: readonly PersistedType[], customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>) {
+    this.#customTypes = customTypes;
     for (const type of types) {
       if (IGNORED.has(type.storageKey)) continue;
       this.#byKind.set(kindKey(type.apiVersion, type.kind), type);
@@ -31,12 +35,17 @@ export class OwnerTypes {
 
   /** The type in the version that its objects are deleted and patched in. */
   ofStorageKey(storageKey: string): PersistedType | undefined {
-    return this.#byStorageKey.get(storageKey);
+    return this.#byStorageKey.get(storageKey) ?? this.#customTypes.ofStorageKey(storageKey);
+  }
+
+  #customKind({ apiVersion, kind }: OwnerReference): PersistedType | undefined {
+    const { group, version } = splitApiVersion(apiVersion);
+    return this.#customTypes.ofKind(group, version, kind);
   }
 
   /** What a dependent's reference amounts to, given the object that has its uid. */
   relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
-    const type = this.#byKind.get(kindKey(reference.apiVersion, reference.kind));
+    const type = this.#byKind.get(kindKey(reference.apiVersion, reference.kind)) ?? this.#customKind(reference);
     if (type === undefined) return 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
     if (owner === undefined) return 'absent';

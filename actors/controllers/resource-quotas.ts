@@ -9,6 +9,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
+import type { CustomTypes } from './custom-types.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { MeasuredObjects } from './measured-objects.ts';
 import { NamespaceContents } from './namespace-contents.ts';
@@ -24,6 +25,8 @@ export class ResourceQuotas implements Controller {
   readonly name = 'resource-quotas';
   readonly identity;
   readonly wants: readonly string[];
+  readonly wantsCustom = true;
+  readonly #customTypes: Pick<CustomTypes, 'isCustomKey'>;
   readonly keysInFlightMax = 16;
   readonly #clock: Clock;
   readonly #due: Due;
@@ -37,7 +40,14 @@ export class ResourceQuotas implements Controller {
   /** The others. */
   readonly #contents = new NamespaceContents();
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, types: readonly NamespacedType[]) {
+  constructor(
+    clock: Clock,
+    due: Due,
+    dialect: Dialect,
+    types: readonly NamespacedType[],
+    customTypes: Pick<CustomTypes, 'isCustomKey'>,
+  ) {
+    this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
@@ -59,10 +69,19 @@ export class ResourceQuotas implements Controller {
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === QUOTAS) this.#onQuota(event);
-    if (!this.#types.has(event.storageKey)) return;
+    if (!this.#isCounted(event)) return;
     const isMeasured = this.#measured.isAbout(event.storageKey);
     const makesDifference = isMeasured ? this.#measured.onEvent(event) : this.#contents.onEvent(event);
     if (makesDifference) for (const name of this.#within(event.namespace).keys()) this.#dueFor(event.namespace, name);
+  }
+
+  /** Custom types are known from their first object on: what they count by is in their key. */
+  #isCounted({ storageKey, namespace }: FeedEvent): boolean {
+    if (this.#types.has(storageKey)) return true;
+    if (namespace === '' || !this.#customTypes.isCustomKey(storageKey)) return false;
+    const [group = '', plural = ''] = storageKey.split('/');
+    this.#types.set(storageKey, [{ group, plural }]);
+    return true;
   }
 
   onMoved(event: FeedEvent): void {

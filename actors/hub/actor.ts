@@ -3,14 +3,16 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRecords } from '../thread-records.ts';
-import { threadRegistry } from '../thread-registry.ts';
+import { threadCatalog } from '../thread-registry.ts';
 import { type HubOptions, hubActor } from './hub.ts';
 
 export const define: DefineActor = () => withSettings(hubActor, hubOptions);
 
 function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions {
-  const registry = threadRegistry(context, settings);
+  const types = threadCatalog(context, settings);
+  const { registry } = types;
   return {
+    types,
     selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
     records: threadRecords(context, settings),

@@ -13,6 +13,7 @@ import type { PresentState, PublishedPlace, StoreBatch } from '../store/protocol
 import { StoreSubscription } from '../store-subscription.ts';
 import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './continue-token.ts';
 import { HUB_FACTS } from './facts.ts';
+import { type FollowedTypes, HubTypes } from './hub-types.ts';
 import { gather } from './lists.ts';
 import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
@@ -24,6 +25,8 @@ import type { InitialState } from './watcher.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
+  /** The thread's types, which follow the definitions that are applied here. */
+  readonly types?: FollowedTypes;
   /** KnownType.storedFields by storageKey. */
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation on the bookmark that ends a watch's initial events. */
@@ -40,6 +43,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #subscription: StoreSubscription;
   readonly #slabs: SlabView;
   readonly #caches = new ResourceCaches();
+  readonly #types: HubTypes;
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
   readonly #selfCheck: SelfCheck;
@@ -64,6 +68,7 @@ export class Hub implements Actor<HubProtocol> {
       crash: (error) => context.crash(error),
     });
     this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
+    this.#types = new HubTypes(options.types, this.#slabs, context.log);
     this.#gate = new ReadGate(context);
     this.#watchers = new Watchers({
       context,
@@ -242,6 +247,7 @@ export class Hub implements Actor<HubProtocol> {
   #begin(present: PresentState): void {
     this.#slabs.learn(present.slabs, present.incarnation);
     this.#caches.begin(present, this.#slabs);
+    this.#types.begin(this.#caches);
     this.#options.records.clear();
     this.#readerSlot = present.readerSlot;
     this.#tokenKey = present.tokenKey;
@@ -258,7 +264,9 @@ export class Hub implements Actor<HubProtocol> {
     forEachRecord(batch.runs, this.#slabs, (slab, slabNumber, offset) => {
       const cache = this.#caches.ofRecord(slab, offset);
       const entry = cache.entryAt(slab, slabNumber, offset);
-      this.#watchers.collect(cache, cache.apply(entry, recordType(slab, offset) === DELETED));
+      const isDeleted = recordType(slab, offset) === DELETED;
+      this.#types.apply(cache, entry, isDeleted);
+      this.#watchers.collect(cache, cache.apply(entry, isDeleted));
     });
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
       const cache = this.#caches.ofRecord(slab, offset);

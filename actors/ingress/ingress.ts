@@ -2,12 +2,19 @@
 // open watches, and drains at shutdown.
 
 import { storedKind } from '../../api/conversion/stored-form.ts';
-import type { BuildInfo } from '../../api/discovery/discovery.ts';
-import { createDiscovery } from '../../api/discovery/discovery.ts';
+import type { CustomType } from '../../api/custom/custom-type.ts';
+import {
+  type BuildInfo,
+  createDiscovery,
+  type Discovery,
+  type DiscoverySettings,
+} from '../../api/discovery/discovery.ts';
+import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
+import type { RowType } from '../../api/table/table.ts';
 import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
@@ -19,6 +26,7 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
+import { servedType } from '../served-type.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
@@ -214,14 +222,16 @@ class Ingress implements Actor<IngressProtocol> {
   async #dispatch(exchange: Exchange): Promise<void> {
     const { info } = exchange;
     if (!info.isResource) return this.#paths.serve(exchange, info);
-    const type = this.#options.registry.byPath(info.group, info.version, info.resource);
+    const type =
+      this.#options.registry.byPath(info.group, info.version, info.resource) ??
+      (await this.#typeUnknownSoFar(exchange, info));
     if (type === undefined) throw new StatusError(resourceNotFound());
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
     this.#deprecations.signal(exchange, type, subresource);
     if (CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
-    const bodyType = type.subresources.get(subresource) ?? type;
+    const bodyType = this.#bodyTypeOf(type, subresource);
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
     const single = verb === 'create' && !type.persisted ? 'review' : 'object';
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? single, bodyType, source);
@@ -230,6 +240,19 @@ class Ingress implements Actor<IngressProtocol> {
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  /** Its definition may have been committed before this thread has heard of it. */
+  #typeUnknownSoFar({ requestNumber }: Exchange, info: ResourceRequestInfo): Promise<KnownType | undefined> {
+    const { registry, requestTimeoutMs } = this.#options;
+    return servedType({ registry, requestTimeoutMs, hub: this.#context.ref('hub'), requestNumber }, info);
+  }
+
+  /** What a path's bodies are: objects of the type, or what its subresource shows. */
+  #bodyTypeOf(type: KnownType, subresource: string): RowType {
+    const shown = type.subresources.get(subresource);
+    if (type.custom === undefined) return shown ?? type;
+    return shown === undefined || shown.kind === type.kind ? customRowOf(type, type.custom) : shown;
   }
 
   /** What objects of a type are stored as, if that is another version. */
@@ -258,7 +281,7 @@ class Ingress implements Actor<IngressProtocol> {
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
     return new Paths({
-      discovery: createDiscovery(registry, dialect, { serverAddress, extraPaths, build }),
+      discovery: presentDiscovery(registry, { serverAddress, extraPaths, build }),
       health,
       representations: this.#representations,
       openapi: new OpenApi(openapi, jobs, startedWallMs),
@@ -339,6 +362,31 @@ class Ingress implements Actor<IngressProtocol> {
         .set(count);
     metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
+}
+
+/** The documents of the types that are served at the time; the same as long as those are. */
+function presentDiscovery(registry: Registry, settings: DiscoverySettings): () => Discovery {
+  let edition = registry.edition;
+  let discovery = createDiscovery(registry, registry.dialect, settings);
+  return () => {
+    if (registry.edition !== edition) {
+      edition = registry.edition;
+      discovery = createDiscovery(registry, registry.dialect, settings);
+    }
+    return discovery;
+  };
+}
+
+const customRows = new WeakMap<CustomType, RowType>();
+
+/** A custom type as answers are made of it. */
+function customRowOf({ group, version, kind }: KnownType, custom: CustomType): RowType {
+  let row = customRows.get(custom);
+  if (row === undefined) {
+    row = { group, version, kind, form: custom.form };
+    customRows.set(custom, row);
+  }
+  return row;
 }
 
 /** The ingress as a placeable actor. */

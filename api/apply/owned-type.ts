@@ -1,10 +1,12 @@
 // A type as ownership sees it: its rule, its empty object, and the fields that one of its endpoints cannot set.
 import { decode } from '../codec/decode.ts';
+import type { CustomType } from '../custom/custom-type.ts';
 import type { JsonObject } from '../json-value.ts';
 import { metadataKeptByStatus } from '../metadata.ts';
 import { asObject } from '../object-fields.ts';
 import type { ResourceType } from '../resources/resource-type.ts';
 import type { TypeSchema } from '../schema/schema.ts';
+import { ruleOfCustom } from './custom-rule.ts';
 import { memberStep } from './field-path.ts';
 import { type FieldSet, inOrder, LEAF, NO_FIELDS } from './field-set.ts';
 import { type OwnershipRule, ruleOfKind } from './ownership-rule.ts';
@@ -17,11 +19,13 @@ export interface OwnedType {
   readonly empty: JsonObject;
 }
 
-const WITHOUT_SCHEMA: OwnedType = { rule: ruleOfKind(undefined), schema: undefined, empty: Object.freeze({}) };
+const NO_MEMBERS: JsonObject = Object.freeze({});
+const WITHOUT_SCHEMA: OwnedType = { rule: ruleOfKind(undefined), schema: undefined, empty: NO_MEMBERS };
 const types = new WeakMap<TypeSchema, OwnedType>();
 
 /** The ownership of a kind; the same object each time. */
-export function ownedType(schema: TypeSchema | undefined): OwnedType {
+export function ownedType(schema: TypeSchema | undefined, custom?: CustomType): OwnedType {
+  if (custom !== undefined) return { rule: ruleOfCustom(custom), schema: undefined, empty: NO_MEMBERS };
   if (schema === undefined) return WITHOUT_SCHEMA;
   let type = types.get(schema);
   if (type === undefined) {

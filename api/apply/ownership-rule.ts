@@ -86,7 +86,8 @@ export class OwnershipRule {
 }
 
 export const LEAF_RULE: OwnershipRule = new OwnershipRule('leaf', () => LEAF_RULE);
-const DEDUCED_RULE: OwnershipRule = new OwnershipRule('deduced', () => DEDUCED_RULE);
+/** As it comes: objects by member, everything else as a whole. */
+export const DEDUCED_RULE: OwnershipRule = new OwnershipRule('deduced', () => DEDUCED_RULE);
 
 /** Members of an object's metadata that the server sets. */
 const SERVER_METADATA: ReadonlySet<string> = new Set([
@@ -147,16 +148,22 @@ const DEDUCED_METADATA = new OwnershipRule(
   () => DEDUCED_RULE,
   () => byName([...SERVER_METADATA].map(unowned)),
 );
-const DEDUCED_ROOT: OwnershipRule = new OwnershipRule(
-  'deduced',
-  () => DEDUCED_RULE,
-  () =>
-    byName([
-      unowned('kind'),
-      unowned('apiVersion'),
-      { ...unowned('metadata'), rule: DEDUCED_METADATA, isOwned: true, stays: true },
-    ]),
-);
+/** Of whole objects, members of which may be known beforehand. */
+export function deducedRoot(known: () => readonly Member[]): OwnershipRule {
+  return new OwnershipRule(
+    'deduced',
+    () => DEDUCED_RULE,
+    () =>
+      byName([
+        ...known(),
+        unowned('kind'),
+        unowned('apiVersion'),
+        { ...unowned('metadata'), rule: DEDUCED_METADATA, isOwned: true, stays: true },
+      ]),
+  );
+}
+
+const DEDUCED_ROOT: OwnershipRule = deducedRoot(() => []);
 
 function ruleOfType(type: TypeSchema): OwnershipRule {
   const known = rules.get(type);
@@ -234,7 +241,8 @@ function listKeys(field: FieldSchema): readonly ListKey[] | undefined {
     }));
 }
 
-function plain(name: string): Member {
+/** A member that is owned as a whole. */
+export function plain(name: string): Member {
   const step = `f:${name}`;
   const prefix = `${JSON.stringify(step)}:`;
   return { name, step, prefix, rule: LEAF_RULE, isAlways: false, zero: null, isOwned: true, stays: false };
@@ -244,7 +252,8 @@ function unowned(name: string): Member {
   return { ...plain(name), isOwned: false };
 }
 
-function byName(members: readonly Member[]): ReadonlyMap<string, Member> {
+/** Members by their names, in the order of those. */
+export function byName(members: readonly Member[]): ReadonlyMap<string, Member> {
   const inOrder = [...members].sort((left, right) => (left.name < right.name ? -1 : 1));
   return new Map(inOrder.map((member) => [member.name, member]));
 }

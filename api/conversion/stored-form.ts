@@ -1,10 +1,12 @@
 // The two forms an object has in a request: as its client speaks of it, and as it is stored. Where the two versions are one,
 // nothing is done. Reviews are not stored: the server thinks of them in their preferred version.
+import type { CustomType } from '../custom/custom-type.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Registry } from '../resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../resources/resource-table.ts';
 import type { Schema } from '../schema/schema.ts';
 import { type Conversions, conversionsOf, type VersionedKind } from './conversion.ts';
+import { jsonCopy } from './json-copy.ts';
 
 type Convert = (object: JsonObject) => JsonObject;
 
@@ -47,7 +49,7 @@ export class StoredForm {
   asked(type: KnownType, stored: JsonObject): JsonObject {
     let convert = this.#toAsked.get(type);
     if (convert === undefined) {
-      convert = isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
+      convert = this.#asking(type);
       this.#toAsked.set(type, convert);
     }
     return convert(stored);
@@ -61,14 +63,32 @@ export class StoredForm {
   }
 
   /** Converts between two versions of a type. */
-  between(from: VersionedKind, to: VersionedKind): Convert {
+  between(from: VersionedKind, to: VersionedKind & { readonly custom?: CustomType | undefined }): Convert {
+    const { custom } = to;
+    if (custom !== undefined) return (object) => custom.inVersion(jsonCopy(object) as JsonObject);
     return this.#conversions.between(from, to).convert;
+  }
+
+  #asking(type: KnownType): Convert {
+    const { custom } = type;
+    if (custom !== undefined) return custom.needsForm ? (object) => custom.inVersion(object) : asItIs;
+    return isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
   }
 
   /** Even in the stored version an object may say something in two ways, of which one is stored. */
   #storing(type: KnownType): Convert {
+    if (type.custom !== undefined) return this.#storingCustom(type);
     if (this.#schema.kind(type.group, type.version, type.kind) === undefined) return asItIs;
     const { convert, isRelabeling } = this.#conversions.between(type, storedKind(type));
     return isRelabeling && isStored(type) ? asItIs : convert;
+  }
+
+  /** In the version that is stored, without what its schema does not know. */
+  #storingCustom(type: KnownType): Convert {
+    if (type.apiVersion === type.storageApiVersion) return asItIs;
+    const stored = this.#registry.storageType(type.storageKey)?.custom;
+    if (stored === undefined) throw new RangeError(`no version of ${type.storageKey} is stored`);
+    const { apiVersion } = stored.form;
+    return (object) => stored.schema.shape({ ...(jsonCopy(object) as JsonObject), apiVersion }).object;
   }
 }

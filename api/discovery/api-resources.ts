@@ -21,17 +21,20 @@ export interface ApiResource {
   readonly storageVersionHash?: string;
 }
 
+/** A type, and whether a definition made it: built-in ones do not say their singular. */
+type ListedType = ResourceType & { readonly custom?: object | undefined };
+
 /** The entries of the types of one group version with their subresources, sorted by name. */
-export function apiResources(types: readonly ResourceType[]): readonly ApiResource[] {
+export function apiResources(types: readonly ListedType[]): readonly ApiResource[] {
   return types
     .flatMap((type) => [mainEntry(type), ...[...type.subresources.values()].map((sub) => subEntry(type, sub))])
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function mainEntry(type: ResourceType): ApiResource {
+function mainEntry(type: ListedType): ApiResource {
   return {
     name: type.plural,
-    singularName: '',
+    singularName: type.custom === undefined ? '' : type.singular,
     namespaced: type.namespaced,
     kind: type.kind,
     verbs: [...type.verbs].sort(),

@@ -1,5 +1,6 @@
 // What a client is told when it uses a version on its way out (SPEC.md "Deprecation signals"), and which versions are gone
 // in a release (SPEC.md "Removals by release"). Texts and decisions only; the header and the metric are the ingress's.
+import { customDeprecation } from '../custom/deprecation-text.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf } from './resource-table.ts';
 
@@ -22,6 +23,7 @@ export function isRemoved({ lifecycle: { removedIn } }: KnownType, minorRelease:
  * in the minor release.
  */
 export function deprecationWarning(type: KnownType, minorRelease: number = API_MINOR_VERSION): string | undefined {
+  if (type.custom !== undefined) return customDeprecation(type.custom);
   const { deprecatedIn, removedIn, replacement } = type.lifecycle;
   if (deprecatedIn === null || minorOf(deprecatedIn) > minorRelease) return undefined;
   const removal = removedIn === null ? '' : `, unavailable in v${removedIn}+`;

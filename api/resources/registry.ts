@@ -1,5 +1,5 @@
 // The look-ups over the resource table: which types are served, by path and by kind, in which order discovery shows
-// them, and as what their objects are stored. Built once a thread; never changed afterwards.
+// them, and as what their objects are stored. Never changed once built: custom types make a new one (custom-registry.ts).
 import type { Dialect } from '../../config/dialect.ts';
 import { API_GROUPS } from './api-groups.ts';
 import { API_MINOR_VERSION, isRemoved } from './deprecation.ts';
@@ -32,6 +32,8 @@ export interface Registry {
   readonly dialect: Dialect;
   /** The minor release whose removals apply. */
   readonly minorRelease: number;
+  /** Counts the states that custom types have brought it into; 0: there have been none. */
+  readonly edition: number;
   /** The served type at `/apis/<group>/<version>/<plural>`; the core group is empty. */
   byPath(group: string, version: string, plural: string): KnownType | undefined;
   byKind(group: string, version: string, kind: string): KnownType | undefined;
@@ -73,6 +75,7 @@ export function createRegistry(dialect: Dialect, options: RegistryOptions = {}):
   return {
     dialect,
     minorRelease,
+    edition: 0,
     byPath: (group, version, plural) => byPath.get(group)?.get(version)?.get(plural),
     byKind: (group, version, kind) => byKind.get(group)?.get(version)?.get(kind),
     all: () => served,
@@ -141,13 +144,15 @@ function canStore(type: KnownType, apiVersion: string): boolean {
   );
 }
 
-function servedGroups(served: readonly KnownType[]): readonly ServedGroup[] {
+/** The groups of types, in the order of the types. */
+export function servedGroups(served: readonly KnownType[]): readonly ServedGroup[] {
   const versions = new Map<string, Set<string>>();
   for (const { group, version } of served) versions.set(group, (versions.get(group) ?? new Set()).add(version));
   return [...versions].map(([name, names]) => ({ name, versions: [...names], preferredVersion: [...names][0]! }));
 }
 
-function indexed(
+/** Types by group, version and one of their names. */
+export function indexed(
   types: readonly KnownType[],
   nameOf: (type: KnownType) => string,
 ): ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, KnownType>>> {
@@ -160,7 +165,8 @@ function indexed(
   return groups;
 }
 
-function namespacedOnce(served: readonly KnownType[]): readonly KnownType[] {
+/** Stored, namespaced types, the first of those that share a storage key. */
+export function namespacedOnce(served: readonly KnownType[]): readonly KnownType[] {
   const first = new Map<string, KnownType>();
   for (const type of served) {
     if (type.persisted && type.namespaced && !first.has(type.storageKey)) first.set(type.storageKey, type);

@@ -1,6 +1,7 @@
 // Every resource type in every group and version, spelled in a dialect: the rows of the types-*.ts files with their
 // shared defaults filled in. Says what exists; what of it is served is the registry's business.
 import type { Dialect } from '../../config/dialect.ts';
+import type { CustomType } from '../custom/custom-type.ts';
 import { EVERY_VERB, type Verb } from '../verbs.ts';
 import type { GroupTypes, SubresourceRow, TypeRow, VersionRow } from './resource-row.ts';
 import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
@@ -26,6 +27,8 @@ export interface KnownType extends ResourceType {
   /** Selectable fields that the stored version names otherwise: this version's name to that one. */
   readonly storedFieldNames: Readonly<Record<string, string>>;
   readonly lifecycle: Lifecycle;
+  /** Of types that a definition makes. */
+  readonly custom: CustomType | undefined;
 }
 
 /** Releases as `1.21`; null: unknown, or not planned (SPEC.md "Removals by release"). */
@@ -108,6 +111,7 @@ function expand(
     storedFields,
     storedFieldNames: row.sharedWith?.fieldNames ?? NO_NAMES,
     lifecycle: lifecycleOf(dialect, group, row.kind, traits),
+    custom: undefined,
   };
 }
 
@@ -187,6 +191,7 @@ function traitsOf(row: TypeRow, traits: VersionRow, subresources: readonly Subre
     generationParts,
     hasStatus: traits.hasStatus ?? subresources.some(({ name }) => name === 'status'),
     keepsStatusOnCreate: row.keepsStatusOnCreate ?? false,
+    statusKeepsMetadata: false,
     initialStatus: row.initialStatus,
     defaultPropagation: traits.defaultPropagation ?? row.defaultPropagation ?? 'Background',
     deleteReturns: row.deleteReturnsObject ? 'object' : 'Status',

@@ -14,7 +14,13 @@ export interface Subresource {
   readonly featureGate: string | undefined;
 }
 
-export type GenerationPart = 'spec' | 'metadata.annotations' | 'metadata.labels' | 'webhooks' | 'content';
+export type GenerationPart =
+  | 'spec'
+  | 'metadata.annotations'
+  | 'metadata.labels'
+  | 'webhooks'
+  | 'content'
+  | 'contentWithStatus';
 
 /** How objects of the type behave on create, update and delete, as far as a row can say it (facts: strategies). */
 export interface Traits {
@@ -30,6 +36,8 @@ export interface Traits {
   readonly hasStatus: boolean;
   /** A create may bring its status along, as a node agent does when it registers its node. */
   readonly keepsStatusOnCreate: boolean;
+  /** A status update leaves all metadata as stored, but for who owns the fields. */
+  readonly statusKeepsMetadata: boolean;
   /** The status given on create, for example `{phase: 'Pending'}`. */
   readonly initialStatus: Readonly<Record<string, unknown>> | undefined;
   /** What happens to dependents when a delete does not say. Unsupported: whatever it says, no finalizer is added. */

@@ -1,6 +1,7 @@
 // The strategies of all kinds that have one, by the first label of the group (`core` for the group without a name) and the
 // plural: one key for every version and dialect.
 import type { ResourceType } from '../resources/resource-type.ts';
+import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts';
 import { daemonSet } from './apps/daemon-set.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
@@ -12,6 +13,7 @@ import { binding, clusterRole, role } from './rbac/grants.ts';
 import { NO_RULES, type Strategy } from './strategy.ts';
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
+  'apiextensions/customresourcedefinitions': customResourceDefinition,
   'apps/daemonsets': daemonSet,
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,

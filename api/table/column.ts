@@ -4,19 +4,20 @@ import type { JsonObject } from '../json-value.ts';
 import { partAt, textAt } from '../object-fields.ts';
 import { ageText } from './age.ts';
 
-export type Cell = string | number | boolean;
+/** null: the object has no such value. */
+export type Cell = string | number | boolean | null;
 
-/** A column as clients see it. Clients hide those of priority 1 until asked for more. */
+/** A column as clients see it. Clients hide those of a priority above 0 until asked for more. */
 export interface ColumnDefinition {
   readonly name: string;
-  readonly type: ColumnType;
+  readonly type: string;
   /** `name` marks the column that names the object. */
-  readonly format: '' | 'name';
+  readonly format: string;
   readonly description: string;
-  readonly priority: 0 | 1;
+  readonly priority: number;
 }
 
-export type ColumnType = 'string' | 'integer' | 'boolean' | 'date';
+type BuiltInColumnType = 'string' | 'integer' | 'boolean' | 'date';
 
 /** What a cell may depend on besides its object. */
 export interface RowContext {
@@ -85,7 +86,7 @@ export function summaryTable<Summary>(
 /** A column every client shows. */
 export function column<Summary = unknown>(
   name: string,
-  type: ColumnType,
+  type: BuiltInColumnType,
   description: string,
   cell: CellOf<Summary>,
 ): Column<Summary> {
@@ -95,7 +96,7 @@ export function column<Summary = unknown>(
 /** A column shown on request only (`-o wide`). */
 export function wideColumn<Summary = unknown>(
   name: string,
-  type: ColumnType,
+  type: BuiltInColumnType,
   description: string,
   cell: CellOf<Summary>,
 ): Column<Summary> {

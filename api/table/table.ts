@@ -1,6 +1,8 @@
 // Objects as a Table: rows of cells that any client can print without knowing the kind (SPEC.md "Table representation").
 // Finds a kind's columns and lays out rows; what the cells hold is said in the columns-*.ts files.
 import type { Dialect, DialectName } from '../../config/dialect.ts';
+import { customTable } from '../custom/custom-table.ts';
+import type { CustomForm } from '../custom/custom-type.ts';
 import type { JsonObject } from '../json-value.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
 import type { Cell, ColumnDefinition, KindTable, RowCondition } from './column.ts';
@@ -21,6 +23,8 @@ export interface RowType {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Of a custom kind. */
+  readonly form?: CustomForm;
 }
 
 /** A Table that was asked for. Make one per answer, and one per batch of watch events. */
@@ -141,7 +145,8 @@ function includedObject(request: TableRequest, object: JsonObject, includeObject
 
 const tablesByDialect = new Map<DialectName, ReadonlyMap<string, KindTable>>();
 
-function kindTableOf({ group, kind }: RowType, dialect: Dialect): KindTable {
+function kindTableOf({ group, kind, form }: RowType, dialect: Dialect): KindTable {
+  if (form !== undefined) return customTable(form.columns);
   let tables = tablesByDialect.get(dialect.name);
   if (tables === undefined) {
     tables = spelledTables(dialect);

@@ -19,7 +19,7 @@ interface Running {
 
 export class PluginChain {
   readonly #running: readonly Running[];
-  readonly #known = new Map<KnownType, Map<string, PluginPhases>>();
+  readonly #known = new WeakMap<KnownType, Map<string, PluginPhases>>();
 
   readonly #cluster: ClusterView;
 

@@ -18,7 +18,8 @@ import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
 export interface PathParts {
-  readonly discovery: Discovery;
+  /** The documents of the present types. */
+  readonly discovery: () => Discovery;
   readonly health: Health;
   readonly representations: Representations;
   readonly openapi: OpenApi;
@@ -56,8 +57,9 @@ export const EXTRA_PATHS: readonly string[] = [...SERVED.keys()];
 
 export class Paths {
   readonly #parts: PathParts;
-  /** Discovery never changes while the server runs: its documents are encoded once. */
+  /** The documents of discovery, encoded once as long as the types stay the same. */
   readonly #bodies = new Map<string, Uint8Array>();
+  #described: Discovery | undefined;
 
   constructor(parts: PathParts) {
     this.#parts = parts;
@@ -78,7 +80,12 @@ export class Paths {
   }
 
   #document(exchange: Exchange, path: string): void {
-    const { discovery, representations } = this.#parts;
+    const { representations } = this.#parts;
+    const discovery = this.#parts.discovery();
+    if (discovery !== this.#described) {
+      this.#described = discovery;
+      this.#bodies.clear();
+    }
     const found = discovery.document(path);
     // An unknown path gets the list of known ones, and the code that says it is none of them.
     const code = found === undefined ? 404 : 200;

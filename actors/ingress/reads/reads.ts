@@ -1,5 +1,6 @@
 // get and list: ask the hub where the bytes lie, and send them.
 
+import type { JsonObject } from '../../../api/json-value.ts';
 import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
@@ -67,10 +68,10 @@ export class Reads {
     if (answer.place === null) throw new StatusError(notFound(type, name));
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
-    const view = viewOf(subresource);
+    const view = viewOf(subresource, type);
     await (view === undefined
       ? this.#sendRecord(exchange, 200, slab, offset, representation)
-      : this.sendObject(exchange, 200, view.of(decodeRecord(slab, offset)), representation));
+      : this.sendObject(exchange, 200, view.of(shownOf(type, decodeRecord(slab, offset))), representation));
   }
 
   /** Answers with an object that was just written. */
@@ -188,4 +189,9 @@ export class Reads {
     exchange.start(200, headers);
     await streamList(envelope, items, exchange.response);
   }
+}
+
+/** A stored object of a type as its subresources look at it. */
+function shownOf({ custom }: KnownType, object: JsonObject): JsonObject {
+  return custom?.needsForm === true ? custom.inVersion(object) : object;
 }

@@ -118,13 +118,13 @@ export class Representations {
   }
 
   #represented(
-    { group, version, kind }: RowType,
+    { group, version, kind, form }: RowType,
     source: StoredAs | undefined,
     encoded: Encoded,
     shape: Shape | undefined,
   ): Representation {
     const { encoding, pretty } = encoded;
-    const target = { group, version, kind };
+    const target: RowType = form === undefined ? { group, version, kind } : { group, version, kind, form };
     const rendering: Rendering = {
       target,
       ...(source === undefined ? undefined : { source }),

@@ -249,7 +249,7 @@ test('a status update keeps the metadata that its type says', (t) => {
     { status: {} },
   );
   const scope = { ...update, subresource: 'status' };
-  const after = (type = deployment, more = {}) => metadataOf(prepareUpdate(next, stored, type, { ...scope, ...more }));
+  const after = (type = deployment) => metadataOf(prepareUpdate(next, stored, type, scope));
   t.like(after(), { labels: { a: 'b' }, annotations: { n: 'z' } });
   const pod = after(sampleType({ group: '', plural: 'pods' }));
   t.is(pod.ownerReferences, undefined);
@@ -257,7 +257,7 @@ test('a status update keeps the metadata that its type says', (t) => {
   t.deepEqual(pod.labels, { a: 'z' });
   t.deepEqual(after(sampleType({ group: 'flowcontrol.example', plural: 'flowschemas' })), stored.metadata);
   t.deepEqual(
-    after(sampleType({ group: 'example.com', plural: 'things' }), { statusKeepsMetadata: true }),
+    after(sampleType({ group: 'example.com', plural: 'things' }, { statusKeepsMetadata: true })),
     stored.metadata,
   );
 });

@@ -6,6 +6,7 @@ const TRAITS: Traits = {
   putWithoutResourceVersion: true,
   initialGeneration: 1,
   keepsStatusOnCreate: false,
+  statusKeepsMetadata: false,
   generationParts: ['spec', 'metadata.annotations'],
   hasStatus: true,
   initialStatus: undefined,

@@ -212,8 +212,8 @@ export class Cluster {
   }
 
   /** The thread's feed, which counts what is parsed. */
-  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent, onMoved) =>
-    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)), onMoved);
+  readonly feedFactory: FeedFactory = (context, storageKeys, onEvent, onMoved, first) =>
+    feedOfThread(context, storageKeys, (event) => onEvent(this.#counted(event)), onMoved, first);
 
   /** A controller's write: recorded, and failed if the test wants it so. */
   async write(admission: Ref<AdmissionProtocol>, message: WriteRequest, deadlineMs: number): Promise<WriteReply> {

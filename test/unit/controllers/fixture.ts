@@ -1,9 +1,11 @@
 // Starts the controllers' actor over a cluster in this process and virtual time, and makes objects for tests.
 import type { WriteRequest } from '../../../actors/admission/protocol.ts';
 import { createControllers } from '../../../actors/controllers/controllers.ts';
+import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import { createRegistry } from '../../../api/resources/registry.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, AskOptions, MessageOf } from '../../../runtime/actor.ts';
@@ -63,6 +65,7 @@ export function defaultOptions(): ControllersOptions {
       { group: 'apps', version: 'v1', plural: 'deployments', storageKey: 'apps/deployments' },
     ],
     persistedTypes: PERSISTED,
+    customTypes: new CustomTypes(createRegistry(DIALECT)),
     collectsGarbage: true,
     caPem: 'the authority',
     issuesTokens: false,

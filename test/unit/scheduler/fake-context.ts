@@ -152,11 +152,11 @@ export class FakeCluster {
 
   readonly feedFactory = (
     _context: ActorContext,
-    storageKeys: readonly string[],
+    storageKeys: readonly string[] | undefined,
     onEvent: (event: FeedEvent) => void,
   ): StoreFeed => {
     const tell = (events: readonly FeedEvent[]) => {
-      for (const event of events) if (storageKeys.includes(event.storageKey)) onEvent(event);
+      for (const event of events) if (storageKeys?.includes(event.storageKey) !== false) onEvent(event);
     };
     return {
       begin: () => tell(this.listed),

@@ -13,7 +13,7 @@ export class Hooks {
   readonly #registry: Registry;
   readonly #view: KindView<readonly Hook[]>;
   readonly #onChange: (hooks: readonly Hook[]) => void;
-  readonly #known = new Map<KnownType, Map<string, readonly Invocation[]>>();
+  #known = new WeakMap<KnownType, Map<string, readonly Invocation[]>>();
   #hooks: readonly Hook[] = [];
   #changes = -1;
 
@@ -50,7 +50,7 @@ export class Hooks {
 
   #refresh(): void {
     this.#changes = this.#view.changes;
-    this.#known.clear();
+    this.#known = new WeakMap();
     this.#hooks = [...this.#view.within('')].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, hooks]) => hooks);
     this.#onChange(this.#hooks);
   }

@@ -144,7 +144,13 @@ function traitsFromFact(fact: StrategyFact, type: KnownType): unknown {
 test('every stored type follows the create and update rules of the reference', (t) => {
   const facts = new Map(fixture<StrategyFact>('strategies').map((fact) => [withoutVersion(fact.kind), fact]));
   for (const type of TABLE.filter(({ persisted }) => persisted)) {
-    const { initialStatus: _status, deleteReturns: _returns, nameFormat: _format, ...traits } = type.traits;
+    const {
+      initialStatus: _status,
+      deleteReturns: _returns,
+      nameFormat: _format,
+      statusKeepsMetadata: _kept,
+      ...traits
+    } = type.traits;
     t.deepEqual(traits, traitsFromFact(facts.get(kindKey(type))!, type) as typeof traits, idOf(type));
   }
 });

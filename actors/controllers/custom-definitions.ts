@@ -1,0 +1,177 @@
+// Brings definitions of custom types into force: which of their names are free, whether they are served; and empties those that
+// are being deleted, before their finalizer is given up.
+import { type DefinedNames, type Definition, readNames } from '../../api/custom/definition.ts';
+import {
+  cleanupFinalizer,
+  definitionStatus,
+  takenNames,
+  terminatingCondition,
+  withCondition,
+} from '../../api/custom/definition-status.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
+import { asText, asTexts, partAt } from '../../api/object-fields.ts';
+import { timestampOf } from '../../api/object-meta.ts';
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import { schemaProblemsOf } from '../../api/validation/definition-schemas.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Clock } from '../../runtime/environment.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+import type { WriteTarget } from '../admission/protocol.ts';
+import { type ApiObject, type Controller, type Due, NOTHING, type Plan, type Write } from './controller.ts';
+import type { CustomTypes } from './custom-types.ts';
+import { apiServerIdentity } from './identities.ts';
+import { NamespaceContents } from './namespace-contents.ts';
+import { isTerminating } from './targets.ts';
+
+/** Instances with finalizers go when those do; that is looked for again. */
+const SWEEP_INTERVAL_MS = 5000;
+
+interface KnownDefinition {
+  readonly object: ApiObject;
+  readonly definition: Definition;
+}
+
+/** The controller of custom resource definitions. Keys are names of definitions. */
+export class CustomDefinitions implements Controller {
+  readonly name = 'custom-resource-definitions';
+  readonly identity;
+  readonly wants: readonly string[];
+  readonly wantsCustom = true;
+  readonly keysInFlightMax = 8;
+  readonly #clock: Clock;
+  readonly #due: Due;
+  readonly #dialect: Dialect;
+  readonly #types: CustomTypes;
+  readonly #group: string;
+  readonly #finalizer: string;
+  readonly #known = new Map<string, KnownDefinition>();
+  /** Names of instances by the plural and group of their type. */
+  readonly #contents = new Map<string, NamespaceContents>();
+
+  constructor(clock: Clock, due: Due, dialect: Dialect, types: CustomTypes) {
+    this.identity = apiServerIdentity(dialect);
+    this.#clock = clock;
+    this.#due = due;
+    this.#dialect = dialect;
+    this.#types = types;
+    this.#group = dialect.spell('apiextensions.@group');
+    this.#finalizer = cleanupFinalizer(this.#group);
+    this.wants = [types.storageKey];
+  }
+
+  reset(): void {
+    this.#known.clear();
+    this.#contents.clear();
+  }
+
+  onEvent(event: FeedEvent): void {
+    if (event.storageKey !== this.#types.storageKey) this.#onInstance(event);
+    else if (event.type === 'delete') this.#onGone(event.name);
+    else this.#onDefinition(event);
+  }
+
+  onSynced(): void {
+    for (const name of this.#known.keys()) this.#due.add(name);
+  }
+
+  plan(key: string): Plan {
+    const known = this.#known.get(key);
+    if (known === undefined) return NOTHING;
+    return isTerminating(known.object) ? this.#planEnd(known) : this.#planStatus(known);
+  }
+
+  #onDefinition(event: FeedEvent): void {
+    const object = event.object();
+    const definition = this.#types.definition(event.name);
+    if (definition === undefined) return;
+    this.#known.set(event.name, { object, definition });
+    this.#due.add(event.name);
+  }
+
+  /** Names have become free. */
+  #onGone(name: string): void {
+    const gone = this.#known.get(name);
+    this.#known.delete(name);
+    for (const [other, { definition }] of this.#known) {
+      if (definition.group === gone?.definition.group) this.#due.add(other);
+    }
+  }
+
+  #onInstance(event: FeedEvent): void {
+    const { storageKey } = event;
+    let contents = this.#contents.get(storageKey);
+    if (contents === undefined) {
+      contents = new NamespaceContents();
+      this.#contents.set(storageKey, contents);
+    }
+    contents.onEvent(event);
+    if (event.type !== 'delete' || !contents.isNothing) return;
+    this.#contents.delete(storageKey);
+    const slash = storageKey.indexOf('/');
+    this.#due.add(`${storageKey.slice(slash + 1)}.${storageKey.slice(0, slash)}`);
+  }
+
+  #planStatus({ object, definition }: KnownDefinition): Plan {
+    const taken = takenNames(this.#othersOf(definition));
+    const problems = schemaProblemsOf(definition, this.#dialect);
+    const status = definitionStatus(object, definition, taken, problems, this.#nowIso());
+    return deepEqual(status, object.status) ? NOTHING : { writes: [this.#statusWrite(object, status)] };
+  }
+
+  *#othersOf({ name, group }: Definition): Iterable<DefinedNames> {
+    yield* this.#types.builtInNames(group);
+    for (const { object, definition } of this.#known.values()) {
+      if (definition.group === group && definition.name !== name) {
+        yield readNames(partAt(object, 'status').acceptedNames);
+      }
+    }
+  }
+
+  #planEnd({ object, definition }: KnownDefinition): Plan {
+    const metadata = partAt(object, 'metadata');
+    const finalizers = asTexts(metadata.finalizers);
+    if (!finalizers.includes(this.#finalizer)) return NOTHING;
+    const status = partAt(object, 'status');
+    const storageKey = `${definition.group}/${definition.names.plural}`;
+    const contents = this.#contents.get(storageKey);
+    const stage = contents === undefined ? 'completed' : 'inProgress';
+    const next = withCondition(status, terminatingCondition(stage), this.#nowIso());
+    if (!deepEqual(next, status)) return { writes: [this.#statusWrite(object, next)] };
+    if (contents === undefined) {
+      const rest = finalizers.filter((finalizer) => finalizer !== this.#finalizer);
+      const body = { ...object, metadata: { ...metadata, finalizers: rest } };
+      return { writes: [{ verb: 'update', target: this.#target(object, ''), body }] };
+    }
+    const type = this.#types.ofStorageKey(storageKey);
+    if (type === undefined) return { writes: [], againAfterMs: SWEEP_INTERVAL_MS };
+    const { group, version, plural: resource } = type;
+    const writes = [...contents.namespaces()].map(
+      (namespace): Write => ({
+        verb: 'deletecollection',
+        target: { group, version, resource, subresource: '', namespace, name: '' },
+      }),
+    );
+    return { writes, againAfterMs: SWEEP_INTERVAL_MS };
+  }
+
+  #statusWrite(object: ApiObject, status: object): Write {
+    return { verb: 'update', target: this.#target(object, 'status'), body: { ...object, status } };
+  }
+
+  /** In the version that the object is stored in. */
+  #target(object: ApiObject, subresource: string): WriteTarget {
+    const { version } = splitApiVersion(asText(object.apiVersion));
+    return {
+      group: this.#group,
+      version,
+      resource: 'customresourcedefinitions',
+      subresource,
+      namespace: '',
+      name: asText(partAt(object, 'metadata').name),
+    };
+  }
+
+  #nowIso(): string {
+    return timestampOf(this.#clock.nowMs());
+  }
+}

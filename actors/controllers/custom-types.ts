@@ -1,0 +1,67 @@
+// What controllers know of the types that definitions make: followed by their own stream, so that a type is known before its
+// first instance comes.
+import { TypeCatalog } from '../../api/custom/catalog.ts';
+import type { DefinedNames, Definition } from '../../api/custom/definition.ts';
+import type { Registry } from '../../api/resources/registry.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
+
+export class CustomTypes {
+  readonly #builtIn: Registry;
+  readonly #builtInKeys: ReadonlySet<string>;
+  readonly #catalog: TypeCatalog;
+
+  constructor(builtIn: Registry) {
+    this.#builtIn = builtIn;
+    this.#builtInKeys = new Set(builtIn.known().map(({ storageKey }) => storageKey));
+    this.#catalog = new TypeCatalog(builtIn);
+  }
+
+  /** Where definitions are stored. */
+  get storageKey(): string {
+    return this.#catalog.storageKey;
+  }
+
+  reset(): void {
+    this.#catalog.reset();
+  }
+
+  /** Of a definition. */
+  onEvent(event: FeedEvent): void {
+    if (event.type === 'delete') this.#catalog.remove(event.name);
+    else this.#catalog.put(event.object(), event.revision);
+  }
+
+  /** As it was last heard of. */
+  definition(name: string): Definition | undefined {
+    return this.#catalog.definition(name);
+  }
+
+  /** True for what is stored under a type that is not built in: those are of groups with a domain. */
+  isCustomKey(storageKey: string): boolean {
+    const dot = storageKey.indexOf('.');
+    return dot > 0 && dot < storageKey.indexOf('/') && !this.#builtInKeys.has(storageKey);
+  }
+
+  /** A custom type, in a version that is served. */
+  ofStorageKey(storageKey: string): KnownType | undefined {
+    const { registry } = this.#catalog;
+    const type = registry.storageType(storageKey);
+    if (type?.custom === undefined) return undefined;
+    return registry.byPath(type.group, type.preferredVersion, type.plural) ?? type;
+  }
+
+  /** A custom type by what owner references say. */
+  ofKind(group: string, version: string, kind: string): KnownType | undefined {
+    const type = this.#catalog.registry.byKind(group, version, kind);
+    return type?.custom === undefined ? undefined : type;
+  }
+
+  /** What built-in types of a group are called. */
+  *builtInNames(group: string): Iterable<DefinedNames> {
+    for (const type of this.#builtIn.known()) {
+      // Built-in types have no other names on the wire than these.
+      if (type.group === group) yield { ...type, singular: '' };
+    }
+  }
+}

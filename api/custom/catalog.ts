@@ -1,0 +1,131 @@
+// Which types there are at a revision: the built-in ones and those of the definitions. Each change makes a new immutable
+// registry, when it is next asked for; whoever holds the catalog's own `registry` sees the newest at each look-up.
+import { conversionsOf } from '../conversion/conversion.ts';
+import { storedKind } from '../conversion/stored-form.ts';
+import type { JsonObject } from '../json-value.ts';
+import { withCustomTypes } from '../resources/custom-registry.ts';
+import type { Registry } from '../resources/registry.ts';
+import type { KnownType } from '../resources/resource-table.ts';
+import { schemaOf } from '../schema/schema.ts';
+import type { SchemaWords } from './custom-type.ts';
+import { type Definition, readDefinition } from './definition.ts';
+import { knownTypesOf } from './known-types.ts';
+
+interface Entry {
+  readonly definition: Definition;
+  readonly types: readonly KnownType[];
+}
+
+export class TypeCatalog {
+  readonly #builtIn: Registry;
+  readonly #words: SchemaWords;
+  readonly #entries = new Map<string, Entry>();
+  readonly #inVersion: (object: JsonObject) => JsonObject;
+  /** Where definitions are stored. */
+  readonly storageKey: string;
+  /** Looks up in the newest state. */
+  readonly registry: Registry;
+  #current: Registry | undefined;
+  #edition = 0;
+
+  constructor(builtIn: Registry) {
+    const { dialect } = builtIn;
+    const schema = schemaOf(dialect);
+    this.#builtIn = builtIn;
+    this.#words = { prefix: dialect.openapiExtensionPrefix, metadata: schema.type('meta/v1.ObjectMeta') };
+    this.storageKey = dialect.spell('apiextensions.@group/customresourcedefinitions');
+    const type = builtIn.storageType(this.storageKey)!;
+    this.#inVersion =
+      type.version === 'v1'
+        ? (object) => object
+        : (object) =>
+            conversionsOf(schema)
+              .between(storedKind(type), { ...storedKind(type), version: 'v1' })
+              .convert(object);
+    this.#current = builtIn;
+    this.registry = new NewestRegistry(builtIn.dialect, builtIn.minorRelease, () => this.#current ?? this.#rebuilt());
+  }
+
+  /** A definition, established or not. */
+  definition(name: string): Definition | undefined {
+    return this.#entries.get(name)?.definition;
+  }
+
+  /** Forgets all definitions: those that there are follow. */
+  reset(): void {
+    if (this.#entries.size === 0) return;
+    this.#entries.clear();
+    this.#current = undefined;
+  }
+
+  /** A definition as it is stored now. */
+  put(object: JsonObject, revision: number): void {
+    const definition = readDefinition(this.#inVersion(object), revision);
+    this.#entries.set(definition.name, { definition, types: knownTypesOf(definition, this.#words) });
+    this.#current = undefined;
+  }
+
+  remove(name: string): void {
+    if (this.#entries.delete(name)) this.#current = undefined;
+  }
+
+  #rebuilt(): Registry {
+    const types = [...this.#entries.values()].flatMap((entry) => entry.types);
+    this.#edition++;
+    this.#current = withCustomTypes(this.#builtIn, types, this.#edition);
+    return this.#current;
+  }
+}
+
+/** Answers each question by the registry of that moment. */
+class NewestRegistry implements Registry {
+  readonly dialect: Registry['dialect'];
+  readonly minorRelease: number;
+  readonly #newest: () => Registry;
+
+  constructor(dialect: Registry['dialect'], minorRelease: number, newest: () => Registry) {
+    this.dialect = dialect;
+    this.minorRelease = minorRelease;
+    this.#newest = newest;
+  }
+
+  get edition(): number {
+    return this.#newest().edition;
+  }
+
+  byPath(group: string, version: string, plural: string): KnownType | undefined {
+    return this.#newest().byPath(group, version, plural);
+  }
+
+  byKind(group: string, version: string, kind: string): KnownType | undefined {
+    return this.#newest().byKind(group, version, kind);
+  }
+
+  all(): readonly KnownType[] {
+    return this.#newest().all();
+  }
+
+  known(): readonly KnownType[] {
+    return this.#newest().known();
+  }
+
+  groups(): ReturnType<Registry['groups']> {
+    return this.#newest().groups();
+  }
+
+  servedVersions(group: string): readonly string[] {
+    return this.#newest().servedVersions(group);
+  }
+
+  preferredVersion(group: string): string | undefined {
+    return this.#newest().preferredVersion(group);
+  }
+
+  storageType(storageKey: string): KnownType | undefined {
+    return this.#newest().storageType(storageKey);
+  }
+
+  resourcesByPreferredVersion(): readonly KnownType[] {
+    return this.#newest().resourcesByPreferredVersion();
+  }
+}

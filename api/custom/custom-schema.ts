@@ -1,0 +1,95 @@
+// The schema of a custom kind in one version, at work: brings objects into the form they are stored in, gives them their
+// defaults, and says what is wrong with them. Compiled on first use; the same for every object of the kind.
+import { decode } from '../codec/decode.ts';
+import type { JsonObject } from '../json-value.ts';
+import type { TypeSchema } from '../schema/schema.ts';
+import type { FieldError } from '../status/field-error.ts';
+import { type Defaulter, defaulterOf } from './defaulting.ts';
+import { Pruned, pruneObject } from './pruning.ts';
+import { type Members, type Structure, structureOf } from './structure.ts';
+import { type ValueCheck, valueCheckOf } from './value-checks.ts';
+import { ValueReport } from './value-report.ts';
+
+/** What an object of the kind is without its metadata's schema; `keepsUnknown`: nothing is pruned. */
+export interface SchemaParts {
+  readonly schema: JsonObject | undefined;
+  readonly keepsUnknown: boolean;
+  /** What names of our own in a schema begin with. */
+  readonly prefix: string;
+  /** `meta/v1.ObjectMeta`. */
+  readonly metadata: TypeSchema;
+}
+
+export interface Shaped {
+  readonly object: JsonObject;
+  /** Paths of what was taken out, at most 100. */
+  readonly unknownFields: readonly string[];
+}
+
+const NOTHING_TOLD: readonly string[] = Object.freeze([]);
+
+export class CustomSchema {
+  readonly #parts: SchemaParts;
+  readonly #structure: Structure | undefined;
+  #defaulter: Defaulter | undefined;
+  #check: ValueCheck | undefined;
+  #isCompiled = false;
+
+  constructor(parts: SchemaParts) {
+    this.#parts = parts;
+    const { schema, prefix } = parts;
+    this.#structure = schema === undefined ? undefined : structureOf(schema, prefix);
+  }
+
+  /** What names of our own in the schema begin with. */
+  get prefix(): string {
+    return this.#parts.prefix;
+  }
+
+  /** What the objects consist of; undefined where anything goes. */
+  get structure(): Structure | undefined {
+    return this.#structure;
+  }
+
+  /**
+   * An object without what the schema does not know, its metadata in canonical form. The object is consumed. Throws
+   * DecodeError for metadata that is none.
+   */
+  shape(object: JsonObject): Shaped {
+    const members = object as Members;
+    let unknownFields = NOTHING_TOLD;
+    const { metadata } = members;
+    if (metadata !== undefined && metadata !== null) {
+      const decoded = decode(metadata, this.#parts.metadata);
+      members.metadata = decoded.object;
+      unknownFields = decoded.unknownFields.map((path) => `metadata.${path}`);
+    }
+    if (this.#structure === undefined || this.#parts.keepsUnknown) return { object, unknownFields };
+    const pruned = new Pruned();
+    pruneObject(members, this.#structure, pruned);
+    if (pruned.paths.length > 0) unknownFields = [...unknownFields, ...pruned.paths];
+    return { object, unknownFields };
+  }
+
+  /** Gives an object its defaults, in place. */
+  complete(object: JsonObject): void {
+    this.#compile();
+    this.#defaulter?.(object);
+  }
+
+  /** What is wrong with an object. Needs `loadPatterns`. */
+  errorsIn(object: JsonObject): readonly FieldError[] {
+    const { schema, prefix } = this.#parts;
+    if (schema === undefined) return [];
+    this.#check ??= valueCheckOf(schema, prefix);
+    const report = new ValueReport();
+    this.#check(object, report);
+    return report.errors;
+  }
+
+  #compile(): void {
+    if (this.#isCompiled) return;
+    this.#isCompiled = true;
+    if (this.#structure !== undefined) this.#defaulter = defaulterOf(this.#structure);
+  }
+}

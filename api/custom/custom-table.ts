@@ -1,0 +1,57 @@
+// How a custom kind is shown as a Table: its name, then what its definition lists, or its age where that lists nothing.
+import type { JsonObject } from '../json-value.ts';
+import { ageText } from '../table/age.ts';
+import { AGE, type Cell, type Column, type KindTable, kindTable, NAME } from '../table/column.ts';
+import type { DefinedColumn } from './definition.ts';
+import { jsonPathOf } from './json-path.ts';
+
+const tables = new WeakMap<readonly DefinedColumn[], KindTable>();
+
+/** The table of a kind's columns; the same for the same list. */
+export function customTable(columns: readonly DefinedColumn[]): KindTable {
+  let table = tables.get(columns);
+  if (table === undefined) {
+    table = kindTable([NAME, ...(columns.length === 0 ? [AGE] : columns.map(columnOf))]);
+    tables.set(columns, table);
+  }
+  return table;
+}
+
+function columnOf({ name, type, format, description, priority, jsonPath }: DefinedColumn): Column {
+  const path = jsonPathOf(jsonPath);
+  return {
+    name,
+    type,
+    format,
+    description:
+      description === '' ? `Custom resource definition column (in JSONPath format): ${jsonPath}` : description,
+    priority,
+    cell: (object, { nowMs }) => {
+      const found = path?.(object as JsonObject) ?? [];
+      return found.length === 0 ? null : cellOf(type, found[0], nowMs);
+    },
+  };
+}
+
+/** Null for a value that is not of the column's type. */
+function cellOf(type: string, value: unknown, nowMs: number): Cell {
+  switch (type) {
+    case 'string':
+      return textOf(value);
+    case 'integer':
+      return typeof value === 'number' ? Math.trunc(value) : null;
+    case 'number':
+      return typeof value === 'number' ? value : null;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : null;
+    case 'date':
+      return typeof value === 'string' ? ageText(value, nowMs) : null;
+    default:
+      return null;
+  }
+}
+
+function textOf(value: unknown): Cell {
+  if (value === null || value === undefined) return null;
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

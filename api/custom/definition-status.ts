@@ -1,0 +1,151 @@
+// The status of definitions: which names are theirs, whether they are served, and why not. Pure.
+import type { JsonObject } from '../json-value.ts';
+import { asList, asObject, asText, partAt } from '../object-fields.ts';
+import { type DefinedNames, type Definition, readNames } from './definition.ts';
+
+export interface DefinitionCondition {
+  readonly type: string;
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Names that others of the group have. */
+export interface TakenNames {
+  /** Plural, singular and short names. */
+  readonly resources: ReadonlySet<string>;
+  /** Kinds and kinds of lists. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+/** What definitions are held by while their instances are deleted. `group`: that of definitions themselves. */
+export function cleanupFinalizer(group: string): string {
+  return `customresourcecleanup.${group}`;
+}
+
+const TERMINATION = {
+  pending: [
+    'True',
+    'InstanceDeletionPending',
+    'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon',
+  ],
+  inProgress: ['True', 'InstanceDeletionInProgress', 'CustomResource deletion is in progress'],
+  completed: ['False', 'InstanceDeletionCompleted', 'removed all instances'],
+} as const;
+
+export function terminatingCondition(stage: keyof typeof TERMINATION): DefinitionCondition {
+  const [status, reason, message] = TERMINATION[stage];
+  return { type: 'Terminating', status, reason, message };
+}
+
+/** A status with a condition in place of the one of its type, or behind the others. The time is that of the last change. */
+export function withCondition(status: JsonObject, condition: DefinitionCondition, nowIso: string): JsonObject {
+  const conditions = asList(status.conditions).map(asObject);
+  const before = conditions.find(({ type }) => type === condition.type);
+  const isSame = before?.status === condition.status && asText(before.lastTransitionTime) !== '';
+  const lastTransitionTime = isSame ? asText(before.lastTransitionTime) : nowIso;
+  const { type, status: state, reason, message } = condition;
+  const after = { type, status: state, lastTransitionTime, reason, message };
+  const list = before === undefined ? [...conditions, after] : conditions.map((one) => (one === before ? after : one));
+  return { ...status, conditions: list };
+}
+
+function withoutCondition(status: JsonObject, type: string): JsonObject {
+  const conditions = asList(status.conditions);
+  const kept = conditions.filter((one) => asObject(one).type !== type);
+  return kept.length === conditions.length ? status : { ...status, conditions: kept };
+}
+
+/** What the status of a definition should be. `schemaProblems`: why its schemas are not structural; empty: they are. */
+export function definitionStatus(
+  object: JsonObject,
+  definition: Definition,
+  taken: TakenNames,
+  schemaProblems: string,
+  nowIso: string,
+): JsonObject {
+  const before = partAt(object, 'status');
+  const { names, conflict } = namesOf(definition.names, readNames(before.acceptedNames), taken);
+  const accepted: DefinitionCondition = conflict ?? {
+    type: 'NamesAccepted',
+    status: 'True',
+    reason: 'NoConflicts',
+    message: 'no conflicts found',
+  };
+  let status: JsonObject = { ...before, acceptedNames: writtenNames(names) };
+  status = withCondition(status, accepted, nowIso);
+  status = withCondition(status, establishedCondition(before, definition, conflict === undefined), nowIso);
+  if (schemaProblems === '') return withoutCondition(status, 'NonStructuralSchema');
+  const violations = { type: 'NonStructuralSchema', status: 'True', reason: 'Violations' } as const;
+  return withCondition(status, { ...violations, message: schemaProblems }, nowIso);
+}
+
+/** Once established, a definition stays so, unless it asks for what is not served here. */
+function establishedCondition(before: JsonObject, definition: Definition, isAccepted: boolean): DefinitionCondition {
+  const type = 'Established';
+  if (definition.conversion !== 'None' && definition.versions.length > 1) {
+    const message = `conversion of strategy ${definition.conversion} between several versions is not supported`;
+    return { type, status: 'False', reason: 'ConversionNotSupported', message };
+  }
+  const wasEstablished = asList(before.conditions).some((one) => {
+    const condition = asObject(one);
+    return condition.type === type && condition.status === 'True';
+  });
+  return wasEstablished || isAccepted
+    ? { type, status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' }
+    : { type, status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' };
+}
+
+/** The names that a definition has, and the last of its conflicts with those of others. */
+function namesOf(
+  wanted: DefinedNames,
+  accepted: DefinedNames,
+  { resources, kinds }: TakenNames,
+): { names: DefinedNames; conflict: DefinitionCondition | undefined } {
+  let conflict: DefinitionCondition | undefined;
+  const refuse = (reason: string, message: string): void => {
+    conflict = { type: 'NamesAccepted', status: 'False', reason, message };
+  };
+  const isFree = (name: string, own: string, others: ReadonlySet<string>, reason: string): boolean => {
+    if (name === own || !others.has(name)) return true;
+    refuse(reason, `${JSON.stringify(name)} is already in use`);
+    return false;
+  };
+  const plural = isFree(wanted.plural, accepted.plural, resources, 'PluralConflict') ? wanted.plural : accepted.plural;
+  const singular = isFree(wanted.singular, accepted.singular, resources, 'SingularConflict')
+    ? wanted.singular
+    : accepted.singular;
+  const inUse = wanted.shortNames.filter((name) => !accepted.shortNames.includes(name) && resources.has(name));
+  if (inUse.length > 0) {
+    const texts = inUse.map((name) => `${JSON.stringify(name)} is already in use`);
+    refuse('ShortNamesConflict', texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`);
+  }
+  const shortNames = inUse.length > 0 ? accepted.shortNames : wanted.shortNames;
+  const kind = isFree(wanted.kind, accepted.kind, kinds, 'KindConflict') ? wanted.kind : accepted.kind;
+  const listKind = isFree(wanted.listKind, accepted.listKind, kinds, 'ListKindConflict')
+    ? wanted.listKind
+    : accepted.listKind;
+  return { names: { plural, singular, shortNames, kind, listKind, categories: wanted.categories }, conflict };
+}
+
+function writtenNames({ plural, singular, shortNames, kind, listKind, categories }: DefinedNames): JsonObject {
+  return {
+    plural,
+    ...(singular === '' ? undefined : { singular }),
+    ...(shortNames.length === 0 ? undefined : { shortNames }),
+    kind,
+    ...(listKind === '' ? undefined : { listKind }),
+    ...(categories.length === 0 ? undefined : { categories }),
+  };
+}
+
+/** The names that definitions and built-in types of a group have. */
+export function takenNames(all: Iterable<DefinedNames>): TakenNames {
+  const resources = new Set<string>();
+  const kinds = new Set<string>();
+  for (const { plural, singular, shortNames, kind, listKind } of all) {
+    for (const name of [plural, singular, ...shortNames]) if (name !== '') resources.add(name);
+    for (const name of [kind, listKind]) if (name !== '') kinds.add(name);
+  }
+  return { resources, kinds };
+}

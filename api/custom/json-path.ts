@@ -1,0 +1,148 @@
+// The JSON paths by which definitions name what a column shows, as far as kubectl's dialect of them makes sense for one value:
+// members, indexes, slices, wildcards, filters. Compiled once; takes time in proportion to what it passes over.
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+
+/** Every value that a path leads to from the values before it. */
+type Step = (values: readonly unknown[]) => readonly unknown[];
+
+export type JsonPath = (object: JsonObject) => readonly unknown[];
+
+const VALUES_MAX = 1000;
+
+/** Compiles `.spec.foo`; undefined for what is no path. */
+export function jsonPathOf(text: string): JsonPath | undefined {
+  const reader = new PathReader(text.trim());
+  const steps = reader.steps();
+  if (steps === undefined) return undefined;
+  return (object) => {
+    let values: readonly unknown[] = [object];
+    for (const step of steps) values = step(values);
+    return values;
+  };
+}
+
+function each(expand: (value: unknown) => readonly unknown[]): Step {
+  return (values) => {
+    const found: unknown[] = [];
+    for (const value of values) {
+      for (const one of expand(value)) {
+        if (found.length === VALUES_MAX) return found;
+        found.push(one);
+      }
+    }
+    return found;
+  };
+}
+
+function member(name: string): Step {
+  return each((value) => (isJsonObject(value) && Object.hasOwn(value, name) ? [value[name]] : []));
+}
+
+const everything: Step = each((value) =>
+  Array.isArray(value) ? value : isJsonObject(value) ? Object.values(value) : [],
+);
+
+function element(index: number): Step {
+  return each((value) => {
+    if (!Array.isArray(value)) return [];
+    const at = index < 0 ? value.length + index : index;
+    return at >= 0 && at < value.length ? [value[at]] : [];
+  });
+}
+
+function range(from: number | undefined, to: number | undefined): Step {
+  return each((value) => (Array.isArray(value) ? value.slice(from, to) : []));
+}
+
+const OPERATORS: Readonly<Record<string, (left: unknown, right: unknown) => boolean>> = {
+  '==': (left, right) => left === right,
+  '!=': (left, right) => left !== right,
+  '<=': (left, right) => (left as number) <= (right as number),
+  '>=': (left, right) => (left as number) >= (right as number),
+  '<': (left, right) => (left as number) < (right as number),
+  '>': (left, right) => (left as number) > (right as number),
+};
+
+const FILTER = /^\?\(\s*@((?:[^=!<>\s]|\\.)*)\s*(?:(==|!=|<=|>=|<|>)\s*(.+?))?\s*\)$/;
+
+function filter(text: string): Step | undefined {
+  const [, pathText = '', operator, literal = ''] = FILTER.exec(text) ?? [];
+  const path = jsonPathOf(pathText);
+  if (!FILTER.test(text) || path === undefined) return undefined;
+  const holds = (item: unknown): boolean => {
+    if (!isJsonObject(item)) return false;
+    const found = path(item);
+    if (operator === undefined) return found.length > 0;
+    return found.length > 0 && OPERATORS[operator]!(found[0], literalOf(literal));
+  };
+  return each((value) => (Array.isArray(value) ? value.filter(holds) : []));
+}
+
+function literalOf(text: string): unknown {
+  if (/^(["']).*\1$/.test(text)) return text.slice(1, -1);
+  if (text === 'true' || text === 'false') return text === 'true';
+  return Number(text);
+}
+
+class PathReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  steps(): readonly Step[] | undefined {
+    const steps: Step[] = [];
+    while (this.#at < this.#text.length) {
+      const step = this.#text[this.#at] === '[' ? this.#bracketed() : this.#dotted();
+      if (step === undefined) return undefined;
+      if (step !== 'none') steps.push(step);
+    }
+    return steps;
+  }
+
+  #dotted(): Step | 'none' | undefined {
+    if (this.#text[this.#at] !== '.') return undefined;
+    this.#at++;
+    let name = '';
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at]!;
+      if (char === '.' || char === '[') break;
+      if (char === '\\') this.#at++;
+      name += this.#text[this.#at] ?? '';
+    }
+    if (name === '*') return everything;
+    if (name !== '') return member(name);
+    // `.` alone is the value itself, as before a bracket; two in a row are recursion, which no column needs.
+    return this.#text[this.#at] === '.' ? undefined : 'none';
+  }
+
+  #bracketed(): Step | undefined {
+    const inside = this.#insideBracket();
+    if (inside === undefined) return undefined;
+    if (inside === '*') return everything;
+    if (inside.startsWith('?')) return filter(inside);
+    if (/^(["']).*\1$/.test(inside)) return member(inside.slice(1, -1).replace(/\\(.)/g, '$1'));
+    if (/^-?\d+$/.test(inside)) return element(Number(inside));
+    const [, from, to] = /^(-?\d*):(-?\d*)$/.exec(inside) ?? [];
+    if (from === undefined || to === undefined) return undefined;
+    return range(from === '' ? undefined : Number(from), to === '' ? undefined : Number(to));
+  }
+
+  /** What stands between brackets; quotes and inner brackets belong to it. */
+  #insideBracket(): string | undefined {
+    const begin = ++this.#at;
+    let depth = 1;
+    let quote = '';
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at]!;
+      if (char === '\\') this.#at++;
+      else if (quote !== '') quote = char === quote ? '' : quote;
+      else if (char === '"' || char === "'") quote = char;
+      else if (char === '[') depth++;
+      else if (char === ']' && --depth === 0) return this.#text.slice(begin, this.#at++).trim();
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,87 @@
+// The rows of the resource table that a definition makes: one for each of its versions.
+import { DEFAULT_SELECTABLE_FIELDS } from '../resources/resource-row.ts';
+import type { KnownType } from '../resources/resource-table.ts';
+import type { Subresource, Traits } from '../resources/resource-type.ts';
+import { EVERY_VERB } from '../verbs.ts';
+import { CustomType, type SchemaWords } from './custom-type.ts';
+import type { DefinedVersion, Definition } from './definition.ts';
+import { byPriority } from './version-order.ts';
+
+/** Every version of an established definition that can be stored; none of one that is not established. */
+export function knownTypesOf(definition: Definition, words: SchemaWords): readonly KnownType[] {
+  if (!definition.isEstablished || definition.storageVersion === '') return [];
+  const versions = [...definition.versions].sort((a, b) => byPriority(a.name, b.name));
+  const preferredVersion = versions.find(({ served }) => served)?.name ?? definition.storageVersion;
+  return versions.map((version) => knownType(definition, version, preferredVersion, words));
+}
+
+function knownType(
+  definition: Definition,
+  version: DefinedVersion,
+  preferredVersion: string,
+  words: SchemaWords,
+): KnownType {
+  const { group, names, namespaced, storageVersion } = definition;
+  const custom = new CustomType(definition, version, words);
+  return {
+    group,
+    version: version.name,
+    apiVersion: `${group}/${version.name}`,
+    kind: names.kind,
+    listKind: names.listKind,
+    plural: names.plural,
+    singular: names.singular,
+    shortNames: names.shortNames,
+    categories: names.categories,
+    namespaced,
+    verbs: new Set(EVERY_VERB),
+    subresources: subresourcesOf(group, names.kind, version),
+    persisted: true,
+    storageApiVersion: `${group}/${storageVersion}`,
+    storageKey: `${group}/${names.plural}`,
+    selectableFields: DEFAULT_SELECTABLE_FIELDS,
+    traits: traitsOf(version),
+    preferredVersion,
+    servedByDefault: version.served,
+    needsConversion: custom.needsForm,
+    storedFields: DEFAULT_SELECTABLE_FIELDS,
+    storedFieldNames: {},
+    lifecycle: {
+      introducedIn: null,
+      // Since ever: which release it was is the author's to say.
+      deprecatedIn: version.deprecated ? '1.0' : null,
+      removedIn: null,
+      replacement: null,
+    },
+    custom,
+  };
+}
+
+function subresourcesOf(group: string, kind: string, { name, hasStatus, scale }: DefinedVersion) {
+  const verbs = ['get', 'patch', 'update'] as const;
+  const subresources = new Map<string, Subresource>();
+  if (hasStatus) {
+    subresources.set('status', { name: 'status', kind, group, version: name, verbs, featureGate: undefined });
+  }
+  if (scale !== undefined) {
+    const home = { group: 'autoscaling', version: 'v1', featureGate: undefined };
+    subresources.set('scale', { name: 'scale', kind: 'Scale', verbs, ...home });
+  }
+  return subresources;
+}
+
+function traitsOf({ hasStatus }: DefinedVersion): Traits {
+  return {
+    putCreates: false,
+    putWithoutResourceVersion: false,
+    initialGeneration: 1,
+    generationParts: [hasStatus ? 'content' : 'contentWithStatus'],
+    hasStatus,
+    keepsStatusOnCreate: false,
+    statusKeepsMetadata: true,
+    initialStatus: undefined,
+    defaultPropagation: 'Background',
+    deleteReturns: 'Status',
+    nameFormat: 'dns1123Subdomain',
+  };
+}

@@ -1,0 +1,71 @@
+// Takes from an object what its schema does not know, in place. What was taken is told by its path.
+import type { Members, Structure } from './structure.ts';
+import { TYPE_MEMBERS } from './structure.ts';
+
+const TOLD_MAX = 100;
+
+/** Where fields that were taken out are noted. */
+export class Pruned {
+  /** At most 100. */
+  readonly paths: string[] = [];
+  readonly #parts: (string | number)[] = [];
+
+  enter(part: string | number): void {
+    this.#parts.push(part);
+  }
+
+  leave(): void {
+    this.#parts.pop();
+  }
+
+  note(name: string): void {
+    if (this.paths.length >= TOLD_MAX) return;
+    let path = '';
+    for (const part of [...this.#parts, name]) {
+      path += typeof part === 'number' ? `[${part}]` : path === '' ? part : `.${part}`;
+    }
+    this.paths.push(path);
+  }
+}
+
+/** Prunes a whole object; kind, apiVersion and metadata stay as they are. */
+export function pruneObject(object: Members, structure: Structure, pruned: Pruned): void {
+  pruneMembers(object, structure, true, pruned);
+}
+
+function prune(value: unknown, structure: Structure | undefined, pruned: Pruned): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) {
+    pruneMembers(value as Members, structure, structure?.isEmbedded === true, pruned);
+    return;
+  }
+  const items = structure?.items;
+  if (structure?.keepsUnknown === true && items === undefined) return;
+  for (let index = 0; index < value.length; index++) {
+    const item: unknown = value[index];
+    if (typeof item !== 'object' || item === null) continue;
+    pruned.enter(index);
+    prune(item, items, pruned);
+    pruned.leave();
+  }
+}
+
+function pruneMembers(object: Members, structure: Structure | undefined, isWhole: boolean, pruned: Pruned): void {
+  for (const name in object) {
+    if (isWhole && TYPE_MEMBERS.has(name)) continue;
+    const property = structure?.properties.get(name);
+    if (property === undefined && structure?.hasRest !== true) {
+      if (structure?.keepsUnknown === true) continue;
+      pruned.note(name);
+      delete object[name];
+      continue;
+    }
+    const value = object[name];
+    if (typeof value !== 'object' || value === null) continue;
+    const below = property ?? structure!.rest;
+    if (below === undefined && structure!.keepsUnknown) continue;
+    pruned.enter(name);
+    prune(value, below, pruned);
+    pruned.leave();
+  }
+}

@@ -1,0 +1,66 @@
+// A registry with custom types beside the built-in ones, which are looked up as before and cannot be covered.
+import { byPriority } from '../custom/version-order.ts';
+import type { Registry, ServedGroup } from './registry.ts';
+import { indexed, namespacedOnce, servedGroups } from './registry.ts';
+import type { KnownType } from './resource-table.ts';
+
+/**
+ * @param types every version of every definition; those that are served by default are served.
+ * @param edition tells this state of the types from others.
+ */
+export function withCustomTypes(builtIn: Registry, types: readonly KnownType[], edition: number): Registry {
+  if (types.length === 0) return { ...builtIn, edition };
+  const served = types.filter(({ servedByDefault }) => servedByDefault).sort(inOrder);
+  const byPath = indexed(served, (type) => type.plural);
+  const byKind = indexed(served, (type) => type.kind);
+  const groups = mergedGroups(builtIn.groups(), servedGroups(served));
+  const groupByName = new Map(groups.map((group) => [group.name, group]));
+  const storageTypes = new Map(
+    types.filter((type) => type.apiVersion === type.storageApiVersion).map((type) => [type.storageKey, type]),
+  );
+  let all: readonly KnownType[] | undefined;
+  let known: readonly KnownType[] | undefined;
+  let namespaced: readonly KnownType[] | undefined;
+  return {
+    dialect: builtIn.dialect,
+    minorRelease: builtIn.minorRelease,
+    edition,
+    byPath: (group, version, plural) =>
+      builtIn.byPath(group, version, plural) ?? byPath.get(group)?.get(version)?.get(plural),
+    byKind: (group, version, kind) =>
+      builtIn.byKind(group, version, kind) ?? byKind.get(group)?.get(version)?.get(kind),
+    all: () => {
+      all ??= [...builtIn.all(), ...served];
+      return all;
+    },
+    known: () => {
+      known ??= [...builtIn.known(), ...types];
+      return known;
+    },
+    groups: () => groups,
+    servedVersions: (group) => groupByName.get(group)?.versions ?? [],
+    preferredVersion: (group) => groupByName.get(group)?.preferredVersion,
+    storageType: (storageKey) => builtIn.storageType(storageKey) ?? storageTypes.get(storageKey),
+    resourcesByPreferredVersion: () => {
+      namespaced ??= [...builtIn.resourcesByPreferredVersion(), ...namespacedOnce(served)];
+      return namespaced;
+    },
+  };
+}
+
+function inOrder(a: KnownType, b: KnownType): number {
+  if (a.group !== b.group) return a.group < b.group ? -1 : 1;
+  return byPriority(a.version, b.version) || (a.plural < b.plural ? -1 : 1);
+}
+
+/** Groups that only definitions have stand behind all others. */
+function mergedGroups(builtIn: readonly ServedGroup[], custom: readonly ServedGroup[]): readonly ServedGroup[] {
+  const more = new Map(custom.map((group) => [group.name, group]));
+  const merged = builtIn.map((group): ServedGroup => {
+    const added = more.get(group.name);
+    if (added === undefined) return group;
+    more.delete(group.name);
+    return { ...group, versions: [...new Set([...group.versions, ...added.versions])] };
+  });
+  return [...merged, ...more.values()];
+}

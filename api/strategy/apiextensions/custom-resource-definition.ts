@@ -1,0 +1,21 @@
+// Definitions of custom types: what they have made goes before they do. The controller of definitions deletes the instances,
+// and then gives up the finalizer that is set here.
+import { cleanupFinalizer, terminatingCondition, withCondition } from '../../custom/definition-status.ts';
+import { type Deletion, type DeletionOutcome, prepareDelete } from '../../deletion.ts';
+import type { JsonObject } from '../../json-value.ts';
+import { partAt } from '../../object-fields.ts';
+import { metadataOf, timestampOf } from '../../object-meta.ts';
+import type { ResourceType } from '../../resources/resource-type.ts';
+import type { Strategy } from '../strategy.ts';
+
+function onDelete(object: JsonObject, type: ResourceType, deletion: Deletion): DeletionOutcome | undefined {
+  const metadata = metadataOf(object);
+  if ((metadata.deletionTimestamp ?? '') !== '') return undefined;
+  const finalizer = cleanupFinalizer(type.group);
+  const finalizers = metadata.finalizers ?? [];
+  const held = finalizers.includes(finalizer) ? finalizers : [...finalizers, finalizer];
+  const status = withCondition(partAt(object, 'status'), terminatingCondition('pending'), timestampOf(deletion.nowMs));
+  return prepareDelete({ ...object, metadata: { ...metadata, finalizers: held }, status }, type, deletion);
+}
+
+export const customResourceDefinition: Strategy = { onDelete };

@@ -1,0 +1,256 @@
+// Custom types on a real server: a definition comes into force on every thread, its objects are pruned, defaulted, validated
+// and shown, and go before it does.
+import ava from 'ava';
+import type { HttpsClient } from '../server/https-client.ts';
+import { startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
+
+// One after the other: each keeps a server busy.
+const test = ava.serial;
+
+const GROUP = 'stable.example.com';
+const DEFINITIONS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
+const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
+
+const SCHEMA = {
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      required: ['cron'],
+      properties: {
+        cron: { type: 'string', pattern: '^\\d+( \\d+)*$' },
+        replicas: { type: 'integer', minimum: 1, maximum: 10, default: 1 },
+        image: { type: 'string', nullable: true },
+        port: { 'x-orch-int-or-string': true },
+        free: { type: 'object', 'x-orch-preserve-unknown-fields': true },
+        parts: {
+          type: 'array',
+          'x-orch-list-type': 'map',
+          'x-orch-list-map-keys': ['name'],
+          items: {
+            type: 'object',
+            required: ['name'],
+            properties: { name: { type: 'string' }, size: { type: 'string', enum: ['S', 'L'], default: 'S' } },
+          },
+        },
+      },
+    },
+    status: { type: 'object', properties: { replicas: { type: 'integer' }, phase: { type: 'string' } } },
+  },
+};
+
+interface Wanted {
+  readonly plural?: string;
+  readonly kind?: string;
+  readonly schema?: object;
+  readonly version?: object;
+  readonly scope?: string;
+}
+
+const definition = ({ plural = 'crontabs', kind = 'CronTab', schema = SCHEMA, version, scope }: Wanted = {}) => ({
+  apiVersion: 'apiextensions.orch.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${plural}.${GROUP}` },
+  spec: {
+    group: GROUP,
+    scope: scope ?? 'Namespaced',
+    names: { plural, kind, shortNames: [plural.slice(0, 2)], categories: ['all'] },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: {
+          status: {},
+          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
+        },
+        additionalPrinterColumns: [
+          { name: 'Cron', type: 'string', jsonPath: '.spec.cron' },
+          { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
+        ],
+        ...version,
+      },
+    ],
+  },
+});
+
+const path = (plural = 'crontabs', namespace = 'default') => `/apis/${GROUP}/v1/namespaces/${namespace}/${plural}`;
+
+const object = (name: string, spec: object, kind = 'CronTab') => ({
+  apiVersion: `${GROUP}/v1`,
+  kind,
+  metadata: { name },
+  spec,
+});
+
+const conditionOf = async (client: HttpsClient, name: string, type: string) => {
+  const { json } = await client.get(`${DEFINITIONS}/${name}`);
+  const conditions = (json.status as { conditions?: { type: string; status: string; reason: string }[] })?.conditions;
+  return conditions?.find((one) => one.type === type);
+};
+
+async function establish(client: HttpsClient, wanted?: Wanted): Promise<void> {
+  const body = definition(wanted);
+  const answer = await client.request('POST', DEFINITIONS, { body });
+  if (answer.status !== 201) throw new Error(answer.text);
+  await eventually(
+    () => conditionOf(client, body.metadata.name, 'Established'),
+    (condition) => condition?.status === 'True',
+  );
+}
+
+test('a definition is established, and its objects are pruned, defaulted, validated and shown', async (t) => {
+  const { client } = await startServer(t, { args: ['--placement', 'default'] });
+  t.is((await client.get(path())).status, 404);
+  await establish(client);
+  const { resources } = JSON.parse((await client.get(`/apis/${GROUP}/v1`)).text) as { resources: { name: string }[] };
+  t.deepEqual(
+    resources.map(({ name }) => name),
+    ['crontabs', 'crontabs/scale', 'crontabs/status'],
+  );
+  const { groups } = JSON.parse((await client.get('/apis')).text) as { groups: { name: string }[] };
+  t.true(groups.some(({ name }) => name === GROUP));
+
+  const body = object('a', { cron: '1 2', unknown: 1, port: 80, free: { any: { thing: 1 } }, parts: [{ name: 'x' }] });
+  const made = await client.request('POST', path(), { body });
+  t.is(made.status, 201, made.text);
+  t.deepEqual(made.json.spec, {
+    cron: '1 2',
+    port: 80,
+    free: { any: { thing: 1 } },
+    parts: [{ name: 'x', size: 'S' }],
+    replicas: 1,
+  });
+  t.is(made.json.metadata.generation, 1);
+
+  const bad = await client.request('POST', path(), {
+    body: object('b', { cron: 'never', replicas: 11, parts: [{ size: 'M' }] }),
+  });
+  t.is(bad.status, 422);
+  const causes = (bad.json.details as { causes: { field: string; message: string }[] }).causes;
+  t.deepEqual(causes.map(({ field, message }) => `${field}: ${message}`).sort(), [
+    'spec.cron: Invalid value: "never": spec.cron in body should match \'^\\d+( \\d+)*$\'',
+    'spec.parts[0].name: Required value',
+    'spec.parts[0].size: Unsupported value: "M": supported values: "S", "L"',
+    'spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10',
+  ]);
+
+  const table = (await client.get(path(), { headers: { accept: TABLE } })).json as unknown as {
+    columnDefinitions: { name: string }[];
+    rows: { cells: unknown[] }[];
+  };
+  t.deepEqual(
+    table.columnDefinitions.map(({ name }) => name),
+    ['Name', 'Cron', 'Replicas'],
+  );
+  t.deepEqual(
+    table.rows.map(({ cells }) => cells),
+    [['a', '1 2', 1]],
+  );
+});
+
+test('objects are patched, updated, scaled, given a status and applied', async (t) => {
+  const { client } = await startServer(t, { args: ['--placement', 'default'] });
+  await establish(client);
+  await client.request('POST', path(), { body: object('a', { cron: '1' }) });
+  const patch = (type: string, body: object, sub = '') =>
+    client.request('PATCH', `${path()}/a${sub}`, { body, headers: { 'content-type': `application/${type}` } });
+  const merged = await patch('merge-patch+json', { spec: { replicas: 3, unknown: true } });
+  t.is(merged.status, 200, merged.text);
+  t.deepEqual(merged.json.spec, { cron: '1', replicas: 3 });
+  t.is(merged.json.metadata.generation, 2);
+  t.is((await patch('strategic-merge-patch+json', { spec: { replicas: 4 } })).status, 415);
+  const json = await patch('json-patch+json', [{ op: 'replace', path: '/spec/cron', value: '5' }]);
+  t.is((json.json.spec as { cron: string }).cron, '5');
+  t.is((await patch('merge-patch+json', { spec: { replicas: 0 } })).status, 422);
+
+  const status = await patch(
+    'merge-patch+json',
+    { metadata: { labels: { no: 'no' } }, spec: { replicas: 9 }, status: { replicas: 2 } },
+    '/status',
+  );
+  t.deepEqual([status.json.spec, status.json.status], [{ cron: '5', replicas: 3 }, { replicas: 2 }] as never);
+  t.is(status.json.metadata.labels, undefined);
+  t.is(status.json.metadata.generation, 3);
+
+  const scale = await client.get(`${path()}/a/scale`);
+  t.deepEqual([scale.json.spec, scale.json.status], [{ replicas: 3 }, { replicas: 2 }] as never);
+  const scaled = await patch('merge-patch+json', { spec: { replicas: 7 } }, '/scale');
+  t.is(scaled.status, 200, scaled.text);
+  t.is(((await client.get(`${path()}/a`)).json.spec as { replicas: number }).replicas, 7);
+
+  const config = { ...object('b', { cron: '1', parts: [{ name: 'x', size: 'L' }] }) };
+  const apply = (manager: string, body: object) =>
+    client.request('PATCH', `${path()}/b?fieldManager=${manager}`, {
+      body,
+      headers: { 'content-type': 'application/apply-patch+yaml' },
+    });
+  t.is((await apply('one', config)).status, 201);
+  const both = await apply('two', object('b', { parts: [{ name: 'y' }] }));
+  t.is(both.status, 200, both.text);
+  t.deepEqual((both.json.spec as { parts: object[] }).parts, [
+    { name: 'x', size: 'L' },
+    { name: 'y', size: 'S' },
+  ]);
+  t.is((await apply('two', object('b', { cron: '2' }))).status, 409);
+});
+
+test('deleting a definition deletes its objects first, and one made anew has none of them', async (t) => {
+  const { client } = await startServer(t, { args: ['--placement', 'default'] });
+  await establish(client);
+  const held = { ...object('held', { cron: '1' }), metadata: { name: 'held', finalizers: ['example.com/hold'] } };
+  for (const body of [object('a', { cron: '1' }), held])
+    t.is((await client.request('POST', path(), { body })).status, 201);
+  const name = `crontabs.${GROUP}`;
+  const deleted = await client.request('DELETE', `${DEFINITIONS}/${name}`);
+  t.is(deleted.status, 200);
+  await eventually(
+    () => client.get(path()),
+    ({ json }) => json.items?.length === 1,
+  );
+  t.is((await conditionOf(client, name, 'Terminating'))?.status, 'True');
+  t.is((await client.request('POST', path(), { body: object('late', { cron: '1' }) })).status, 405);
+  await client.request('PATCH', `${path()}/held`, {
+    body: { metadata: { finalizers: null } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
+  await eventually(
+    () => client.get(`${DEFINITIONS}/${name}`),
+    ({ status }) => status === 404,
+  );
+  t.is((await client.get(path())).status, 404);
+  await establish(client);
+  t.deepEqual((await client.get(path())).json.items, []);
+});
+
+test('names that are taken are refused, and given when they become free', async (t) => {
+  const { client } = await startServer(t);
+  await establish(client);
+  const other = definition({ plural: 'others', kind: 'CronTab' });
+  t.is((await client.request('POST', DEFINITIONS, { body: other })).status, 201);
+  const accepted = await eventually(
+    () => conditionOf(client, other.metadata.name, 'NamesAccepted'),
+    (condition) => condition !== undefined,
+  );
+  t.like(accepted, { status: 'False', reason: 'ListKindConflict' });
+  t.is((await client.get(path('others'))).status, 404);
+  await client.request('DELETE', `${DEFINITIONS}/crontabs.${GROUP}`);
+  await eventually(
+    () => conditionOf(client, other.metadata.name, 'Established'),
+    (condition) => condition?.status === 'True',
+  );
+  t.is((await client.get(path('others'))).status, 200);
+});
+
+test('objects and types are there after a restart', async (t) => {
+  const server = await startServer(t, { args: ['--placement', 'default'] });
+  await establish(server.client);
+  await server.client.request('POST', path(), { body: object('a', { cron: '1' }) });
+  await server.kill9();
+  await server.restart();
+  t.is((await server.client.get(`${path()}/a`)).status, 200);
+  t.is((await server.client.request('POST', path(), { body: object('b', { cron: '1' }) })).status, 201);
+});
