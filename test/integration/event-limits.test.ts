@@ -7,6 +7,12 @@ import { startServer } from '../server/server-process.ts';
 
 const BURST = 40;
 const EVENTS = 160;
+/** Requests come in on two threads, each of which admits what it takes. */
+const THREADS = [
+  { name: 'front', count: 2, actors: ['ingress', 'auth', 'audit', 'hub', 'admission'] },
+  { name: 'store', count: 1, actors: ['store'] },
+  { name: 'control', count: 1, actors: ['scheduler', 'controllers'] },
+];
 
 test('a limit of the whole server holds for all of its threads together', async (t) => {
   const files = mkdtempSync(join(tmpdir(), 'orch-events-'));
@@ -25,8 +31,10 @@ test('a limit of the whole server holds for all of its threads together', async 
       plugins: [{ name: 'EventRateLimit', configuration }],
     }),
   );
+  const placement = join(files, 'placement.json');
+  writeFileSync(placement, JSON.stringify({ threads: THREADS }));
   const args = [
-    '--placement=wide',
+    `--placement=${placement}`,
     '--enable-admission-plugins=EventRateLimit',
     `--admission-control-config-file=${file}`,
   ];
