@@ -1,8 +1,9 @@
 // What the actors of a server are told at start: plain data, since it crosses threads. Made by bin/ from the options and
 // the data directory; each actor picks its part in its `actor.ts`.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
-import type { DialectName } from '../config/dialect.ts';
+import { DIALECTS, type DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
+import { parseFeatureGates } from '../config/feature-gates.ts';
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
@@ -47,6 +48,11 @@ export interface ServerSettings {
   readonly shownToServices?: ServiceCredentials;
   /** Where `nodeAgentTls` is from, to be read again when it changes. */
   readonly nodeAgentTlsFiles?: AgentTlsFiles;
+  /**
+   * Where the ingresses of all threads count requests (actors/ingress/fairness/seats.ts), made anew for each start of the process.
+   * Absent: there is one ingress.
+   */
+  readonly requestSeats?: SharedArrayBuffer;
   /** The address members of the cluster reach this server at. */
   readonly advertiseAddress: string;
   readonly build: BuildInfo;
@@ -55,6 +61,12 @@ export interface ServerSettings {
   readonly schedulerName: string;
   /** Absent: the scheduler's defaults. */
   readonly schedulerConfiguration?: SchedulerConfiguration;
+}
+
+/** Whether requests wait for their turn by priority, instead of being refused beyond the limits. */
+export function isFair({ options, dialect }: ServerSettings): boolean {
+  const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
+  return options.enablePriorityAndFairness && gates.enabled('APIPriorityAndFairness');
 }
 
 /** What the keys of stored objects begin with. */

@@ -3,6 +3,7 @@
 import { networkInterfaces } from 'node:os';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
+import { seatMemory } from '../actors/ingress/fairness/seats.ts';
 import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
@@ -68,6 +69,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     nodeAgentTls: agentTls(options),
     ...shownToServices(options),
     nodeAgentTlsFiles: agentTlsFiles(options),
+    requestSeats: seatMemory(),
     advertiseAddress,
     build: buildInfo(),
     startedWallMs: Math.round(performance.timeOrigin),

@@ -51,6 +51,10 @@ const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
 ];
 
 const SERVER_RULES: readonly Rule<ServerOptions>[] = [
+  ({ enablePriorityAndFairness, maxRequestsInflight, maxMutatingRequestsInflight }) =>
+    enablePriorityAndFairness &&
+    maxRequestsInflight + maxMutatingRequestsInflight === 0 &&
+    '--max-requests-inflight and --max-mutating-requests-inflight must not both be 0 with --enable-priority-and-fairness',
   ({ authorizationMode: modes }) => modes.length === 0 && '--authorization-mode names no mode',
   ({ authorizationMode: modes }) => namedTwice('authorization-mode', modes),
   ({ authorizationMode: modes, authorizationPolicyFile: file }) =>

@@ -3,7 +3,7 @@ import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
-import type { ServerSettings } from '../server-settings.ts';
+import { isFair, type ServerSettings } from '../server-settings.ts';
 import { threadBuiltIns } from '../thread-registry.ts';
 import { controllersActor } from './controllers.ts';
 import { CustomTypes } from './custom-types.ts';
@@ -20,6 +20,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     namespacedTypes: registry.resourcesByPreferredVersion(),
     persistedTypes: persistedTypes(registry),
     customTypes: new CustomTypes(registry),
+    isFair: isFair(settings),
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     issuesTokens: (settings.serviceAccounts?.signingKeyPem ?? '') !== '',

@@ -6,6 +6,7 @@ import type { Dialect } from '../../config/dialect.ts';
 import { firstUsableAddress, parseIp } from '../../values/ip.ts';
 import type { WriteTarget } from '../admission/protocol.ts';
 import { authenticationData } from './authentication-info.ts';
+import { desiredFlowControl } from './bootstrap-flow-control.ts';
 import { desiredRbac } from './bootstrap-rbac.ts';
 import type { ApiObject } from './controller.ts';
 import type { Desired } from './desired.ts';
@@ -38,6 +39,7 @@ function everyObject(dialect: Dialect, options: BootstrapOptions): readonly Desi
     ...desiredNamespaces(dialect),
     ...desiredPriorityClasses(dialect),
     ...desiredRbac(dialect),
+    ...desiredFlowControl(dialect),
     service,
     ...(hasEndpoints ? [desiredEndpoints(dialect, options), desiredEndpointSlice(dialect, options)] : []),
     desiredAuthenticationInfo(dialect, options),

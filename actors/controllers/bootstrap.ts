@@ -42,6 +42,8 @@ export class Bootstrap implements Controller {
   readonly #settled = new Set<string>();
   readonly #failures = new Map<string, string>();
   #reviews: Timer[] | undefined;
+  /** Whether the cluster is new to what is made on the first start only; undefined until the feed has shown. */
+  #isFirstStart: boolean | undefined;
 
   /** Throws a RangeError when the service range is none. */
   constructor(timers: Timers, due: Due, dialect: Dialect, options: BootstrapOptions) {
@@ -71,6 +73,9 @@ export class Bootstrap implements Controller {
   }
 
   onSynced(): void {
+    this.#isFirstStart ??= [...this.#desired].some(
+      ([key, { only }]) => only === 'afterSuggested' && !this.#stored.has(key),
+    );
     for (const key of this.#desired.keys()) this.#due.add(key);
     this.#reviews ??= REVIEW_INTERVALS_MS.map(([review, intervalMs]) =>
       this.#timers.every(intervalMs, () => this.#reviewAll(review)),
@@ -83,7 +88,7 @@ export class Bootstrap implements Controller {
     const stored = this.#stored.get(key);
     if (stored === undefined) {
       // An object waits for its namespace, which makes it due when it is there.
-      if (!this.#isThere(desired.target.namespace)) return NOTHING;
+      if (!this.#isThere(desired.target.namespace) || !this.#isWanted(desired)) return NOTHING;
       const target = { ...desired.target, name: '' };
       return { writes: [{ verb: 'create', target, body: desired.object }] };
     }
@@ -128,11 +133,25 @@ export class Bootstrap implements Controller {
     let done = isFollowing;
     let failure = '';
     for (const [key, desired] of this.#desired) {
-      if (desired.hook !== hook || this.#settled.has(key)) continue;
+      if (desired.hook !== hook || this.#settled.has(key) || this.#isLeftAlone(desired)) continue;
       done = false;
       failure ||= this.#failures.get(key) ?? '';
     }
     return { name: checkName(hook), done, failure };
+  }
+
+  /** Whether a missing object may be made by now. */
+  #isWanted({ only }: Desired): boolean {
+    if (only === undefined) return true;
+    if (only === 'onFirstStart') return this.#isFirstStart === true;
+    return [...this.#desired].every(
+      ([key, one]) => one.only !== 'onFirstStart' || this.#isLeftAlone(one) || this.#settled.has(key),
+    );
+  }
+
+  /** What is made on a first start only, on a later one. */
+  #isLeftAlone({ only }: Desired): boolean {
+    return only === 'onFirstStart' && this.#isFirstStart === false;
   }
 
   #isThere(namespace: string): boolean {
@@ -144,6 +163,9 @@ export class Bootstrap implements Controller {
     this.#failures.delete(key);
     if (this.#settled.has(key)) return;
     this.#settled.add(key);
+    if (desired.only === 'onFirstStart') {
+      for (const [other, { only }] of this.#desired) if (only === 'afterSuggested') this.#due.add(other);
+    }
     if (desired.storageKey !== 'core/namespaces') return;
     for (const [other, { target }] of this.#desired) if (target.namespace === desired.target.name) this.#due.add(other);
   }

@@ -2,7 +2,7 @@
 // plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
 
 import type { SecretTokenSubject } from '../../api/tokens/service-account-claims.ts';
-import { DIALECTS } from '../../config/dialect.ts';
+import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -20,6 +20,8 @@ import { CustomDefinitions } from './custom-definitions.ts';
 import type { CustomTypes } from './custom-types.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
+import { FlowAnnouncer } from './flow-announcer.ts';
+import { FlowSchemas } from './flow-schemas.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import { NamespaceDefaults } from './namespace-defaults.ts';
@@ -102,6 +104,8 @@ class SharedEvent implements FeedEvent {
 
 const NOBODY: readonly Controller[] = [];
 
+type QueueOf = <C extends Controller>(make: (due: Due) => C) => WorkQueue<C>;
+
 class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #context: ActorContext;
   readonly #bootstrap: Bootstrap;
@@ -112,6 +116,8 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #customTypes: CustomTypes;
   readonly #feed: FeedFollower;
   readonly #authorities: FollowedAuthorities;
+  /** Undefined: requests are not queued. */
+  #announcer: FlowAnnouncer | undefined;
   #synced = false;
 
   constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
@@ -121,7 +127,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const { customTypes } = options;
     this.#customTypes = customTypes;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
-    const queueOf = <C extends Controller>(make: (due: Due) => C): WorkQueue<C> => new WorkQueue(context, writer, make);
+    const queueOf: QueueOf = (make) => new WorkQueue(context, writer, make);
     const authentication = { ...options.authentication };
     const bootstrap = queueOf((due) => createBootstrap(context, due, { ...options, authentication }));
     this.#bootstrap = bootstrap.controller;
@@ -146,6 +152,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       queueOf((due) => new CertificateCleanup(clock, due, dialect)),
       queueOf((due) => new CustomDefinitions(clock, due, dialect, customTypes)),
     ];
+    if (options.isFair) queues.push(this.#flowSchemas(queueOf, dialect));
     const { signingAuthority } = options;
     if (signingAuthority !== undefined)
       queues.push(queueOf((due) => new CertificateSigning(context, due, dialect, signingAuthority)));
@@ -174,6 +181,13 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     });
   }
 
+  #flowSchemas(queueOf: QueueOf, dialect: Dialect): WorkQueue {
+    const { clock } = this.#context;
+    const queue = queueOf((due) => new FlowSchemas(clock, due, dialect, () => this.#announcer?.announce()));
+    this.#announcer = new FlowAnnouncer(this.#context, () => queue.controller.objects);
+    return queue;
+  }
+
   /** Does not wait for the store: until the stream has been taken up, the hooks say that they are not done. */
   async start(): Promise<void> {
     await this.#authorities.start();
@@ -182,6 +196,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   async stop(): Promise<void> {
     this.#authorities.stop();
+    this.#announcer?.stop();
     await Promise.all(this.#queues.map((queue) => queue.stop()));
     const writer = new Writer(this.#context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: LAST_WRITE_DEADLINE_MS });
     await Promise.all(this.#queues.map(({ controller }) => this.#undo(controller, writer)));
@@ -207,6 +222,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   /** A restarted store knows none of its subscribers. */
   peerRestarted(name: string): void {
     if (name === 'store') this.#feed.onLost();
+    this.#announcer?.peerRestarted(name);
   }
 
   onReset(): void {

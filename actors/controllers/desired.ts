@@ -8,6 +8,12 @@ export type Correction = ApiObject | 'replace' | undefined;
 /** When an object is looked at again after the start, besides when it fails: by seconds, at every change, or never. */
 export type Review = 'every10s' | 'every60s' | 'onChange' | 'never';
 
+/**
+ * `onFirstStart`: made only where the objects `afterSuggested` were not all there when the server began; who deletes it later is
+ * believed. `afterSuggested`: made when all of those are, so that a start that was cut short is not taken for a later one.
+ */
+export type Prerequisite = 'onFirstStart' | 'afterSuggested';
+
 /** One object that should exist. */
 export interface Desired {
   readonly storageKey: string;
@@ -17,6 +23,8 @@ export interface Desired {
   /** The hook that is not done before the object is there. */
   readonly hook: string;
   readonly review: Review;
+  /** What must have been before it may be made, as `Prerequisite` says; absent: nothing. */
+  readonly only?: Prerequisite;
   /** What to change in the stored object; undefined: nothing. `isStart`: it has not been right yet since the start. */
   readonly correct?: (stored: ApiObject, isStart: boolean) => Correction;
   /** What to change when this server stops. */

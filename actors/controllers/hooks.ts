@@ -8,10 +8,14 @@ export const HOOK_AUTHENTICATION_INFO = 'start-cluster-authentication-info-contr
 
 export const HOOK_BOOTSTRAP_ROLES = 'rbac/bootstrap-roles';
 
+/** The flow schemas and priority levels that every cluster has. */
+export const HOOK_FLOW_CONTROL = 'priority-and-fairness-config-producer';
+
 const HOOKS: readonly string[] = [
   HOOK_BOOTSTRAP,
   HOOK_BOOTSTRAP_ROLES,
   HOOK_PRIORITY_CLASSES,
+  HOOK_FLOW_CONTROL,
   HOOK_AUTHENTICATION_INFO,
 ];
 

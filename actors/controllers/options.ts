@@ -60,6 +60,8 @@ export interface ControllersOptions {
   readonly persistedTypes: readonly PersistedType[];
   /** The types that definitions make. */
   readonly customTypes: CustomTypes;
+  /** API priority and fairness is on. */
+  readonly isFair: boolean;
   /** `--enable-garbage-collector`. */
   readonly collectsGarbage: boolean;
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */

@@ -3,7 +3,7 @@ import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
-import { type ServerSettings, storePrefixOf } from '../server-settings.ts';
+import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
 import { threadRecords } from '../thread-records.ts';
 import { registryOptions, threadRegistry } from '../thread-registry.ts';
@@ -40,6 +40,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     minRequestTimeoutMs: options.minRequestTimeoutSeconds * 1000,
     readsInFlightMax: options.maxRequestsInflight,
     writesInFlightMax: options.maxMutatingRequestsInflight,
+    fairness: isFair(settings),
+    requestSeats: settings.requestSeats,
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     startHooks: startHooks(settings, context),

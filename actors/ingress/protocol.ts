@@ -1,4 +1,5 @@
 // What the ingress understands: the hub's frames for open watches, and questions about its sockets.
+import type { JsonObject } from '../../api/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
 
@@ -13,11 +14,55 @@ export interface IngressStatus {
   readonly requestsInFlight: number;
 }
 
+/** The objects that API priority and fairness goes by, as far as it reads them: plain flow schemas and priority levels. */
+export interface FlowObjects {
+  readonly schemas: readonly JsonObject[];
+  readonly levels: readonly JsonObject[];
+}
+
+/** A request that waits. */
+export interface RequestDump {
+  readonly schema: string;
+  readonly distinguisher: string;
+  readonly arrivedWallMs: number;
+  /** Who, verb, path, namespace, name, group and version, resource, subresource. */
+  readonly details: readonly string[];
+}
+
+/** A queue that has requests. */
+export interface QueueDump {
+  readonly index: number;
+  readonly running: number;
+  readonly virtualStart: number;
+  readonly requests: readonly RequestDump[];
+}
+
+export interface LevelDump {
+  readonly name: string;
+  readonly isExempt: boolean;
+  readonly isQuiescing: boolean;
+  readonly waiting: number;
+  readonly running: number;
+  readonly queueCount: number;
+  readonly queues: readonly QueueDump[];
+}
+
+/** The priority levels of one thread. */
+export interface FlowDump {
+  readonly levels: readonly LevelDump[];
+}
+
 export interface IngressProtocol extends Protocol {
   readonly asks: {
     readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
+    readonly dumpFlows: { readonly message: Record<never, never>; readonly reply: FlowDump };
   };
-  readonly tells: WatchDeliveryTells;
+  readonly tells: WatchDeliveryTells & {
+    /** They are these from now on. */
+    readonly flowObjects: FlowObjects;
+    /** Requests that wait here are owed a seat that has become free. */
+    readonly seatFree: Record<never, never>;
+  };
 }
 
 declare module '../../runtime/actor.ts' {

@@ -18,7 +18,12 @@ export const FEATURE_GATE_TABLE = [
   { name: 'AllBeta', default: false, stage: 'Beta', effect: 'switches every beta gate that is not named' },
   { name: 'ControllerManagerLeaderMigration', default: false, stage: 'Alpha' },
   { name: 'APIListChunking', default: true, stage: 'Beta' },
-  { name: 'APIPriorityAndFairness', default: true, stage: 'Beta' },
+  {
+    name: 'APIPriorityAndFairness',
+    default: true,
+    stage: 'Beta',
+    effect: 'without it --enable-priority-and-fairness changes nothing, and requests are only counted',
+  },
   { name: 'APIResponseCompression', default: true, stage: 'Beta', effect: 'gzip for answers over 128 KiB' },
   { name: 'APIServerIdentity', default: false, stage: 'Alpha' },
   { name: 'AdvancedAuditing', default: true, stage: 'GA' },

@@ -231,7 +231,7 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '400',
     bounds: [0, INT32_MAX],
     description: 'Reading requests handled at a time, further ones are rejected; 0 for no limit.',
-    effect: ['in force', 'further reads get 429'],
+    effect: ['in force', 'further reads get 429; with priority and fairness, seats that all levels share'],
   },
   {
     name: 'max-mutating-requests-inflight',
@@ -240,15 +240,14 @@ export const limitOptions = optionGroup('Limits', SERVER, [
     default: '200',
     bounds: [0, INT32_MAX],
     description: 'Writing requests handled at a time, further ones are rejected; 0 for no limit.',
-    effect: ['in force', 'further writes get 429'],
+    effect: ['in force', 'further writes get 429; with priority and fairness, seats that all levels share'],
   },
   {
     name: 'enable-priority-and-fairness',
     type: 'bool',
     default: 'true',
     description: 'Queue requests by priority and share among clients instead of only counting them.',
-    valuesInForce: ['false'],
-    effect: ['not in force', 'requests are counted against the limits, and not queued'],
+    effect: ['in force', 'requests run, wait or are refused by flow schemas and priority levels'],
   },
   {
     name: 'max-connection-bytes-per-sec',

@@ -415,6 +415,7 @@ test('writes beyond the limit are 429 with Retry-After, but for superusers', asy
       'single',
       '--max-mutating-requests-inflight',
       '1',
+      '--enable-priority-and-fairness=false',
       '--token-auth-file',
       tokens,
       '--authorization-mode',
@@ -437,6 +438,7 @@ test('writes beyond the limit are 429 with Retry-After, but for superusers', asy
   );
   t.is(refused.status, 429);
   t.is(refused.headers['retry-after'], '1');
+  t.is(refused.text, 'Too many requests, please try again later.\n');
   t.is((await client.get(namespace.configMaps, { token: 'jane-token' })).status, 200);
   await createConfigMap(client, namespace, { name: 'by-admin' });
   t.is(await slow.finish(), 201);

@@ -55,6 +55,7 @@ test.before(async () => {
       args: [
         ...['--tls-cert-file', file('tls.crt', certPem), '--tls-private-key-file', file('tls.key', keyPem)],
         ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '2s'],
+        '--enable-priority-and-fairness=false',
         ...['--authorization-policy-file', file('policy', `${policy}"namespace":"default","resource":"configmaps"}}`)],
         ...[
           '--encoding-cache-bytes',

@@ -4,6 +4,7 @@ import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { OutsideWorld } from '../../actors/define.ts';
 import { encryptionFor } from '../../actors/encryption-at-rest.ts';
 import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
+import { seatMemory } from '../../actors/ingress/fairness/seats.ts';
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
@@ -195,7 +196,7 @@ export class World {
         }));
       },
       plan: planOf(this.#layout, roster, this.#random),
-      options: this.#settings,
+      options: { ...this.#settings, requestSeats: seatMemory() },
       environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
       time,
       random: new SeededRandom(this.#options.seed ^ 0x5eed),

@@ -7,8 +7,9 @@ import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { MetricsReading } from '../../../runtime/metrics.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
+import { DUMPS, mergedDump } from '../fairness/dump.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { SNAPSHOT_PATH } from '../protocol.ts';
+import { type FlowDump, SNAPSHOT_PATH } from '../protocol.ts';
 import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Health, HealthEndpoint } from './health.ts';
@@ -26,6 +27,8 @@ export interface PathParts {
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
   readonly snapshot: SnapshotParts;
+  /** What waits and runs on each thread; undefined: there is no fairness. */
+  readonly flows: (() => Promise<readonly FlowDump[]>) | undefined;
   readonly metrics: () => Promise<readonly MetricsReading[]>;
   /** Absent without `--profiling`. */
   readonly profiles: Profiles | undefined;
@@ -52,6 +55,9 @@ const BELOW_OPENAPI3 = '/openapi/v3/';
 /** Not for HEAD: what it would count is the whole store. */
 const GET_ONLY: ReadonlySet<string> = new Set([SNAPSHOT_PATH]);
 
+/** The parameter that has requests described in a dump. */
+const DETAILS = 'includeRequestDetails';
+
 /** For the list at `/`. */
 export const EXTRA_PATHS: readonly string[] = [...SERVED.keys()];
 
@@ -73,6 +79,7 @@ export class Paths {
       if ((await this.#parts.profiles?.serve(exchange, path)) === true) return;
     }
     const serve = path.startsWith(BELOW_OPENAPI3) ? openapi3 : SERVED.get(path);
+    if (DUMPS.has(path) && (await sendDump(exchange, path, this.#parts)) !== false) return;
     if (serve !== undefined && (verb === 'get' || !GET_ONLY.has(path))) {
       if ((await serve(exchange, path, this.#parts)) !== false) return;
     }
@@ -111,6 +118,13 @@ export class Paths {
     if (report === undefined) return this.#document(exchange, `/${endpoint}/${check}`);
     sendText(exchange, report.healthy ? 200 : 500, report.text);
   }
+}
+
+/** Not listed at `/`, as in Kubernetes. */
+async function sendDump(exchange: Exchange, path: string, { flows }: PathParts): Promise<unknown> {
+  if (flows === undefined) return false;
+  const levels = mergedDump(await flows());
+  return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
 }
 
 async function sendMetrics(exchange: Exchange, _path: string, { metrics }: PathParts): Promise<void> {

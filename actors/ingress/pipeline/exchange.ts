@@ -30,6 +30,7 @@ export interface Arrival {
 const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
 
 const SWITCHING_PROTOCOLS = 101;
+const NO_HEADERS: HeaderList = [];
 
 export class Exchange implements Arrival {
   readonly request: HttpRequest;
@@ -50,6 +51,10 @@ export class Exchange implements Arrival {
   user: User = NOBODY;
   /** The client's time for it is over: it has been answered and counted, whatever it still comes to. */
   isGivenUp = false;
+  /** Set while it waits for something: called when it is given up. */
+  onGivenUp: (() => void) | undefined = undefined;
+  /** What every answer to it says of the flow it belongs to. */
+  flowHeaders: HeaderList = NO_HEADERS;
   /** Who asked for it to be run as `user`. */
   impersonator: User | undefined = undefined;
   /** What the audit record says of the request; set by whoever finds it out. */
@@ -87,13 +92,13 @@ export class Exchange implements Arrival {
   /** Gives the whole answer. Throws where one has begun already. */
   answer(code: number, headers: HeaderList, body: Uint8Array | string): void {
     this.#begin(code);
-    this.response.respond(code, headers, body);
+    this.response.respond(code, this.#withFlow(headers), body);
   }
 
   /** Begins an answer that is written to `response`. `isVerbatim` as for HttpResponse.start. Throws as `answer`. */
   start(code: number, headers: HeaderList, isVerbatim = false): void {
     this.#begin(code);
-    this.response.start(code, headers, isVerbatim);
+    this.response.start(code, this.#withFlow(headers), isVerbatim);
   }
 
   /** Begins a WebSocket; see HttpResponse.startWebSocket. Throws as `answer`. */
@@ -105,6 +110,10 @@ export class Exchange implements Arrival {
   /** The connection leaves HTTP, and whoever takes it answers. Throws as `answer`. */
   leaveHttp(): void {
     this.#begin(SWITCHING_PROTOCOLS);
+  }
+
+  #withFlow(headers: HeaderList): HeaderList {
+    return this.flowHeaders.length === 0 ? headers : [...headers, ...this.flowHeaders];
   }
 
   #begin(code: number): void {

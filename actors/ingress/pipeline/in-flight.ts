@@ -1,9 +1,11 @@
-// How many requests are worked on at once (SPEC.md "Limits"): reads and writes have a limit each; watches and the
-// superusers' group are exempt. What is over a limit is refused at once, never queued.
+// How many requests are worked on at once where there is no fairness (SPEC.md "Limits"): reads and writes have a limit each, for
+// all threads together; long-running requests and the superusers' group are exempt. What is over a limit is refused at once.
 
 import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
 import { OrchError } from '../../../runtime/errors.ts';
+import type { Seats, SharedSeats } from '../fairness/seats.ts';
 import type { Exchange } from './exchange.ts';
+import { kindOf, type RequestCounts, type RequestKind } from './request-counts.ts';
 
 export interface InFlightLimits {
   /** Not writing; 0: no limit. */
@@ -11,44 +13,33 @@ export interface InFlightLimits {
   readonly writesMax: number;
 }
 
-const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'GET', 'HEAD', 'OPTIONS']);
-
 export class InFlight {
-  readonly #limits: InFlightLimits;
-  #reads = 0;
-  #writes = 0;
+  readonly #seats: Readonly<Record<RequestKind, Seats>>;
+  readonly #counts: RequestCounts;
 
-  constructor(limits: InFlightLimits) {
-    this.#limits = limits;
-  }
-
-  get count(): number {
-    return this.#reads + this.#writes;
-  }
-
-  get reads(): number {
-    return this.#reads;
-  }
-
-  get writes(): number {
-    return this.#writes;
+  constructor({ readsMax, writesMax }: InFlightLimits, seats: SharedSeats, counts: RequestCounts) {
+    this.#counts = counts;
+    this.#seats = {
+      readOnly: seats.of('reads', readsMax || Number.POSITIVE_INFINITY),
+      mutating: seats.of('writes', writesMax || Number.POSITIVE_INFINITY),
+    };
   }
 
   /** Runs `work` inside the limit that applies. Throws Overloaded when it is reached. */
   async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
     if (exchange.longRunning) return work();
-    const isRead = READ_VERBS.has(exchange.verb);
-    const { readsMax, writesMax } = this.#limits;
-    const full = isRead ? readsMax > 0 && this.#reads >= readsMax : writesMax > 0 && this.#writes >= writesMax;
-    if (full && !exchange.user.groups.includes(SUPERUSERS))
+    const seats = this.#seats[kindOf(exchange)];
+    const isSeated = seats.take(1);
+    if (!isSeated && !exchange.user.groups.includes(SUPERUSERS)) {
+      this.#counts.drop(exchange);
       throw new OrchError('Overloaded', 'too many requests in flight');
-    if (isRead) this.#reads++;
-    else this.#writes++;
+    }
+    const done = this.#counts.begin(exchange);
     try {
       await work();
     } finally {
-      if (isRead) this.#reads--;
-      else this.#writes--;
+      done();
+      if (isSeated) seats.giveBack();
     }
     return undefined;
   }

@@ -33,7 +33,6 @@ import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
 import { Exchange } from './exchange.ts';
 import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
-import type { InFlight } from './in-flight.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
@@ -42,11 +41,17 @@ import { ResponseWithHeaders } from './response-with-headers.ts';
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 
+/** Who says how many requests are worked on at once. */
+export interface RequestLimits {
+  /** Runs `work` when there is room for it. Throws Overloaded where there is not. */
+  within(exchange: Exchange, work: () => Promise<void>): Promise<void>;
+}
+
 export interface PipelineParts {
   readonly context: ActorContext;
   readonly auth: Ref<AuthProtocol>;
   readonly audit: Ref<AuditProtocol>;
-  readonly inFlight: InFlight;
+  readonly limits: RequestLimits;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
@@ -77,7 +82,7 @@ export class Pipeline {
     try {
       limit = this.#limited(exchange);
       const refusal = await this.#admit(exchange);
-      await this.#parts.inFlight.within(exchange, async () => {
+      await this.#parts.limits.within(exchange, async () => {
         if (refusal !== undefined) throw new StatusError(forbiddenStatus(refusal));
         if (exchange.longRunning) this.#parts.metrics.begin(exchange);
         await this.#parts.dispatch(exchange);
@@ -132,6 +137,7 @@ export class Pipeline {
     if (timeoutMs === undefined) return undefined;
     return this.#parts.context.timers.after(timeoutMs, () => {
       exchange.isGivenUp = true;
+      exchange.onGivenUp?.();
       if (exchange.isAnswered) exchange.response.abort();
       else this.#sendStatus(exchange, timeout(TOO_LATE));
       this.#finish(exchange);
@@ -220,7 +226,7 @@ export class Pipeline {
       return;
     }
     if (isOrchError(error, 'Overloaded')) {
-      sendText(exchange, 429, 'Too many requests, please try again later.', [['Retry-After', '1']]);
+      sendText(exchange, 429, 'Too many requests, please try again later.\n', [['Retry-After', '1']]);
       return;
     }
     const { requestId, requestNumber, request } = exchange;

@@ -92,6 +92,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'store-compaction-interval': ['integration/http-errors.test.ts', 'a change older than the history kept is Expired'],
   'store-count-metric-poll-period': ['integration/store-tools.test.ts', 'metrics say how many objects there are'],
   'encryption-provider-config': ['integration/encryption.test.ts', 'nothing of a secret is on the disk in plain text'],
+  'enable-priority-and-fairness': [
+    'integration/fairness.test.ts',
+    'requests wait where the seats of their level are taken',
+  ],
   'max-mutating-requests-inflight': ['integration/http-errors.test.ts', 'writes beyond the limit are 429'],
   'max-connection-bytes-per-sec': ['integration/http-transfer.test.ts', 'a watch on a connection with an allowance'],
   'http2-max-streams-per-connection': [

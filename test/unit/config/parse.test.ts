@@ -218,16 +218,12 @@ test('what is on by default and does nothing is named at every start in one line
   };
   const all = standing();
   t.notRegex(all, /\n/);
-  t.regex(all, /--enable-priority-and-fairness/);
   for (const { name, isDefault, built } of ADMISSION_PLUGINS as readonly AdmissionPluginRow[]) {
     const isNamed = new RegExp(`\\b${name}\\b`);
     t.is(isNamed.test(all), isDefault && built !== 'whole', name);
     t.false(isNamed.test(standing(`--disable-admission-plugins=${name}`)), name);
   }
-  t.is(
-    standing(`--disable-admission-plugins=${DEFAULT_ADMISSION_PLUGINS}`, '--enable-priority-and-fairness=false'),
-    '',
-  );
+  t.is(standing(`--disable-admission-plugins=${DEFAULT_ADMISSION_PLUGINS}`), '');
 });
 
 test('a plugin can be enabled when it exists in code, and is refused else', (t) => {

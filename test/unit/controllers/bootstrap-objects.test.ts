@@ -13,10 +13,9 @@ type Fact = Readonly<Record<string, unknown>> & { readonly section: string; read
 
 const FACTS = fixture<Fact>('bootstrap');
 
-/** What the server makes at its start, and the flow control it will make once there is some. */
+/** What the server makes at its start. */
 function everything(dialect: Dialect): readonly BootstrapObject[] {
-  const made = desiredObjects(dialect, defaultOptions()).map(({ object }) => object as BootstrapObject);
-  return [...made, ...flowControlObjects(dialect, 'suggested'), ...flowControlObjects(dialect, 'mandatory')];
+  return desiredObjects(dialect, defaultOptions()).map(({ object }) => object as BootstrapObject);
 }
 
 const ORCH = everything(DIALECTS.orch);

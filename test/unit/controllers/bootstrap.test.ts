@@ -73,9 +73,11 @@ test('an empty store is given everything, and every hook is done, without time p
 const WITH_ROLES: Partial<ControllersOptions> = { isServed: () => true };
 const ROLES_HOOK = 'poststarthook/rbac/bootstrap-roles';
 const PRIORITY_HOOK = 'poststarthook/scheduling/bootstrap-system-priority-classes';
+const FLOW_HOOK = 'poststarthook/priority-and-fairness-config-producer';
 const OTHER_HOOKS = [
   'poststarthook/bootstrap-controller',
   ROLES_HOOK,
+  FLOW_HOOK,
   'poststarthook/start-cluster-authentication-info-controller',
 ];
 
@@ -101,6 +103,7 @@ test('what is not served is not made, and what waits for nothing else is no hook
     [
       [ROLES_HOOK, true],
       [PRIORITY_HOOK, true],
+      [FLOW_HOOK, true],
     ],
   );
   t.false(withoutCore.cluster.writes.some(({ request }) => request.target.group === ''));

@@ -50,9 +50,11 @@ const PERSISTED: readonly PersistedType[] = [
   { ...type('apps', 'deployments', 'Deployment'), version: 'v1beta1', apiVersion: 'apps/v1beta1' },
 ];
 
-/** Access rules are many objects, and of interest to few tests. */
+const MANY = ['rbac.authorization.@group', 'flowcontrol.apiserver.@group'].map((group) => DIALECT.spell(group));
+
+/** Access rules and flow schemas are many objects, and of interest to few tests. */
 const WITHOUT_ROLES: Pick<ControllersOptions, 'isServed'> = {
-  isServed: ({ group }) => group !== DIALECT.spell('rbac.authorization.@group'),
+  isServed: ({ group }) => !MANY.includes(group),
 };
 
 /** Options as a server without flags has them. */
@@ -66,6 +68,7 @@ export function defaultOptions(): ControllersOptions {
     ],
     persistedTypes: PERSISTED,
     customTypes: new CustomTypes(createRegistry(DIALECT)),
+    isFair: false,
     collectsGarbage: true,
     caPem: 'the authority',
     issuesTokens: false,

@@ -1,14 +1,18 @@
 import test from 'ava';
+import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { InFlight, type InFlightLimits } from '../../../../actors/ingress/pipeline/in-flight.ts';
+import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
 import { exchangeOver } from '../exchanges.ts';
 
 class Requests {
   readonly inFlight: InFlight;
+  readonly counts = new RequestCounts(new MetricsRegistry());
 
-  constructor(limits: InFlightLimits) {
-    this.inFlight = new InFlight(limits);
+  constructor(limits: InFlightLimits, seats = new SharedSeats(seatMemory(), 0, 1)) {
+    this.inFlight = new InFlight(limits, seats, this.counts);
   }
 
   /** Starts a request; answers whether it was let in, and how to end it. */
@@ -59,12 +63,12 @@ test('reads and writes have a limit each', async (t) => {
   for (const verb of ['create', 'update', 'patch', 'delete', 'deletecollection', 'POST']) {
     t.false((await requests.begin(verb)).entered, verb);
   }
-  t.is(requests.inFlight.count, 3);
+  t.is(requests.counts.count, 3);
   await first.end();
   const third = await requests.begin('get');
   t.true(third.entered);
   await Promise.all([second.end(), third.end(), write.end()]);
-  t.is(requests.inFlight.count, 0);
+  t.is(requests.counts.count, 0);
 });
 
 test('a request that fails gives its place back', async (t) => {
@@ -76,7 +80,7 @@ test('a request that fails gives its place back', async (t) => {
     t.true(next.entered, verb);
     await next.end();
   }
-  t.is(requests.inFlight.count, 0);
+  t.is(requests.counts.count, 0);
 });
 
 test('long-running requests and superusers are not held back', async (t) => {
@@ -94,7 +98,7 @@ test('long-running requests and superusers are not held back', async (t) => {
     [true, true, true, true],
   );
   for (const request of [read, write, ...others]) await request.end();
-  t.is(requests.inFlight.count, 0);
+  t.is(requests.counts.count, 0);
   t.true((await requests.begin('get')).entered);
 });
 
@@ -104,5 +108,23 @@ test('a limit of 0 is none', async (t) => {
     t.true((await requests.begin('get')).entered);
     t.true((await requests.begin('create')).entered);
   }
-  t.is(requests.inFlight.count, 1000);
+  t.is(requests.counts.count, 1000);
+});
+
+test('the limits are for all threads together', async (t) => {
+  const memory = seatMemory();
+  const limits = { readsMax: 3, writesMax: 1 };
+  const [one, other] = [0, 1].map((thread) => new Requests(limits, new SharedSeats(memory, thread, 2))) as [
+    Requests,
+    Requests,
+  ];
+  const first = await one.begin('get');
+  t.true((await one.begin('get')).entered);
+  t.true((await other.begin('get')).entered);
+  t.false((await one.begin('get')).entered);
+  t.false((await other.begin('get')).entered);
+  t.true((await other.begin('create')).entered);
+  t.false((await one.begin('create')).entered);
+  await first.end();
+  t.true((await other.begin('get')).entered);
 });

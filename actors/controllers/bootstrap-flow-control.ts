@@ -1,0 +1,37 @@
+// The flow schemas and priority levels of a new cluster, and how they are kept: the mandatory ones are made again and set right
+// whenever they differ; the suggested ones are made once and belong to the operator from then on. Pure.
+import { flowControlObjects } from '../../api/bootstrap/flow-control.ts';
+import { deepEqual } from '../../api/deep-equal.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { Desired } from './desired.ts';
+import { HOOK_FLOW_CONTROL } from './hooks.ts';
+
+const PLURALS: Readonly<Record<string, string>> = {
+  FlowSchema: 'flowschemas',
+  PriorityLevelConfiguration: 'prioritylevelconfigurations',
+};
+
+/** The suggested objects, then the mandatory ones. */
+export function desiredFlowControl(dialect: Dialect): Desired[] {
+  return (['suggested', 'mandatory'] as const).flatMap((which) => desired(dialect, which));
+}
+
+function desired(dialect: Dialect, which: 'suggested' | 'mandatory'): Desired[] {
+  const group = dialect.spell('flowcontrol.apiserver.@group');
+  return flowControlObjects(dialect, which).map((object) => {
+    const resource = PLURALS[object.kind]!;
+    const made = {
+      storageKey: `${group}/${resource}`,
+      target: { group, version: 'v1beta1', resource, subresource: '', namespace: '', name: object.metadata.name },
+      object,
+      hook: HOOK_FLOW_CONTROL,
+    };
+    if (which === 'suggested') return { ...made, only: 'onFirstStart', review: 'never' };
+    return {
+      ...made,
+      only: 'afterSuggested',
+      review: 'onChange',
+      correct: (stored) => (deepEqual(stored.spec, object.spec) ? undefined : { ...stored, spec: object.spec }),
+    };
+  });
+}

@@ -1,0 +1,114 @@
+// Which flow a request belongs to: the first schema that is about who asks and what for, and within it the user or the namespace.
+// What is found out about a user is kept until the configuration changes, and of at most so many users.
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { FlowConfiguration, FlowRule, FlowSchema } from '../../../api/flow-control/configuration.ts';
+import { dealHand, flowHash } from '../../../api/flow-control/hand.ts';
+import { isAskedFor, rulesAbout } from '../../../api/flow-control/matching.ts';
+import type { RequestInfo } from '../../../api/request-info.ts';
+import type { HeaderList } from '../../../transport/http.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { FlowSeries } from './flow-metrics.ts';
+import type { Level } from './level.ts';
+
+/** A request as the queues know it. */
+export interface FlowRequest {
+  readonly flow: Flow;
+  readonly exchange: Exchange;
+}
+
+export type FlowLevel = Level<FlowRequest>;
+
+/** A schema with the level that its requests go to. */
+export interface SchemaInUse {
+  readonly schema: FlowSchema;
+  readonly level: FlowLevel;
+  /** What every answer to its requests says. */
+  readonly headers: HeaderList;
+  readonly series: FlowSeries;
+}
+
+export interface Flow extends SchemaInUse {
+  readonly distinguisher: string;
+  /** Queues that its requests may wait in; none where the level has no queues. */
+  readonly hand: readonly number[];
+}
+
+/** A schema that is about a user. */
+interface Candidate {
+  readonly rules: readonly FlowRule[];
+  readonly of: SchemaInUse;
+  /** By namespace, or under the one name where the schema does not tell those apart. */
+  readonly flows: Map<string, Flow>;
+}
+
+/** Of users, and of namespaces for each: beyond them all are found out again. */
+const KEPT_MAX = 1000;
+const CATCH_ALL = 'catch-all';
+
+export class Classifier {
+  readonly #schemas: readonly SchemaInUse[];
+  readonly #byUser = new WeakMap<User, readonly Candidate[]>();
+  readonly #byName = new Map<string, readonly Candidate[]>();
+
+  /** The schemas in the order in which they are asked; there is a `catch-all` among them. */
+  constructor(schemas: readonly SchemaInUse[]) {
+    this.#schemas = schemas;
+  }
+
+  flowOf(user: User, info: RequestInfo): Flow {
+    const candidates = this.#byUser.get(user) ?? this.#candidatesOf(user);
+    const found = candidates.find(({ rules }) => isAskedFor(rules, info)) ?? candidates.at(-1)!;
+    const { schema } = found.of;
+    const key = schema.flowsBy === 'ByNamespace' && info.isResource ? info.namespace : '';
+    return found.flows.get(key) ?? keptFlow(found, key, schema.flowsBy === 'ByUser' ? user.name : key);
+  }
+
+  #candidatesOf(user: User): readonly Candidate[] {
+    const key = [user.name, ...user.groups].join('\0');
+    let candidates = this.#byName.get(key);
+    if (candidates === undefined) {
+      if (this.#byName.size >= KEPT_MAX) this.#byName.clear();
+      candidates = this.#found(user);
+      this.#byName.set(key, candidates);
+    }
+    this.#byUser.set(user, candidates);
+    return candidates;
+  }
+
+  /** Whoever no schema is about goes with those that nothing else is about. */
+  #found(user: User): readonly Candidate[] {
+    const all = this.#schemas.map((of) => ({ of, rules: rulesAbout(of.schema, user), flows: new Map<string, Flow>() }));
+    const last = all.find(({ of }) => of.schema.name === CATCH_ALL)!;
+    return [...all.filter(({ rules }) => rules.length > 0), last];
+  }
+}
+
+function keptFlow({ of, flows }: Candidate, key: string, distinguisher: string): Flow {
+  const { queuing } = of.level.spec;
+  const hash = flowHash(of.schema.name, distinguisher);
+  const hand = queuing === undefined ? [] : dealHand(hash, queuing.queues, queuing.handSize);
+  const flow = { ...of, distinguisher, hand };
+  if (flows.size >= KEPT_MAX) flows.clear();
+  flows.set(key, flow);
+  return flow;
+}
+
+/** The headers that name a schema and its level. */
+export function flowHeaders(prefix: string, schema: FlowSchema, levelUid: string): HeaderList {
+  return [
+    [`${prefix}-PF-FlowSchema-UID`, schema.uid],
+    [`${prefix}-PF-PriorityLevel-UID`, levelUid],
+  ];
+}
+
+/** All schemas of a configuration whose level is in use. */
+export function schemasInUse(
+  { schemas }: FlowConfiguration,
+  levels: ReadonlyMap<string, FlowLevel>,
+  make: (schema: FlowSchema, level: FlowLevel) => SchemaInUse,
+): readonly SchemaInUse[] {
+  return schemas.flatMap((schema) => {
+    const level = levels.get(schema.level);
+    return level === undefined ? [] : [make(schema, level)];
+  });
+}

@@ -1,0 +1,185 @@
+// API priority and fairness (SPEC.md "Limits"; Kubernetes 1.21): every request that is no long-running one belongs to a flow of
+// a priority level, and runs, waits or is refused by the level's seats. Owns the levels of this thread; the configuration is told
+// to it, and until it is, the mandatory levels hold.
+import {
+  concurrencyLimit,
+  type FlowConfiguration,
+  type FlowSchema,
+  flowConfiguration,
+  type LevelSpec,
+} from '../../../api/flow-control/configuration.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import { RequestAborted } from '../../../transport/http.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { RequestCounts } from '../pipeline/request-counts.ts';
+import type { FlowDump, FlowObjects } from '../protocol.ts';
+import {
+  Classifier,
+  type Flow,
+  type FlowLevel,
+  type FlowRequest,
+  flowHeaders,
+  type SchemaInUse,
+  schemasInUse,
+} from './classifier.ts';
+import { dumpOf } from './dump.ts';
+import { FlowMetrics } from './flow-metrics.ts';
+import { Level, type LevelParts } from './level.ts';
+import type { Refusal, Ticket } from './queue-set.ts';
+import type { SharedSeats } from './seats.ts';
+
+export interface FairnessParts {
+  readonly context: ActorContext;
+  readonly dialect: Dialect;
+  readonly seats: SharedSeats;
+  /** Of all levels and threads together. */
+  readonly seatsMax: number;
+  /** How long a request waits at most. */
+  readonly waitMaxMs: number;
+  readonly counts: RequestCounts;
+  readonly wake: (thread: number) => void;
+}
+
+export class Fairness {
+  readonly #parts: FairnessParts;
+  readonly #levelParts: LevelParts;
+  readonly #levels = new Map<string, FlowLevel>();
+  readonly #metrics: FlowMetrics;
+  readonly #headerPrefix: string;
+  #classifier!: Classifier;
+
+  constructor(parts: FairnessParts) {
+    const { context, dialect, waitMaxMs, wake } = parts;
+    this.#parts = parts;
+    this.#levelParts = { clock: context.clock, timers: context.timers, waitMaxMs, wake };
+    this.#metrics = new FlowMetrics(context.metrics);
+    const { brand } = dialect;
+    this.#headerPrefix = `X-${brand[0]!.toUpperCase()}${brand.slice(1)}`;
+    this.configure({ schemas: [], levels: [] });
+  }
+
+  /** What waits and runs on this thread. */
+  dump(): FlowDump {
+    const { clock } = this.#parts.context;
+    return dumpOf(this.#levels.values(), { wallMs: clock.nowMs(), ms: clock.monotonicMs() });
+  }
+
+  /** Goes by these objects from now on. Requests that wait or run stay where they are. */
+  configure({ schemas, levels }: FlowObjects): void {
+    const configuration = flowConfiguration(this.#parts.dialect, schemas, levels);
+    this.#adopt(configuration);
+    const make = (schema: FlowSchema, level: FlowLevel): SchemaInUse => ({
+      schema,
+      level,
+      headers: flowHeaders(this.#headerPrefix, schema, level.spec.uid),
+      series: this.#metrics.of(level.spec.name, schema.name),
+    });
+    this.#classifier = new Classifier(schemasInUse(configuration, this.#levels, make));
+  }
+
+  /** Seats may have become free that other threads held. */
+  onSeatFree(): void {
+    for (const level of this.#levels.values()) level.look();
+  }
+
+  /** Runs `work` when the request's level has a seat for it. Throws Overloaded where it is refused. */
+  async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
+    if (exchange.longRunning) return work();
+    const { counts } = this.#parts;
+    const flow = this.#classifier.flowOf(exchange.user, exchange.info);
+    exchange.flowHeaders = flow.headers;
+    const { level, series } = flow;
+    const ticket = level.arrive({ flow, exchange }, flow.hand);
+    if (typeof ticket === 'string') throw this.#refused(exchange, flow, ticket);
+    if (ticket?.queue !== undefined) {
+      series.queueLength.observe(ticket.isRunning ? 1 : ticket.queue.waiting.size);
+      if (!ticket.isRunning) await this.#waited(exchange, flow, ticket);
+      series.waited(ticket.startedMs - ticket.arrivedMs, true);
+    }
+    const done = counts.begin(exchange);
+    try {
+      await this.#run(flow, work);
+    } finally {
+      done();
+      if (ticket !== undefined) level.finish(ticket);
+      this.#forgetIfDone(level);
+    }
+    return undefined;
+  }
+
+  /** Returns when the request may run. Throws Overloaded, or RequestAborted where whoever asked has gone. */
+  async #waited(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest>): Promise<void> {
+    const { level, series } = flow;
+    const { clock } = this.#parts.context;
+    const leave = (): void => level.cancel(ticket);
+    series.waiting++;
+    const done = this.#parts.counts.wait(exchange);
+    const decided = new Promise<Refusal | undefined>((resolve) => {
+      ticket.onDecided = resolve;
+    });
+    exchange.onGivenUp = leave;
+    exchange.response.onAborted(leave);
+    const refusal = await decided;
+    done();
+    series.waiting--;
+    exchange.onGivenUp = undefined;
+    if (refusal === undefined) return;
+    series.waited(clock.monotonicMs() - ticket.arrivedMs, false);
+    this.#forgetIfDone(level);
+    const overloaded = this.#refused(exchange, flow, refusal);
+    throw refusal === 'cancelled' ? new RequestAborted() : overloaded;
+  }
+
+  async #run({ series }: Flow, work: () => Promise<void>): Promise<void> {
+    const { clock } = this.#parts.context;
+    const startedMs = clock.monotonicMs();
+    series.dispatched.add(1);
+    series.running++;
+    try {
+      await work();
+    } finally {
+      series.running--;
+      series.executionSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
+    }
+  }
+
+  #refused(exchange: Exchange, { level, series }: Flow, refusal: Refusal): OrchError {
+    series.refused(refusal);
+    this.#parts.counts.drop(exchange);
+    return new OrchError('Overloaded', `no seat at priority level ${level.spec.name}: ${refusal}`);
+  }
+
+  /** Makes the levels those of the configuration, and shares the seats out. What has requests yet goes on until it has none. */
+  #adopt({ levels }: FlowConfiguration): void {
+    const wanted = new Set(levels.map(({ name }) => name));
+    for (const [name, level] of this.#levels) {
+      level.isQuiescing = !wanted.has(name);
+      this.#forgetIfDone(level);
+    }
+    const quiescing = [...this.#levels.values()].filter(({ isQuiescing }) => isQuiescing).map(({ spec }) => spec);
+    const sharing = [...levels, ...quiescing];
+    const shares = sharing.reduce((sum, spec) => sum + (spec.shares ?? 0), 0);
+    for (const spec of sharing) this.#share(spec, shares);
+  }
+
+  #share(spec: LevelSpec, allShares: number): void {
+    const { seats, seatsMax } = this.#parts;
+    const limit = spec.shares === undefined ? 0 : concurrencyLimit(seatsMax, spec.shares, allShares);
+    if (spec.shares !== undefined) this.#metrics.limit(spec.name, limit);
+    const level = this.#levels.get(spec.name);
+    if (level !== undefined) {
+      level.reconfigure(spec, limit);
+      return;
+    }
+    const own = spec.shares === undefined ? undefined : seats.of(`level ${spec.name}`, limit);
+    this.#levels.set(spec.name, new Level(spec, own, this.#levelParts));
+  }
+
+  #forgetIfDone(level: FlowLevel): void {
+    if (!level.isQuiescing || !level.isIdle || this.#levels.get(level.spec.name) !== level) return;
+    this.#levels.delete(level.spec.name);
+    if (level.seats !== undefined) this.#parts.seats.leave(level.seats);
+  }
+}
