@@ -20,7 +20,6 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
-import { OrchError } from '../../runtime/errors.ts';
 import type { JobPool } from '../../runtime/job-pool.ts';
 import { isLogWritable } from '../../runtime/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -31,8 +30,7 @@ import { servedType } from '../served-type.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
-import { Fairness } from './fairness/fairness.ts';
-import { SEAT_THREADS_MAX, SharedSeats, seatMemory } from './fairness/seats.ts';
+import { type RequestLimitOptions, RequestLimits } from './fairness/request-limits.ts';
 import { IngressListener, type IngressListenerOptions } from './ingress-listener.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
@@ -43,12 +41,10 @@ import { Profiles } from './paths/profiles/profiles.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
 import type { Exchange } from './pipeline/exchange.ts';
-import { InFlight } from './pipeline/in-flight.ts';
-import { Pipeline, type RequestLimits } from './pipeline/pipeline.ts';
+import { Pipeline } from './pipeline/pipeline.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
-import { RequestCounts } from './pipeline/request-counts.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
-import type { FlowDump, IngressProtocol, IngressStatus } from './protocol.ts';
+import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads/reads.ts';
 import { type AnswerClass, Representations } from './reads/representation.ts';
 import { ConnectionThrottle } from './watch/connection-throttle.ts';
@@ -56,7 +52,7 @@ import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { Writes } from './writes.ts';
 
-export interface IngressOptions extends IngressListenerOptions {
+export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
   readonly registry: Registry;
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
@@ -72,13 +68,6 @@ export interface IngressOptions extends IngressListenerOptions {
   readonly compressesAnswers: boolean;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
-  /** For all ingresses together. */
-  readonly readsInFlightMax: number;
-  readonly writesInFlightMax: number;
-  /** Requests wait for their turn instead of being refused beyond the limits. */
-  readonly fairness: boolean;
-  /** Where the ingresses count together (fairness/seats.ts); absent: there is one ingress. */
-  readonly requestSeats?: SharedArrayBuffer | undefined;
   readonly livezGracePeriodMs: number;
   readonly healthcheckTimeoutMs: number;
   /** Checks of the post-start hooks that the controllers report; none without controllers. */
@@ -106,8 +95,6 @@ const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
 };
 /** Subresources that lead out of the server. */
 const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
-/** Of a request's time, how much it may wait for its turn. */
-const WAIT_PART = 4;
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
@@ -122,10 +109,7 @@ class Ingress implements Actor<IngressProtocol> {
   readonly #watches: Watches;
   readonly #paths: Paths;
   readonly #representations: Representations;
-  readonly #counts: RequestCounts;
   readonly #limits: RequestLimits;
-  /** Undefined: requests are only counted. */
-  readonly #fairness: Fairness | undefined;
   readonly #deprecations: Deprecations;
   readonly #components: ComponentStatuses;
   readonly #out: WayOut;
@@ -140,9 +124,7 @@ class Ingress implements Actor<IngressProtocol> {
     const { dialect } = registry;
     const hub = context.ref('hub');
     const slabs = ThreadSlabs.of(context);
-    this.#counts = new RequestCounts(context.metrics);
-    this.#fairness = options.fairness ? this.#fairnessOf(dialect) : undefined;
-    this.#limits = this.#fairness ?? this.#inFlight();
+    this.#limits = new RequestLimits(context, options, dialect);
     this.#representations = new Representations(dialect, context.clock);
     this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
     this.#reads = new Reads({
@@ -192,13 +174,9 @@ class Ingress implements Actor<IngressProtocol> {
         this.#watches.end(message);
         return;
       case 'flowObjects':
-        this.#fairness?.configure(message);
-        return;
-      case 'dumpFlows':
-        reply.send(this.#fairness?.dump() ?? { levels: [] });
-        return;
       case 'seatFree':
-        this.#fairness?.onSeatFree();
+      case 'dumpFlows':
+        this.#limits.onMessage(message, reply);
         return;
       case 'status':
         reply.send(this.#status());
@@ -221,7 +199,7 @@ class Ingress implements Actor<IngressProtocol> {
     this.#watches.endAll();
     const { clock, timers } = this.#context;
     const giveUpMs = clock.monotonicMs() + DRAIN_MS;
-    while (this.#counts.count > 0 && clock.monotonicMs() < giveUpMs) {
+    while (this.#limits.count > 0 && clock.monotonicMs() < giveUpMs) {
       await new Promise<void>((resolve) => {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
@@ -280,34 +258,6 @@ class Ingress implements Actor<IngressProtocol> {
     return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
   }
 
-  #seats(): SharedSeats {
-    const { index } = this.#context;
-    const ingresses = this.#context.refs('ingress').length;
-    const { requestSeats } = this.#options;
-    if (ingresses > SEAT_THREADS_MAX || (ingresses > 1 && requestSeats === undefined))
-      throw new OrchError('BadConfiguration', `${ingresses} ingresses cannot count requests together`);
-    return new SharedSeats(requestSeats ?? seatMemory(), index, ingresses);
-  }
-
-  #inFlight(): InFlight {
-    const { readsInFlightMax: readsMax, writesInFlightMax: writesMax } = this.#options;
-    return new InFlight({ readsMax, writesMax }, this.#seats(), this.#counts);
-  }
-
-  #fairnessOf(dialect: Dialect): Fairness {
-    const { readsInFlightMax, writesInFlightMax, requestTimeoutMs } = this.#options;
-    const ingresses = this.#context.refs('ingress');
-    return new Fairness({
-      context: this.#context,
-      dialect,
-      seats: this.#seats(),
-      seatsMax: readsInFlightMax + writesInFlightMax,
-      waitMaxMs: requestTimeoutMs / WAIT_PART,
-      counts: this.#counts,
-      wake: (thread) => void ingresses[thread]?.tell<'seatFree'>({ type: 'seatFree' }),
-    });
-  }
-
   #wayOut(): WayOut {
     const { registry, requestTimeoutMs, connect, tls } = this.#options;
     return new WayOut({
@@ -320,12 +270,6 @@ class Ingress implements Actor<IngressProtocol> {
       openDoor: (handler) => this.#listener.openDoor(handler),
       serveAdmitted: (request, response, earlier) => void this.#pipeline.serveAdmitted(request, response, earlier),
     });
-  }
-
-  async #flowsOfAllThreads(): Promise<readonly FlowDump[]> {
-    const ask = { deadlineMs: this.#options.requestTimeoutMs };
-    const ingresses = this.#context.refs('ingress');
-    return Promise.all(ingresses.map((ingress) => ingress.ask<'dumpFlows'>({ type: 'dumpFlows' }, ask)));
   }
 
   #pathsWith(health: Health): Paths {
@@ -350,7 +294,7 @@ class Ingress implements Actor<IngressProtocol> {
       },
       metrics: () => context.metricsOfAllThreads(),
       profiles: servesProfiles ? new Profiles(context.refs('thread'), context.clock) : undefined,
-      flows: this.#fairness && (() => this.#flowsOfAllThreads()),
+      flows: () => this.#limits.dumps(),
     });
   }
 
@@ -402,7 +346,7 @@ class Ingress implements Actor<IngressProtocol> {
       listener: this.#listener.kind,
       port: this.#listener.port,
       connections: this.#listener.openConnections,
-      requestsInFlight: this.#counts.count,
+      requestsInFlight: this.#limits.count,
     };
   }
 

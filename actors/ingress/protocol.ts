@@ -52,17 +52,24 @@ export interface FlowDump {
   readonly levels: readonly LevelDump[];
 }
 
-export interface IngressProtocol extends Protocol {
+/** The messages about what waits and runs. */
+export interface FlowProtocol extends Protocol {
   readonly asks: {
-    readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
     readonly dumpFlows: { readonly message: Record<never, never>; readonly reply: FlowDump };
   };
-  readonly tells: WatchDeliveryTells & {
+  readonly tells: {
     /** They are these from now on. */
     readonly flowObjects: FlowObjects;
     /** Requests that wait here are owed a seat that has become free. */
     readonly seatFree: Record<never, never>;
   };
+}
+
+export interface IngressProtocol extends Protocol {
+  readonly asks: {
+    readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
+  } & FlowProtocol['asks'];
+  readonly tells: WatchDeliveryTells & FlowProtocol['tells'];
 }
 
 declare module '../../runtime/actor.ts' {

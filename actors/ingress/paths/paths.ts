@@ -27,8 +27,8 @@ export interface PathParts {
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
   readonly snapshot: SnapshotParts;
-  /** What waits and runs on each thread; undefined: there is no fairness. */
-  readonly flows: (() => Promise<readonly FlowDump[]>) | undefined;
+  /** What waits and runs on each thread; undefined: nothing ever waits. */
+  readonly flows: () => Promise<readonly FlowDump[] | undefined>;
   readonly metrics: () => Promise<readonly MetricsReading[]>;
   /** Absent without `--profiling`. */
   readonly profiles: Profiles | undefined;
@@ -122,8 +122,9 @@ export class Paths {
 
 /** Not listed at `/`, as in Kubernetes. */
 async function sendDump(exchange: Exchange, path: string, { flows }: PathParts): Promise<unknown> {
-  if (flows === undefined) return false;
-  const levels = mergedDump(await flows());
+  const dumps = await flows();
+  if (dumps === undefined) return false;
+  const levels = mergedDump(dumps);
   return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
 }
 

@@ -25,6 +25,7 @@ import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../tr
 import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
+import type { RequestLimits } from '../fairness/request-limits.ts';
 import { PROFILES_PATH } from '../paths/profiles/profiles.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
@@ -40,12 +41,6 @@ import { ResponseWithHeaders } from './response-with-headers.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
-/** Who says how many requests are worked on at once. */
-export interface RequestLimits {
-  /** Runs `work` when there is room for it. Throws Overloaded where there is not. */
-  within(exchange: Exchange, work: () => Promise<void>): Promise<void>;
-}
 
 export interface PipelineParts {
   readonly context: ActorContext;

@@ -1,0 +1,103 @@
+// How many requests an ingress works on at once: by priority and fairness, or by the two in-flight limits alone. Owns this
+// thread's view of the seats that all ingresses share, and answers the messages about them.
+import type { Dialect } from '../../../config/dialect.ts';
+import type { ActorContext, MessageOf, Reply } from '../../../runtime/actor.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import { unreachable } from '../../../runtime/unreachable.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { InFlight } from '../pipeline/in-flight.ts';
+import { RequestCounts } from '../pipeline/request-counts.ts';
+import type { FlowDump, FlowProtocol } from '../protocol.ts';
+import { Fairness } from './fairness.ts';
+import { SEAT_THREADS_MAX, SharedSeats, seatMemory } from './seats.ts';
+
+export interface RequestLimitOptions {
+  /** For all ingresses together. */
+  readonly readsInFlightMax: number;
+  readonly writesInFlightMax: number;
+  /** Requests wait for their turn instead of being refused beyond the limits. */
+  readonly fairness: boolean;
+  /** Where the ingresses count together (seats.ts); absent: there is one ingress. */
+  readonly requestSeats?: SharedArrayBuffer | undefined;
+  readonly requestTimeoutMs: number;
+}
+
+/** Of a request's time, how much it may wait for its turn. */
+const WAIT_PART = 4;
+
+export class RequestLimits {
+  readonly #context: ActorContext;
+  readonly #options: RequestLimitOptions;
+  readonly #counts: RequestCounts;
+  readonly #limits: Fairness | InFlight;
+
+  /** Throws OrchError BadConfiguration where there are more ingresses than can count together. */
+  constructor(context: ActorContext, options: RequestLimitOptions, dialect: Dialect) {
+    this.#context = context;
+    this.#options = options;
+    const { readsInFlightMax: readsMax, writesInFlightMax: writesMax } = options;
+    this.#counts = new RequestCounts(context.metrics);
+    const seats = this.#seats();
+    this.#limits = options.fairness
+      ? this.#fairness(seats, dialect)
+      : new InFlight({ readsMax, writesMax }, seats, this.#counts);
+  }
+
+  /** Requests that wait or are worked on, without long-running ones. */
+  get count(): number {
+    return this.#counts.count;
+  }
+
+  /** Runs `work` when there is room for it. Throws Overloaded where there is not. */
+  within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
+    return this.#limits.within(exchange, work);
+  }
+
+  onMessage(message: MessageOf<FlowProtocol>, reply: Reply): void {
+    const fairness = this.#limits instanceof Fairness ? this.#limits : undefined;
+    switch (message.type) {
+      case 'flowObjects':
+        fairness?.configure(message);
+        return;
+      case 'seatFree':
+        fairness?.onSeatFree();
+        return;
+      case 'dumpFlows':
+        reply.send(fairness?.dump() ?? { levels: [] });
+        return;
+      default:
+        unreachable(message);
+    }
+  }
+
+  /** What waits and runs on each thread; undefined: nothing ever waits. */
+  async dumps(): Promise<readonly FlowDump[] | undefined> {
+    if (!this.#options.fairness) return undefined;
+    const ask = { deadlineMs: this.#options.requestTimeoutMs };
+    const ingresses = this.#context.refs('ingress');
+    return Promise.all(ingresses.map((ingress) => ingress.ask<'dumpFlows'>({ type: 'dumpFlows' }, ask)));
+  }
+
+  #seats(): SharedSeats {
+    const { index } = this.#context;
+    const ingresses = this.#context.refs('ingress').length;
+    const { requestSeats } = this.#options;
+    if (ingresses > SEAT_THREADS_MAX || (ingresses > 1 && requestSeats === undefined))
+      throw new OrchError('BadConfiguration', `${ingresses} ingresses cannot count requests together`);
+    return new SharedSeats(requestSeats ?? seatMemory(), index, ingresses);
+  }
+
+  #fairness(seats: SharedSeats, dialect: Dialect): Fairness {
+    const { readsInFlightMax, writesInFlightMax, requestTimeoutMs } = this.#options;
+    const ingresses = this.#context.refs('ingress');
+    return new Fairness({
+      context: this.#context,
+      dialect,
+      seats,
+      seatsMax: readsInFlightMax + writesInFlightMax,
+      waitMaxMs: requestTimeoutMs / WAIT_PART,
+      counts: this.#counts,
+      wake: (thread) => void ingresses[thread]?.tell<'seatFree'>({ type: 'seatFree' }),
+    });
+  }
+}
