@@ -60,7 +60,11 @@ export function forbiddenPath(detail: string): Status {
 
 /** 403: nothing is created in a namespace that is being deleted. */
 export function namespaceTerminating(type: NamedType, name: string, namespace: string): Status {
-  const status = forbidden(type, name, `namespace ${namespace} is being deleted and takes no new content`);
+  const status = forbidden(
+    type,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+  );
   const cause: StatusCause = {
     reason: 'NamespaceTerminating',
     message: `namespace ${namespace} is being terminated`,
