@@ -12,6 +12,7 @@ type Command = (argv: readonly string[]) => Promise<void>;
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
+  scheduler: async () => (await import('./scheduler.ts')).scheduler,
   'check-config': async () => (await import('./check-config.ts')).checkConfig,
   placement: async () => (await import('./placement.ts')).placement,
   options: async () => (await import('./options.ts')).options,

@@ -4,10 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
-import type { ServerOptions, UpOptions } from '../config/options.ts';
+import type { UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
-import type { LogOptions } from '../runtime/log.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { summarizePlan } from '../runtime/plan-format.ts';
 import { type Supervisor, startSupervisor } from '../runtime/supervisor.ts';
@@ -17,6 +16,7 @@ import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
 import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
+import { logOptions } from './log-options.ts';
 import { ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
@@ -112,12 +112,6 @@ async function startHooksDone(supervisor: Supervisor, plan: Plan): Promise<void>
     if (families.some(({ name, series }) => name === PENDING_HOOKS_METRIC && series[0]?.value === 0)) return;
     await sleep(READY_CHECK_MS);
   }
-}
-
-const VERBOSITY_LEVELS = ['info', 'info', 'info', 'info', 'debug', 'debug'] as const;
-
-function logOptions({ v, loggingFormat }: ServerOptions): LogOptions {
-  return { level: VERBOSITY_LEVELS[v] ?? 'trace', format: loggingFormat === 'json' ? 'json' : 'text' };
 }
 
 /**

@@ -2,7 +2,7 @@
 // start what no listener could serve.
 import { join, resolve } from 'node:path';
 import type { AuthorityFiles } from '../actors/followed-authorities.ts';
-import type { ServerOptions } from '../config/options.ts';
+import type { SchedulerOptions, ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { Plan } from '../runtime/plan.ts';
 import type { TlsMaterial, TlsVersion } from '../transport/http.ts';
@@ -22,6 +22,9 @@ const VERSIONS: Readonly<Record<ServerOptions['tlsMinVersion'], TlsVersion>> = {
   VersionTLS12: 'TLSv1.2',
   VersionTLS13: 'TLSv1.3',
 };
+
+/** Of either program. */
+type TlsOptions = ServerOptions | SchedulerOptions;
 
 type SpokenTls = Pick<TlsMaterial, 'minVersion' | 'ciphers'>;
 
@@ -101,14 +104,15 @@ export function requireListener(options: ServerOptions, plan: Plan): void {
 }
 
 /** Suites that an operator names and this process cannot offer, one line; undefined where there are none. */
-export function missingSuites({ tlsCipherSuites }: ServerOptions): string | undefined {
+export function missingSuites({ tlsCipherSuites }: TlsOptions): string | undefined {
   const { missing } = chooseCiphers(tlsCipherSuites);
   return missing.length === 0
     ? undefined
     : `--tls-cipher-suites ${missing.join(', ')}: the TLS library of this Node lacks it`;
 }
 
-function spokenTls({ tlsMinVersion, tlsCipherSuites }: ServerOptions): SpokenTls {
+/** What the options say is spoken. Throws OrchError BadConfiguration. */
+export function spokenTls({ tlsMinVersion, tlsCipherSuites }: TlsOptions): SpokenTls {
   const minVersion = VERSIONS[tlsMinVersion];
   if (tlsCipherSuites.length === 0) return { minVersion };
   const { older, tls13, missing } = chooseCiphers(tlsCipherSuites);
@@ -117,12 +121,13 @@ function spokenTls({ tlsMinVersion, tlsCipherSuites }: ServerOptions): SpokenTls
   return { minVersion, ciphers: { older, tls13 } };
 }
 
-function givenPair({ tlsCertFile, tlsPrivateKeyFile }: ServerOptions): PairFiles | undefined {
+/** The operator's own, if any. */
+export function givenPair({ tlsCertFile, tlsPrivateKeyFile }: TlsOptions): PairFiles | undefined {
   return tlsCertFile === '' ? undefined : { certFile: resolve(tlsCertFile), keyFile: resolve(tlsPrivateKeyFile) };
 }
 
 /** The values of --tls-sni-cert-key: `certificate,key`, and after a colon the patterns they are for. */
-function namedPairs({ tlsSniCertKey }: ServerOptions): TlsFiles['named'] {
+export function namedPairs({ tlsSniCertKey }: TlsOptions): TlsFiles['named'] {
   return tlsSniCertKey.map((value) => {
     const [files = '', ...rest] = value.split(':');
     const [certFile = '', keyFile = ''] = files.split(',').map((file) => file.trim());

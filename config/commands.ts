@@ -11,7 +11,7 @@ export interface Command {
 export const COMMANDS: readonly Command[] = [
   { usage: 'up [OPTIONS]', description: 'Run the API server and the scheduler in one process.', inForce: true },
   { usage: 'apiserver [OPTIONS]', description: 'Run the API server.', inForce: true },
-  { usage: 'scheduler [OPTIONS]', description: 'Run a scheduler against an API server.', inForce: false },
+  { usage: 'scheduler [OPTIONS]', description: 'Run a scheduler against an API server.', inForce: true },
   {
     usage: 'placement check FILE',
     description: 'Print which actors a placement puts on which threads.',

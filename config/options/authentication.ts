@@ -113,18 +113,21 @@ export const schedulerAuthenticationOptions = optionGroup('Authentication', SCHE
     aliases: ['authentication-kubeconfig'],
     type: 'path',
     description: 'Connection file of the server asked about tokens; blank makes every token anonymous.',
+    effect: ['in force', 'who is asked about tokens'],
   },
   {
     name: 'authentication-skip-lookup',
     type: 'bool',
     default: 'false',
     description: 'Do not look up missing authentication settings in the cluster.',
+    effect: ['in force', 'whether the authorities of the cluster are believed'],
   },
   {
     name: 'authentication-tolerate-lookup-failure',
     type: 'bool',
     default: 'true',
     description: 'Start although that lookup fails; requests may then count as anonymous.',
+    effect: ['in force', 'whether a start without them is one'],
   },
 ]);
 

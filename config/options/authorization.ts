@@ -57,11 +57,13 @@ export const schedulerAuthorizationOptions = optionGroup('Authorization', SCHEDU
     name: 'authorization-orchconfig',
     type: 'path',
     description: 'Connection file of the server asked about access; blank forbids all that is not always allowed.',
+    effect: ['in force', 'who is asked about access'],
   },
   {
     name: 'authorization-always-allow-paths',
     type: 'list',
     default: '/healthz,/readyz,/livez',
     description: 'Paths open to everybody.',
+    effect: ['in force', 'which paths anyone may ask for'],
   },
 ]);

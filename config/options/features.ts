@@ -62,6 +62,7 @@ export const schedulerProfilingOptions = optionGroup('Features', SCHEDULER, [
     default: 'true',
     description: 'Serve profiles under /debug/pprof/.',
     deprecated: 'set it in the file of --config',
+    effect: ['not in force', 'no profiles are served'],
   },
   {
     name: 'contention-profiling',
@@ -69,6 +70,7 @@ export const schedulerProfilingOptions = optionGroup('Features', SCHEDULER, [
     default: 'true',
     description: 'Profile waiting for locks, when profiling is on.',
     deprecated: 'set it in the file of --config',
+    effect: ['not in force', 'no profiles are served'],
   },
 ]);
 

@@ -5,11 +5,17 @@ import { INT32_MAX, optionGroup, SCHEDULER, WITH_SCHEDULER } from './option.ts';
 const IN_CONFIG_FILE = 'set it in the file of --config';
 
 export const schedulerOptions = optionGroup('Scheduler', SCHEDULER, [
-  { name: 'write-config-to', type: 'path', description: 'Write the configuration in effect to this file and end.' },
+  {
+    name: 'write-config-to',
+    type: 'path',
+    description: 'Write the configuration in effect to this file and end.',
+    effect: ['in force', 'the file that is written'],
+  },
   {
     name: 'master',
     type: 'string',
     description: 'Address of the API server; wins over the connection file.',
+    effect: ['in force', 'the server that is asked'],
   },
 ]);
 
@@ -56,6 +62,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: 'default-scheduler',
     description: 'Pods whose spec.schedulerName is this are scheduled here.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'which pods are bound'],
   },
   {
     name: 'address',
@@ -63,6 +70,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: '0.0.0.0',
     description: 'Address of plain HTTP.',
     deprecated: 'use --bind-address',
+    effect: ['in force', 'the address that is listened on without TLS'],
   },
   {
     name: 'port',
@@ -71,6 +79,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     bounds: [0, 65535],
     description: 'Port of plain HTTP without authentication; 0 switches it off.',
     deprecated: 'use --secure-port',
+    effect: ['in force', 'the port that is listened on without TLS'],
   },
   {
     name: 'algorithm-provider',
@@ -79,18 +88,21 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     values: ['', 'DefaultProvider', 'ClusterAutoscalerProvider'],
     description: 'Default set of plugins.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'whether nodes are filled up or evened out'],
   },
   {
     name: 'policy-config-file',
     type: 'path',
     description: 'Policy file.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'what the predicates and priorities of the file say'],
   },
   {
     name: 'policy-configmap',
     type: 'string',
     description: 'Config map whose policy.cfg is the policy.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'what the predicates and priorities of the map say'],
   },
   {
     name: 'policy-configmap-namespace',
@@ -98,6 +110,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: '@short-system',
     description: 'Namespace of that config map.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'where the map is'],
   },
   {
     name: 'use-legacy-policy-config',
@@ -105,12 +118,14 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: 'false',
     description: 'Take the policy file and ignore the config map.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'whether the map is read'],
   },
   {
     name: 'orchconfig',
     type: 'path',
     description: 'Connection file: the API server and the credentials for it.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'the server that is asked, and as whom'],
   },
   {
     name: 'orch-api-qps',
@@ -120,6 +135,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     bounds: [0, INT32_MAX],
     description: 'Average rate of requests to the API server.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'how fast requests follow each other'],
   },
   {
     name: 'orch-api-burst',
@@ -129,13 +145,16 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     bounds: [0, INT32_MAX],
     description: 'Requests that may go at once if the rate was not used up.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'how many requests go at once'],
   },
   {
     name: 'orch-api-content-type',
     type: 'string',
     default: 'application/vnd.@brand.protobuf',
+    values: ['application/vnd.@brand.protobuf', 'application/json'],
     description: 'Encoding of requests to the API server.',
     deprecated: IN_CONFIG_FILE,
+    effect: ['in force', 'the encoding of objects that are sent; what is read is JSON'],
   },
   {
     name: 'lock-object-name',
@@ -143,6 +162,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: '@short-scheduler',
     description: 'Name of the leader-election object.',
     deprecated: 'use --leader-elect-resource-name',
+    effect: ['in force', 'the object that the leader holds'],
   },
   {
     name: 'lock-object-namespace',
@@ -150,6 +170,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     default: '@short-system',
     description: 'Namespace of the leader-election object.',
     deprecated: 'use --leader-elect-resource-namespace',
+    effect: ['in force', 'the object that the leader holds'],
   },
 ]);
 
@@ -159,6 +180,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     type: 'bool',
     default: 'true',
     description: 'Become the leader before scheduling, so that several can stand by.',
+    effect: ['in force', 'whether others stand by'],
   },
   {
     name: 'leader-elect-lease-duration',
@@ -166,6 +188,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     default: '15s',
     bounds: [1, INT32_MAX],
     description: 'Time others wait after the last renewal they saw before they try to lead.',
+    effect: ['in force', 'when others take over'],
   },
   {
     name: 'leader-elect-renew-deadline',
@@ -173,6 +196,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     default: '10s',
     bounds: [1, INT32_MAX],
     description: 'Time the leader tries to renew before it gives up; at most the lease duration.',
+    effect: ['in force', 'when a leader that is not heard ends'],
   },
   {
     name: 'leader-elect-retry-period',
@@ -180,6 +204,7 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     default: '2s',
     bounds: [1, INT32_MAX],
     description: 'Time between tries to lead or to renew.',
+    effect: ['in force', 'how often the leader says so'],
   },
   {
     name: 'leader-elect-resource-lock',
@@ -187,17 +212,20 @@ export const leaderElectionOptions = optionGroup('Leader election', SCHEDULER, [
     default: 'leases',
     values: ['endpoints', 'configmaps', 'leases', 'endpointsleases', 'configmapsleases'],
     description: 'Kind of object that the lock is kept in.',
+    effect: ['in force', 'the objects that the leader holds'],
   },
   {
     name: 'leader-elect-resource-name',
     type: 'string',
     default: '@short-scheduler',
     description: 'Name of that object.',
+    effect: ['in force', 'the object that the leader holds'],
   },
   {
     name: 'leader-elect-resource-namespace',
     type: 'string',
     default: '@short-system',
     description: 'Namespace of that object.',
+    effect: ['in force', 'the object that the leader holds'],
   },
 ]);

@@ -54,6 +54,7 @@ export const schedulerPortOptions = optionGroup('Secure serving', SCHEDULER, [
     default: '10259',
     bounds: [0, 65535],
     description: 'Port of HTTPS with authentication and authorization; 0 switches it off.',
+    effect: ['in force', 'the port that is listened on'],
   },
 ]);
 

@@ -36,6 +36,7 @@ const SECONDS = { least: 1, most: 2 ** 31 - 1 };
 const RATE = { least: 0, most: 2 ** 31 - 1 };
 /** A renewal can come this much later than the retry period says. */
 const RETRY_JITTER = 1.2;
+const JSON_TYPE = 'application/json';
 
 export interface ConfigurationSources {
   readonly dialect: Dialect;
@@ -67,7 +68,7 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
     percentageOfNodesToScore: file.number('percentageOfNodesToScore', PERCENT, defaults.percentageOfNodesToScore),
     podInitialBackoffMs: initialSeconds * 1000,
     podMaxBackoffMs: maxSeconds * 1000,
-    clientConnection: readConnection(file, defaults.clientConnection),
+    clientConnection: readConnection(file, defaults.clientConnection, [dialect.protobufMediaType, JSON_TYPE]),
     leaderElection: readLeaderElection(file, defaults.leaderElection),
     healthzBindAddress: file.text('healthzBindAddress', defaults.healthzBindAddress),
     metricsBindAddress: file.text('metricsBindAddress', defaults.metricsBindAddress),
@@ -77,12 +78,20 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
   };
 }
 
-function readConnection(file: Section, defaults: ClientConnectionConfiguration): ClientConnectionConfiguration {
+function readConnection(
+  file: Section,
+  defaults: ClientConnectionConfiguration,
+  encodings: readonly string[],
+): ClientConnectionConfiguration {
   const section = file.section('clientConnection', ['kubeconfig', 'acceptContentTypes', 'contentType', 'qps', 'burst']);
+  const acceptContentTypes = section.text('acceptContentTypes', defaults.acceptContentTypes);
+  if (acceptContentTypes !== '' && !acceptContentTypes.includes(JSON_TYPE)) {
+    section.fail('acceptContentTypes', `must have ${JSON_TYPE} among it`);
+  }
   return {
     kubeconfig: section.text('kubeconfig', defaults.kubeconfig),
-    acceptContentTypes: section.text('acceptContentTypes', defaults.acceptContentTypes),
-    contentType: section.text('contentType', defaults.contentType) || defaults.contentType,
+    acceptContentTypes,
+    contentType: section.choice('contentType', ['', ...encodings], defaults.contentType) || defaults.contentType,
     qps: section.number('qps', { ...RATE, whole: false }, defaults.qps) || defaults.qps,
     burst: section.number('burst', RATE, defaults.burst) || defaults.burst,
   };

@@ -1,13 +1,14 @@
 // What the scheduler does to the cluster, as a port. Two adapters stand behind it: admission-port.ts in this process,
 // and one over HTTP for a scheduler of its own. What goes the other way (pods, nodes) are calls on SchedulingCore.
-import type { Binding, BindingOutcome } from '../../admission/protocol.ts';
+import type { Binding } from '../../admission/protocol.ts';
+import type { BindingEnd } from '../core/decision.ts';
 
 export interface ClusterPort {
   /**
    * Binds pods to nodes, each on its own; the outcomes in the same order. Rejects with an OrchError when there is no
    * answer for the batch: `DeadlineExceeded` and `Cancelled` leave open what became of it.
    */
-  bind(bindings: readonly Binding[]): Promise<readonly BindingOutcome[]>;
+  bind(bindings: readonly Binding[]): Promise<readonly BindingEnd[]>;
   /** Merge-patches a pod's status. Answers the HTTP status code. */
   patchPodStatus(namespace: string, name: string, patch: object): Promise<number>;
   /** Merge-patches an object of core/v1; the namespace is empty for those without. Answers the HTTP status code. */

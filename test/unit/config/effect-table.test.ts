@@ -34,7 +34,7 @@ test('the text is a setting a line, aligned, with what it does when that is aske
   t.regex(line('--secure-port '), /^ {2}--secure-port +6443 +in force +the port that is listened on$/);
   t.regex(line('--cloud-config '), / refused +no cloud is known here$/);
   t.regex(line('--lease-reuse-duration-seconds '), / 60 +not in force +/);
-  t.regex(line('--leader-elect '), / refused +there is no orch scheduler yet$/);
+  t.regex(line('--leader-elect '), / true +in force +whether others stand by$/);
   t.regex(line('DryRun '), / true +refused +it is locked to true$/);
   t.regex(line('SuspendJob '), / false +in force +suspend of a Job is kept and defaulted$/);
   t.regex(line('CPUManager '), / true +not in force +/);

@@ -21,6 +21,19 @@ const HOOKS: Proof = [
   'a webhook that is a service is called at an endpoint of it',
 ];
 const TRANSPORT = 'integration/transport-options.test.ts';
+const ALONE = 'integration/orch-scheduler.test.ts';
+const BOUND_ALONE: Proof = [ALONE, 'pods are bound, told of and kept waiting over HTTPS'];
+const LEADERS: Proof = [ALONE, 'of two schedulers one leads'];
+const NAMED_LOCK: Proof = [ALONE, 'a leader that is not heard any more ends'];
+const ELECTED: Proof = [
+  'unit/scheduler/leader-election.test.ts',
+  'one of two leads, and the other when that one is gone',
+];
+const KNOWERS: Proof = [ALONE, 'what a scheduler tells of itself is for who may know'];
+const NO_REVIEWS: Proof = [ALONE, 'without files for reviews every token is anonymous'];
+const POLICY: Proof = [ALONE, 'a policy comes from a config map'];
+const FLAGS: Proof = ['unit/scheduler/configuration/configuration.test.ts', 'without a file the flags hold'];
+const PACED: Proof = ['unit/scheduler/api-server.test.ts', 'requests go at their pace'];
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
@@ -130,10 +143,34 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   help: HELP,
   version: HELP,
   config: ['integration/scheduler-choice.test.ts', 'up schedules as the profiles of its configuration file say'],
-  'hard-pod-affinity-symmetric-weight': [
-    'unit/scheduler/configuration/configuration.test.ts',
-    'without a file the flags hold',
-  ],
+  'hard-pod-affinity-symmetric-weight': FLAGS,
+  'write-config-to': POLICY,
+  master: [ALONE, 'the address of the server goes before that of the file'],
+  address: BOUND_ALONE,
+  port: BOUND_ALONE,
+  'algorithm-provider': FLAGS,
+  'policy-config-file': POLICY,
+  'policy-configmap': POLICY,
+  'policy-configmap-namespace': POLICY,
+  'use-legacy-policy-config': POLICY,
+  orchconfig: BOUND_ALONE,
+  'orch-api-qps': PACED,
+  'orch-api-burst': PACED,
+  'orch-api-content-type': BOUND_ALONE,
+  'lock-object-name': [ALONE, 'the older names of the lock hold'],
+  'lock-object-namespace': [ALONE, 'the older names of the lock hold'],
+  'leader-elect': LEADERS,
+  'leader-elect-lease-duration': LEADERS,
+  'leader-elect-renew-deadline': NAMED_LOCK,
+  'leader-elect-retry-period': LEADERS,
+  'leader-elect-resource-lock': ELECTED,
+  'leader-elect-resource-name': NAMED_LOCK,
+  'leader-elect-resource-namespace': NAMED_LOCK,
+  'authentication-orchconfig': KNOWERS,
+  'authentication-skip-lookup': NO_REVIEWS,
+  'authentication-tolerate-lookup-failure': [ALONE, 'a scheduler does not start where'],
+  'authorization-orchconfig': KNOWERS,
+  'authorization-always-allow-paths': NO_REVIEWS,
   'scheduler-name': ['integration/scheduler-choice.test.ts', 'up schedules the pods of the name it is given'],
 };
 

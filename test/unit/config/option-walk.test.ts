@@ -15,7 +15,8 @@ const EFFECTS_FILE = 'integration/option-effects.test.ts';
 
 /** The titles of a test file, as they stand in it. */
 function titlesOf(file: string): readonly string[] {
-  const title = /\b(?:test|declare|\))\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
+  const title =
+    /\b(?:test(?:\.serial)?|declare|\))\(\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|`((?:[^`\\]|\\.)*)`)/g;
   return [...readText(`test/${file}`).matchAll(title)].map(
     ([, single, double, template]) => single ?? double ?? template!,
   );

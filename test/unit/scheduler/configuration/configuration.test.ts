@@ -4,6 +4,7 @@ import test from 'ava';
 import { defaultConfiguration } from '../../../../actors/scheduler/configuration/defaults.ts';
 import { effectiveConfiguration, type SchedulerFlags } from '../../../../actors/scheduler/configuration/effective.ts';
 import { profilesOf } from '../../../../actors/scheduler/configuration/profiles.ts';
+import { writtenConfiguration } from '../../../../actors/scheduler/configuration/write-configuration.ts';
 import { PLUGINS } from '../../../../actors/scheduler/framework/plugin-table.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 
@@ -87,6 +88,22 @@ test('arguments of plug-ins reach the profile', (t) => {
     defaultConstraints: [{ topologyKey: 'rack', maxSkew: 2, required: false }],
     systemDefaults: false,
   });
+});
+
+test('what is written out reads back as the same configuration', (t) => {
+  const configuration = ofFile({
+    podInitialBackoffSeconds: 2,
+    leaderElection: { leaseDuration: '30s', resourceLock: 'endpointsleases' },
+    clientConnection: { qps: 7.5, burst: 9 },
+    profiles: [
+      {
+        schedulerName: 'a',
+        plugins: { score: { disabled: [{ name: '*' }] }, preScore: { disabled: [{ name: '*' }] } },
+      },
+      { schedulerName: 'b', pluginConfig: [{ name: 'InterPodAffinity', args: { hardPodAffinityWeight: 0 } }] },
+    ],
+  });
+  t.deepEqual(effective({ file: writtenConfiguration(configuration, dialect) }), configuration);
 });
 
 test('without a file the flags hold, and beside one they do not', (t) => {
@@ -189,6 +206,14 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     'leaderElection.resourceLock: must be one of endpoints, configmaps, leases, endpointsleases, configmapsleases',
   ],
   [{ clientConnection: { qps: -1 } }, 'clientConnection.qps: must be within 0 and 2147483647'],
+  [
+    { clientConnection: { contentType: 'text/plain' } },
+    'clientConnection.contentType: must be one of , application/vnd.orch.protobuf, application/json',
+  ],
+  [
+    { clientConnection: { acceptContentTypes: 'text/plain' } },
+    'clientConnection.acceptContentTypes: must have application/json among it',
+  ],
   [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
   [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],
   [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: there is not an address'],

@@ -1,0 +1,187 @@
+// Follows all objects of one type on the API server: lists them, then watches from there, resumes a watch that ended, and lists
+// again where the server no longer knows the changes since (410). Tells what there is and what is gone; keeps only names.
+import type { JsonObject } from '../../../api/codec/decode.ts';
+import { asObject, asText } from '../../../api/object-fields.ts';
+import type { Clock, Random, Timers } from '../../../runtime/environment.ts';
+import type { ClusterNews } from '../driver/scheduler-engine.ts';
+import type { ApiServer } from './api-server.ts';
+
+const PAGE = 500;
+const RETRY_FIRST_MS = 800;
+const RETRY_MAX_MS = 30_000;
+/** The server ends a watch after this long, up to twice. */
+const WATCH_SECONDS = 300;
+/** A watch that ends sooner tells of a server in trouble. */
+const SHORT_MS = 1_000;
+
+export interface InformerParts {
+  readonly server: Pick<ApiServer, 'list' | 'watch'>;
+  readonly environment: { readonly clock: Clock; readonly timers: Timers; readonly random: Pick<Random, 'next'> };
+  readonly storageKey: string;
+  /** Of the collection, one a version; the first that the server has is followed. */
+  readonly paths: readonly string[];
+  readonly fieldSelector?: string;
+  readonly onNews: (news: ClusterNews) => void;
+  /** Called once: everything there was has been told. */
+  readonly onSynced: () => void;
+  /** News has been told: now is a time to act on it. */
+  readonly onBatchEnd: () => void;
+  readonly onTrouble: (problem: string) => void;
+}
+
+/** What ends a watch that can go on from where it is: nothing, or that it cannot. */
+class Expired extends Error {}
+
+export class Informer {
+  readonly #parts: InformerParts;
+  readonly #stop = new AbortController();
+  /** `namespace/name` of every object told of. */
+  #known = new Set<string>();
+  #version = '';
+  #path = 0;
+  #isSynced = false;
+
+  constructor(parts: InformerParts) {
+    this.#parts = parts;
+  }
+
+  get isSynced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Until `stop`. Never rejects. */
+  async run(): Promise<void> {
+    let delayMs = RETRY_FIRST_MS;
+    while (!this.#stop.signal.aborted) {
+      try {
+        if (this.#version === '') await this.#list();
+        const beganMs = this.#parts.environment.clock.monotonicMs();
+        if (this.#version !== '') await this.#watch();
+        if (this.#parts.environment.clock.monotonicMs() - beganMs > SHORT_MS) {
+          delayMs = RETRY_FIRST_MS;
+          continue;
+        }
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (error instanceof Expired) {
+          this.#version = '';
+          continue;
+        }
+        this.#parts.onTrouble(`${this.#parts.storageKey}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      await this.#rest(delayMs);
+      delayMs = Math.min(RETRY_MAX_MS, delayMs * 2);
+    }
+  }
+
+  stop(): void {
+    this.#stop.abort();
+  }
+
+  async #list(): Promise<void> {
+    const { server, paths, storageKey } = this.#parts;
+    const seen = new Set<string>();
+    let next = '';
+    do {
+      const query = new URLSearchParams({ limit: String(PAGE) });
+      if (this.#parts.fieldSelector !== undefined) query.set('fieldSelector', this.#parts.fieldSelector);
+      if (next !== '') query.set('continue', next);
+      const { status, object } = await server.list(`${paths[this.#path]}?${query}`);
+      if (status === 410) throw new Expired();
+      if (status === 404) return this.#tryOther();
+      if (status !== 200) throw new Error(`a list was answered ${status} ${asText(object.message)}`.trimEnd());
+      for (const item of Array.isArray(object.items) ? object.items : []) this.#tell(asObject(item), false, seen);
+      const metadata = asObject(object.metadata);
+      next = asText(metadata.continue);
+      this.#version = next === '' ? asText(metadata.resourceVersion) : '';
+    } while (next !== '');
+    for (const key of this.#known) {
+      if (seen.has(key)) continue;
+      const slash = key.indexOf('/');
+      const gone = { isGone: true, storageKey, namespace: key.slice(0, slash), name: key.slice(slash + 1) };
+      this.#parts.onNews({ ...gone, object: () => ({}) });
+    }
+    this.#known = seen;
+    this.#synced();
+  }
+
+  /** The server does not have the type in this version: in another perhaps, or not at all. */
+  #tryOther(): void {
+    this.#path = (this.#path + 1) % this.#parts.paths.length;
+    if (this.#path === 0) this.#synced();
+  }
+
+  #synced(): void {
+    if (!this.#isSynced) {
+      this.#isSynced = true;
+      this.#parts.onSynced();
+    }
+    this.#parts.onBatchEnd();
+  }
+
+  async #watch(): Promise<void> {
+    const { server, paths, environment, fieldSelector } = this.#parts;
+    const query = new URLSearchParams({
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: this.#version,
+      timeoutSeconds: String(Math.floor(WATCH_SECONDS * (1 + environment.random.next()))),
+      ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    });
+    const ended = new AbortController();
+    let problem: Error | undefined;
+    const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
+    const onLine = (line: Buffer): void => {
+      try {
+        if (problem === undefined) this.#event(line);
+      } catch (error) {
+        problem = error as Error;
+        ended.abort();
+      }
+    };
+    try {
+      const status = await server.watch(`${paths[this.#path]}?${query}`, onLine, signal);
+      if (status === 410) throw new Expired();
+      if (status !== 200) throw new Error(`a watch was answered ${status}`);
+    } catch (error) {
+      throw problem ?? error;
+    }
+  }
+
+  #event(line: Buffer): void {
+    if (line.length === 0) return;
+    const event = asObject(JSON.parse(line.toString('utf8')));
+    const object = asObject(event.object);
+    if (event.type === 'ERROR') {
+      if (object.code === 410) throw new Expired();
+      throw new Error(`a watch ended: ${asText(object.message)}`);
+    }
+    this.#version = asText(asObject(object.metadata).resourceVersion) || this.#version;
+    if (event.type === 'BOOKMARK') return;
+    this.#tell(object, event.type === 'DELETED', this.#known);
+    this.#parts.onBatchEnd();
+  }
+
+  #tell(object: JsonObject, isGone: boolean, known: Set<string>): void {
+    const { storageKey, onNews } = this.#parts;
+    const { namespace, name } = asObject(object.metadata);
+    const key = `${asText(namespace)}/${asText(name)}`;
+    if (isGone) known.delete(key);
+    else known.add(key);
+    onNews({ isGone, storageKey, namespace: asText(namespace), name: asText(name), object: () => object });
+  }
+
+  #rest(delayMs: number): Promise<void> {
+    const { timers, random } = this.#parts.environment;
+    const { signal } = this.#stop;
+    return new Promise((resolve) => {
+      const end = (): void => {
+        timer.cancel();
+        signal.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = timers.after(delayMs * (0.5 + random.next()), end);
+      signal.addEventListener('abort', end);
+    });
+  }
+}

@@ -1,0 +1,165 @@
+// Where a leader says that it leads: a lease, an annotation of an endpoints object or a config map, or one of those and a lease
+// beside it, for the time in which schedulers of two releases stand by (SPEC.md "Scheduler options",
+// `--leader-elect-resource-lock`). Reads and writes the record; who may take it is leader-election.ts's business.
+import type { JsonObject } from '../../../api/codec/decode.ts';
+import { asObject, asText } from '../../../api/object-fields.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { LeaderLock } from '../configuration/configuration.ts';
+import type { ApiServer } from './api-server.ts';
+import { objectPath } from './resource-paths.ts';
+
+/** Who leads, and since when. Times are as they stand there: only whether they change counts. */
+export interface LeaderRecord {
+  /** Empty: nobody. */
+  readonly holderIdentity: string;
+  readonly leaseDurationSeconds: number;
+  readonly acquireTime: string;
+  readonly renewTime: string;
+  readonly leaderTransitions: number;
+}
+
+/** Puts a record in place of the one that was read. False: somebody was faster, or there was no answer of use. */
+type PutRecord = (record: LeaderRecord) => Promise<boolean>;
+
+export interface HeldLock {
+  /** Undefined: nobody has ever led. */
+  readonly record: LeaderRecord | undefined;
+  readonly put: PutRecord;
+}
+
+/** Rejects with an error that says why it cannot be read. */
+export type ReadLock = () => Promise<HeldLock>;
+
+export interface LockPlace {
+  readonly server: Pick<ApiServer, 'get' | 'create' | 'replace'>;
+  readonly dialect: Dialect;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** How one kind of object holds the record. */
+interface LockKind {
+  readonly apiVersion: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly read: (object: JsonObject) => LeaderRecord | undefined;
+  readonly write: (object: JsonObject, record: LeaderRecord) => JsonObject;
+}
+
+/** A lock whose two halves name two leaders belongs to somebody whom nobody is. */
+const NOBODY_KNOWN = 'leaderelection/unknown';
+
+/** The lock of that kind. */
+export function leaderLock(kind: LeaderLock, place: LockPlace): ReadLock {
+  const { dialect } = place;
+  const lease = () => single(leaseKind(dialect), place);
+  const endpoints = () => single(annotated(dialect, 'endpoints', 'Endpoints'), place);
+  const configMap = () => single(annotated(dialect, 'configmaps', 'ConfigMap'), place);
+  switch (kind) {
+    case 'leases':
+      return lease();
+    case 'endpoints':
+      return endpoints();
+    case 'configmaps':
+      return configMap();
+    case 'endpointsleases':
+      return both(endpoints(), lease());
+    case 'configmapsleases':
+      return both(configMap(), lease());
+  }
+}
+
+function leaseKind(dialect: Dialect): LockKind {
+  return {
+    apiVersion: dialect.spell('coordination.@group/v1'),
+    resource: 'leases',
+    kind: 'Lease',
+    read(object) {
+      const spec = asObject(object.spec);
+      return {
+        holderIdentity: asText(spec.holderIdentity),
+        leaseDurationSeconds: Number(spec.leaseDurationSeconds ?? 0),
+        acquireTime: asText(spec.acquireTime),
+        renewTime: asText(spec.renewTime),
+        leaderTransitions: Number(spec.leaseTransitions ?? 0),
+      };
+    },
+    write: (object, { leaderTransitions, ...record }) => ({
+      ...object,
+      spec: { ...record, leaseTransitions: leaderTransitions },
+    }),
+  };
+}
+
+function annotated(dialect: Dialect, resource: string, kind: string): LockKind {
+  const annotation = dialect.spell('control-plane.alpha.@label/leader');
+  return {
+    apiVersion: 'v1',
+    resource,
+    kind,
+    read(object) {
+      const text = asText(asObject(asObject(object.metadata).annotations)[annotation]);
+      if (text === '') return undefined;
+      const record = asObject(JSON.parse(text));
+      return {
+        holderIdentity: asText(record.holderIdentity),
+        leaseDurationSeconds: Number(record.leaseDurationSeconds ?? 0),
+        acquireTime: asText(record.acquireTime),
+        renewTime: asText(record.renewTime),
+        leaderTransitions: Number(record.leaderTransitions ?? 0),
+      };
+    },
+    write(object, record) {
+      const metadata = asObject(object.metadata);
+      // Seconds, as this form has them everywhere.
+      const [acquireTime, renewTime] = [record.acquireTime, record.renewTime].map((time) =>
+        time.replace(/\.\d+Z$/, 'Z'),
+      );
+      const annotations = {
+        ...asObject(metadata.annotations),
+        [annotation]: JSON.stringify({ ...record, acquireTime, renewTime }),
+      };
+      return { ...object, metadata: { ...metadata, annotations } };
+    },
+  };
+}
+
+function single(kind: LockKind, { server, namespace, name }: LockPlace): ReadLock {
+  const { apiVersion, resource } = kind;
+  return async () => {
+    const { status, object } = await server.get(objectPath(apiVersion, resource, namespace, name));
+    if (status === 404) {
+      const empty = { kind: kind.kind, apiVersion, metadata: { namespace, name } };
+      const collection = objectPath(apiVersion, resource, namespace);
+      return {
+        record: undefined,
+        put: async (record) => isDone(await server.create(collection, kind.write(empty, record))),
+      };
+    }
+    if (status !== 200) throw new Error(`the lock ${namespace}/${name} cannot be read (${status})`);
+    const path = objectPath(apiVersion, resource, namespace, name);
+    const typed = { ...object, kind: kind.kind, apiVersion };
+    return {
+      record: kind.read(object),
+      put: async (record) => isDone(await server.replace(path, kind.write(typed, record))),
+    };
+  };
+}
+
+function isDone({ status }: { readonly status: number }): boolean {
+  return status < 300;
+}
+
+/** The first is whose record counts, unless the second names another leader. */
+function both(readFirst: ReadLock, readSecond: ReadLock): ReadLock {
+  return async () => {
+    const first = await readFirst();
+    const second = await readSecond();
+    const put: PutRecord = async (record) => (await first.put(record)) && (await second.put(record));
+    const [one, other] = [first.record, second.record];
+    if (one === undefined || other === undefined || one.holderIdentity === other.holderIdentity) {
+      return { record: one ?? other, put };
+    }
+    return { record: { ...one, holderIdentity: NOBODY_KNOWN, renewTime: one.renewTime + other.renewTime }, put };
+  };
+}

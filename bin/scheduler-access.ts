@@ -1,0 +1,138 @@
+// Who may ask a scheduler what: certificates and proxies by the authorities of the options, or of the cluster where they are
+// left out, tokens and access by reviews of the API server (SPEC.md "Authorization" 6).
+import { AuthenticatorChain } from '../actors/auth/authenticators/authenticator.ts';
+import { AuthenticatingProxy, ClientCertificates } from '../actors/auth/authenticators/certificates.ts';
+import { tokenDigest } from '../actors/auth/authenticators/token-file.ts';
+import { TokenWebhook } from '../actors/auth/authenticators/token-webhook.ts';
+import { WebhookAuthorizer } from '../actors/auth/authorizers/webhook.ts';
+import { proxiedIdentityOf } from '../actors/ingress/pipeline/proxied-identity.ts';
+import { type AccessAttributes, SUPERUSERS, type User } from '../api/authorization/attributes.ts';
+import { forbiddenPath, unauthorized } from '../api/status/failures.ts';
+import type { Status } from '../api/status/status.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { SchedulerOptions } from '../config/options.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
+import type { HttpRequest } from '../transport/http.ts';
+import { ServiceClient } from '../transport/outgoing/service-client.ts';
+import { connectionOf } from './auth-methods.ts';
+
+/** PEM texts of authorities, empty for none, and whom a proxy may speak for. */
+export interface ClientAuthorities {
+  readonly clientCaPem: string;
+  readonly proxyCaPem: string;
+  readonly proxyNames: readonly string[];
+  readonly usernameHeaders: readonly string[];
+  readonly groupHeaders: readonly string[];
+  readonly extraPrefixes: readonly string[];
+}
+
+const ASKED: Omit<AccessAttributes, 'verb' | 'path'> = {
+  isResource: false,
+  group: '',
+  version: '',
+  resource: '',
+  subresource: '',
+  namespace: '',
+  name: '',
+};
+
+export class SchedulerAccess {
+  readonly #options: SchedulerOptions;
+  readonly #authorities: ClientAuthorities;
+  readonly #chain: AuthenticatorChain;
+  readonly #authorizer: WebhookAuthorizer | undefined;
+
+  /** Throws OrchError BadConfiguration for connection files of no use. */
+  constructor(options: SchedulerOptions, authorities: ClientAuthorities) {
+    this.#options = options;
+    this.#authorities = authorities;
+    const { clock } = realEnvironment;
+    const { clientCaPem, proxyCaPem, proxyNames } = authorities;
+    this.#chain = new AuthenticatorChain({
+      requests: [
+        ...(proxyCaPem === '' ? [] : [new AuthenticatingProxy(proxyCaPem, proxyNames, clock)]),
+        ...(clientCaPem === '' ? [] : [new ClientCertificates(clientCaPem, clock)]),
+      ],
+      tokens: tokenReviews(options),
+      anonymous: true,
+      digestOf: tokenDigest,
+    });
+    this.#authorizer = accessReviews(options);
+  }
+
+  /** Undefined: go on. */
+  async refusal(request: HttpRequest): Promise<Status | undefined> {
+    const user = await this.#userOf(request);
+    if (user === null) return unauthorized();
+    const access = { ...ASKED, verb: request.method.toLowerCase(), path: decoded(request.path) };
+    if (this.#isAlwaysAllowed(access.path) || user.groups.includes(SUPERUSERS)) return undefined;
+    const verdict = await this.#authorizer?.decide(user, access);
+    if (verdict?.decision === 'allow') return undefined;
+    const because = verdict === undefined || verdict.reason === '' ? '' : `: ${verdict.reason}`;
+    return forbiddenPath(`User "${user.name}" cannot ${access.verb} path "${access.path}"${because}`);
+  }
+
+  #userOf(request: HttpRequest): User | null | Promise<User | null> {
+    const { peerCertificate } = request;
+    const { usernameHeaders: names, groupHeaders: groups, extraPrefixes } = this.#authorities;
+    const proxied = proxiedIdentityOf(request, { names, groups, extraPrefixes });
+    return this.#chain.user({
+      // Nobody can be asked about tokens: who has one is nobody known.
+      authorization: this.#options.authenticationOrchconfig === '' ? '' : request.header('authorization'),
+      ...(peerCertificate === undefined ? {} : { peerCertificate }),
+      ...(proxied === undefined ? {} : { proxied }),
+    });
+  }
+
+  /** A path, or with a star at its end all that begin so. */
+  #isAlwaysAllowed(path: string): boolean {
+    return this.#options.authorizationAlwaysAllowPaths.some((allowed) => {
+      const plain = allowed.replace(/^\/*/, '/');
+      return plain.endsWith('*') ? path.startsWith(plain.slice(0, -1)) : path === plain;
+    });
+  }
+}
+
+function tokenReviews({
+  authenticationOrchconfig: file,
+  apiDialect,
+  authenticationTokenWebhookCacheTtlMs,
+}: SchedulerOptions) {
+  if (file === '') return [];
+  const apiVersion = DIALECTS[apiDialect].spell('authentication.@group/v1');
+  const client = reviewClient(file, `${apiVersion}/tokenreviews`);
+  const cacheMs = authenticationTokenWebhookCacheTtlMs;
+  return [new TokenWebhook({ client, environment: realEnvironment, apiVersion, cacheMs, audiences: [] })];
+}
+
+function accessReviews(options: SchedulerOptions): WebhookAuthorizer | undefined {
+  const { authorizationOrchconfig: file, apiDialect } = options;
+  if (file === '') return undefined;
+  const apiVersion = DIALECTS[apiDialect].spell('authorization.@group/v1');
+  return new WebhookAuthorizer({
+    client: reviewClient(file, `${apiVersion}/subjectaccessreviews`),
+    environment: realEnvironment,
+    apiVersion,
+    allowedMs: options.authorizationWebhookCacheAuthorizedTtlMs,
+    refusedMs: options.authorizationWebhookCacheUnauthorizedTtlMs,
+  });
+}
+
+function reviewClient(file: string, path: string): ServiceClient {
+  const connection = connectionOf(file);
+  const { disk, clock } = realEnvironment;
+  return new ServiceClient({
+    connection: { ...connection, url: `${connection.url}/apis/${path}` },
+    readFile: (name) => disk.readFile(name),
+    nowMs: () => clock.monotonicMs(),
+    onRefused: (problem) => process.stderr.write(`warning: ${problem}\n`),
+  });
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

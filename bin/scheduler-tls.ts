@@ -1,0 +1,40 @@
+// What a scheduler's HTTPS shows and speaks: the operator's pair, else one that is made and kept in --cert-dir, else one that is
+// made for this process.
+import { hostname } from 'node:os';
+import { resolve } from 'node:path';
+import type { SchedulerOptions } from '../config/options.ts';
+import type { TlsMaterial } from '../transport/http.ts';
+import type { TlsFiles } from '../transport/tls/material-files.ts';
+import { materialOf, pathsOf } from '../transport/tls/material-files.ts';
+import { makeSelfSigned } from '../transport/tls/self-signed.ts';
+import { selfSignedPair } from '../transport/tls/self-signed-pair.ts';
+import { operatorText } from './operator-file.ts';
+import { givenPair, namedPairs, spokenTls } from './serving-tls.ts';
+
+const VALID_MS = 365 * 24 * 3600 * 1000;
+/** A client whose clock is behind still accepts it. */
+const BACKDATED_MS = 3600 * 1000;
+
+/** `clientCaPem`: whose certificates clients are asked for; empty for none. Throws OrchError BadConfiguration. */
+export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<TlsMaterial> {
+  const { certDir, bindAddress } = options;
+  const names = ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
+  const asks = clientCaPem === '' ? {} : { clientCaPem };
+  const pair = givenPair(options) ?? (certDir === '' ? undefined : await selfSignedPair(resolve(certDir), names));
+  const named = namedPairs(options);
+  if (pair !== undefined) return { ...material({ ...pair, named, clientCa: [] }, options), ...asks };
+  const made = await makeSelfSigned({
+    commonName: hostname().slice(0, 40),
+    names: ['localhost', '127.0.0.1', '::1', hostname(), ...names],
+    notBefore: new Date(Date.now() - BACKDATED_MS),
+    notAfter: new Date(Date.now() + VALID_MS),
+  });
+  const [first] = named;
+  const others = first === undefined ? [] : (material({ ...first, named, clientCa: [] }, options).namedPairs ?? []);
+  return { ...spokenTls(options), ...made, ...asks, ...(others.length === 0 ? {} : { namedPairs: others }) };
+}
+
+function material(files: TlsFiles, options: SchedulerOptions): TlsMaterial {
+  const texts = pathsOf(files).map((path) => operatorText(path));
+  return materialOf(files, texts, spokenTls(options));
+}

@@ -1,0 +1,280 @@
+// Goal: a scheduler in a process of its own does what the one inside does, one at a time of several, and tells about itself only
+// who may know. Method: a real server without a scheduler, and real `orch scheduler`s.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { HttpsClient } from '../server/https-client.ts';
+import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { testAuthority } from '../server/test-authority.ts';
+import { eventually, POD_SPEC } from './objects.ts';
+
+const PODS = '/api/v1/namespaces/default/pods';
+const NO_SCHEDULER = ['--scheduler-name', 'off'];
+const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
+/** So short that a test need not wait long for another to take over, and so long that a busy machine loses no lease. */
+const QUICK = [
+  '--leader-elect-lease-duration=10s',
+  '--leader-elect-renew-deadline=9s',
+  '--leader-elect-retry-period=500ms',
+];
+
+async function makeNode({ client }: ServerProcess, name: string): Promise<void> {
+  await client.request('POST', '/api/v1/nodes', { body: { metadata: { name }, status: NODE_STATUS } });
+}
+
+async function makePod({ client }: ServerProcess, name: string, spec: object = {}): Promise<void> {
+  const { status } = await client.request('POST', PODS, {
+    body: { metadata: { name }, spec: { ...POD_SPEC, ...spec } },
+  });
+  if (status !== 201) throw new Error(`the pod was answered ${status}`);
+}
+
+const nodeOf = async ({ client }: ServerProcess, name: string): Promise<unknown> =>
+  ((await client.get(`${PODS}/${name}`)).json.spec as { nodeName?: string }).nodeName;
+
+const placed = (server: ServerProcess, name: string) =>
+  eventually(
+    () => nodeOf(server, name),
+    (node) => node !== undefined,
+  );
+
+const leading = (scheduler: SchedulerProcess) =>
+  eventually(
+    async () => scheduler.leads,
+    (leads) => leads,
+  );
+
+function folderOf(t: ExecutionContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
+  test(`pods are bound, told of and kept waiting over HTTPS, with objects sent as ${encoding}`, async (t) => {
+    const server = await startServer(t, { args: NO_SCHEDULER });
+    const args = ['--orchconfig', server.kubeconfig, '--orch-api-content-type', encoding];
+    const scheduler = await spawnScheduler(t, args);
+    await makePod(server, 'before');
+    await makePod(server, 'large', {
+      containers: [{ ...POD_SPEC.containers[0], resources: { requests: { cpu: '99' } } }],
+    });
+    await makeNode(server, 'n1');
+    t.is(await placed(server, 'before'), 'n1');
+    await makePod(server, 'after');
+    t.is(await placed(server, 'after'), 'n1');
+    const { status } = await eventually(
+      async () => (await server.client.get(`${PODS}/large`)).json,
+      (pod) => JSON.stringify(pod.status).includes('Unschedulable'),
+    );
+    t.regex(JSON.stringify(status), /Insufficient cpu/);
+    const { items = [] } = await eventually(
+      async () => (await server.client.get('/api/v1/namespaces/default/events')).json,
+      (list) => (list.items ?? []).some(({ reason }) => reason === 'FailedScheduling'),
+    );
+    t.true(items.some(({ reason }) => reason === 'Scheduled'));
+    t.regex(
+      (await scheduler.page('/metrics')).text,
+      /scheduler_schedule_attempts_total\{[^}]*result="scheduled"[^}]*\} 2/,
+    );
+    t.is(await scheduler.end('SIGTERM'), 0);
+  });
+}
+
+test('a scheduler that loses its watches goes on when the server is back', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const scheduler = await spawnScheduler(t, ['--orchconfig', server.kubeconfig, '--leader-elect=false']);
+  await makeNode(server, 'n1');
+  await makePod(server, 'a');
+  await placed(server, 'a');
+  await server.kill9();
+  await server.restart();
+  await makePod(server, 'b');
+  t.is(await placed(server, 'b'), 'n1');
+  t.is((await scheduler.page('/healthz')).text, 'ok');
+});
+
+// The other kinds of lock are in test/unit/scheduler/leader-election.test.ts.
+for (const lock of ['leases', 'endpointsleases']) {
+  test.serial(
+    `of two schedulers one leads, and the other takes over when that is killed, with the lock in ${lock}`,
+    async (t) => {
+      const server = await startServer(t, { args: NO_SCHEDULER });
+      const args = ['--orchconfig', server.kubeconfig, ...QUICK, '--leader-elect-resource-lock', lock];
+      const first = await spawnScheduler(t, args);
+      await leading(first);
+      const second = await spawnScheduler(t, args);
+      await eventually(
+        async () => second.output,
+        (output) => output.includes('a scheduler leads'),
+      );
+      t.false(second.leads);
+      await makeNode(server, 'n1');
+      await makePod(server, 'a');
+      await placed(server, 'a');
+      t.regex((await second.page('/metrics')).text, /leader_election_master_status\{name="orch-scheduler"\} 0/);
+      await first.end('SIGKILL');
+      await leading(second);
+      await makePod(server, 'b');
+      t.is(await placed(server, 'b'), 'n1');
+      t.regex((await second.page('/metrics')).text, /leader_election_master_status\{name="orch-scheduler"\} 1/);
+    },
+  );
+}
+
+test.serial(
+  'a leader that is not heard any more ends, and one that is asked to end lets the next lead at once',
+  async (t) => {
+    const server = await startServer(t, { args: NO_SCHEDULER });
+    const names = ['--leader-elect-resource-name=mine', '--leader-elect-resource-namespace=default'];
+    const args = ['--orchconfig', server.kubeconfig, ...names];
+    const first = await spawnScheduler(t, args);
+    await leading(first);
+    t.is(await first.end('SIGTERM'), 0);
+    const second = await spawnScheduler(t, [...args, ...QUICK]);
+    await leading(second);
+    const lease = '/apis/coordination.orch.io/v1/namespaces/default/leases/mine';
+    t.like((await server.client.get(lease)).json.spec, { leaseTransitions: 1, leaseDurationSeconds: 10 });
+    await server.kill9();
+    t.is(await second.exited(), 1);
+    t.regex(second.output, /does not lead any more/);
+  },
+);
+
+test('what a scheduler tells of itself is for who may know: by token, certificate and path', async (t) => {
+  const folder = folderOf(t);
+  const tokens = join(folder, 'tokens.csv');
+  writeFileSync(tokens, 'secret-of-reader,reader,1\nsecret-of-other,other,2\n');
+  const server = await startServer(t, { args: [...NO_SCHEDULER, '--token-auth-file', tokens] });
+  const role = { metadata: { name: 'metrics' }, rules: [{ nonResourceURLs: ['/metrics'], verbs: ['get'] }] };
+  const group = '/apis/rbac.authorization.orch.io/v1';
+  await server.client.request('POST', `${group}/clusterroles`, { body: role });
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'metrics' };
+  const subjects = ['reader', 'prover'].map((name) => ({ apiGroup: roleRef.apiGroup, kind: 'User', name }));
+  const binding = { metadata: { name: 'metrics' }, roleRef, subjects };
+  t.is((await server.client.request('POST', `${group}/clusterrolebindings`, { body: binding })).status, 201);
+  const authority = testAuthority(folder);
+  const { kubeconfig } = server;
+  const scheduler = await spawnScheduler(t, [
+    ...[
+      '--orchconfig',
+      kubeconfig,
+      '--authentication-kubeconfig',
+      kubeconfig,
+      '--authorization-orchconfig',
+      kubeconfig,
+    ],
+    ...['--cert-dir', folder, '--client-ca-file', authority.certFile, '--leader-elect=false'],
+  ]);
+  await eventually(
+    async () => scheduler.output,
+    (output) => /^ready in/m.test(output),
+  );
+  const caPem = readFileSync(join(folder, 'apiserver.crt'), 'utf8');
+  const url = `https://127.0.0.1:${scheduler.port}`;
+  const client = new HttpsClient(url, caPem, '');
+  t.teardown(() => client.close());
+  const statusOf = async (path: string, token: string): Promise<number> => (await client.get(path, { token })).status;
+  t.is(await statusOf('/healthz', ''), 200);
+  t.is(await statusOf('/metrics', ''), 403);
+  t.is(await statusOf('/metrics', 'nobody-s'), 401);
+  t.is(await statusOf('/healthz', 'nobody-s'), 401);
+  t.is(await statusOf('/metrics', 'secret-of-other'), 403);
+  t.is(await statusOf('/metrics', 'secret-of-reader'), 200);
+  t.is(await statusOf('/configz', 'secret-of-reader'), 403);
+  t.is(await statusOf('/configz', server.token), 200);
+  t.is(await statusOf('/nothing', server.token), 404);
+  const { json } = await client.get('/metrics', { token: 'secret-of-other' });
+  t.is(json.message, 'forbidden: User "other" cannot get path "/metrics"');
+  const { certPem: cert, keyPem: key } = authority.issue('prover', [], 'clientAuth');
+  const prover = new HttpsClient(url, caPem, '', { cert, key });
+  t.teardown(() => prover.close());
+  t.is((await prover.get('/metrics')).status, 200);
+  t.is((await prover.get('/configz')).status, 403);
+});
+
+test('without files for reviews every token is anonymous, and only the paths that always may be are answered', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const folder = folderOf(t);
+  const scheduler = await spawnScheduler(t, [
+    ...['--orchconfig', server.kubeconfig, '--cert-dir', folder, '--leader-elect=false'],
+    ...['--authorization-always-allow-paths', '/healthz,/conf*', '--authentication-skip-lookup'],
+  ]);
+  await eventually(
+    async () => scheduler.output,
+    (output) => /^ready in/m.test(output),
+  );
+  const caPem = readFileSync(join(folder, 'apiserver.crt'), 'utf8');
+  const client = new HttpsClient(`https://127.0.0.1:${scheduler.port}`, caPem, server.token);
+  t.teardown(() => client.close());
+  t.is((await client.get('/healthz')).text, 'ok');
+  t.is((await client.get('/livez')).status, 403);
+  t.is((await client.get('/configz')).status, 200);
+  const { status, json } = await client.get('/metrics');
+  t.is(status, 403);
+  t.is(json.message, 'forbidden: User "system:anonymous" cannot get path "/metrics"');
+});
+
+test('the address of the server goes before that of the file, and the older names of the lock hold', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const file = join(folderOf(t), 'elsewhere.conf');
+  writeFileSync(file, readFileSync(server.kubeconfig, 'utf8').replace(server.url, 'https://127.0.0.1:1'));
+  const names = ['--lock-object-name=older', '--lock-object-namespace=default'];
+  const scheduler = await spawnScheduler(t, ['--orchconfig', file, '--master', server.url, ...names]);
+  await leading(scheduler);
+  const lease = '/apis/coordination.orch.io/v1/namespaces/default/leases/older';
+  t.is((await server.client.get(lease)).status, 200);
+});
+
+test('a policy comes from a config map, unless the policy file is to be taken', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const folder = folderOf(t);
+  const policy = { kind: 'Policy', apiVersion: 'v1', predicates: [{ name: 'HostName' }], priorities: [] };
+  const body = { metadata: { name: 'policy' }, data: { 'policy.cfg': JSON.stringify(policy) } };
+  t.is((await server.client.request('POST', '/api/v1/namespaces/default/configmaps', { body })).status, 201);
+  const file = join(folder, 'policy.json');
+  writeFileSync(file, JSON.stringify({ ...policy, predicates: [{ name: 'PodFitsHostPorts' }] }));
+  const out = join(folder, 'written.json');
+  const filters = async (...args: readonly string[]): Promise<unknown> => {
+    const named = ['--policy-configmap=policy', '--policy-configmap-namespace=default'];
+    const own = ['--orchconfig', server.kubeconfig, '--write-config-to', out, '--policy-config-file', file];
+    const scheduler = await spawnScheduler(t, [...own, ...named, ...args]);
+    t.is(await scheduler.exited(), 0, scheduler.output);
+    const { profiles } = JSON.parse(readFileSync(out, 'utf8'));
+    return profiles[0].plugins.filter.enabled.map(({ name }: { name: string }) => name);
+  };
+  t.deepEqual(await filters(), ['NodeUnschedulable', 'NodeName', 'TaintToleration']);
+  t.deepEqual(await filters('--use-legacy-policy-config'), ['NodeUnschedulable', 'NodePorts', 'TaintToleration']);
+});
+
+const REFUSED: readonly (readonly [title: string, args: readonly string[], message: RegExp])[] = [
+  ['no server is named', [], /no API server is named/],
+  ['the address of the server is none', ['--master', 'there'], /--master must be an http or https address/],
+  ['the connection file is not there', ['--orchconfig', '/nothing/there'], /there cannot be read/],
+  [
+    'the lookup of the authorities fails and may not',
+    ['--master=http://127.0.0.1:1', '--authentication-tolerate-lookup-failure=false'],
+    /the authorities of the cluster cannot be looked up/,
+  ],
+];
+
+for (const [title, args, message] of REFUSED) {
+  test(`a scheduler does not start where ${title}`, async (t) => {
+    const folder = folderOf(t);
+    const file = join(folder, 'nobody.conf');
+    writeFileSync(
+      file,
+      JSON.stringify({
+        kind: 'Config',
+        'current-context': 'c',
+        contexts: [{ name: 'c', context: { cluster: 'k' } }],
+        clusters: [{ name: 'k', cluster: { server: 'http://127.0.0.1:1' } }],
+      }),
+    );
+    const scheduler = await spawnScheduler(t, [...args, '--authentication-orchconfig', file]);
+    t.is(await scheduler.exited(), 1);
+    t.regex(scheduler.output, message);
+  });
+}

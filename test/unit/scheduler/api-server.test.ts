@@ -1,0 +1,82 @@
+// Goal: the server is asked no faster than it may be, and in the encoding that was chosen. Method: a client that records.
+import test from 'ava';
+import { ApiServer } from '../../../actors/scheduler/remote/api-server.ts';
+import { httpPort } from '../../../actors/scheduler/remote/http-port.ts';
+import { decodeEnveloped } from '../../../api/codec/protobuf.ts';
+import { createRegistry } from '../../../api/resources/registry.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
+import { type ApiAnswer, type ApiCall, ApiUnanswered } from '../../../transport/outgoing/api-client.ts';
+import { dialect } from './objects.ts';
+
+const registry = createRegistry(dialect);
+const OK: ApiAnswer = { status: 200, body: Buffer.from('{}') };
+
+function recording(
+  answer: (call: ApiCall) => ApiAnswer = () => OK,
+  contentType = 'application/json',
+  qps = 0,
+  burst = 0,
+) {
+  const time = new VirtualTime();
+  const calls: (ApiCall & { readonly atMs: number })[] = [];
+  const client = {
+    async call(call: ApiCall) {
+      calls.push({ ...call, atMs: time.monotonicMs() });
+      return answer(call);
+    },
+    lines: async () => 200,
+  };
+  return {
+    time,
+    calls,
+    server: new ApiServer({ client, registry, clock: time, timers: time, contentType, qps, burst }),
+  };
+}
+
+test('requests go at their pace: as many at once as the burst, then as many a second as the rate', async (t) => {
+  const { server, time, calls } = recording(undefined, undefined, 10, 3);
+  const all = Promise.all(Array.from({ length: 6 }, () => server.get('/x')));
+  await time.advance(1_000);
+  await all;
+  t.deepEqual(
+    calls.map(({ atMs }) => atMs),
+    [0, 0, 0, 100, 200, 300],
+  );
+});
+
+test('objects are sent in Protobuf where that is asked for, and patches as JSON', async (t) => {
+  const { server, calls } = recording(undefined, dialect.protobufMediaType);
+  const port = httpPort(server);
+  await port.bind([{ namespace: 'a', name: 'p', uid: 'u', node: 'n' }]);
+  await port.patchPodStatus('a', 'p', { status: {} });
+  const [binding, patch] = calls;
+  t.is(binding!.path, '/api/v1/namespaces/a/pods/p/binding');
+  t.is(binding!.contentType, 'application/vnd.orch.protobuf');
+  const { object } = decodeEnveloped(binding!.body!, (_, kind) => schemaOf(dialect).kind('', 'v1', kind)!);
+  t.like(object, { kind: 'Binding', metadata: { name: 'p', uid: 'u' }, target: { kind: 'Node', name: 'n' } });
+  t.like(patch, { path: '/api/v1/namespaces/a/pods/p/status', contentType: 'application/merge-patch+json' });
+});
+
+for (const [answer, end] of [
+  [{ status: 201 }, { bound: true }],
+  [
+    { status: 404, message: 'no pod' },
+    { bound: false, reason: 'gone', message: 'no pod' },
+  ],
+  [
+    { status: 409, message: 'is bound' },
+    { bound: false, reason: 'taken', message: 'is bound' },
+  ],
+  [{ status: 500 }, { bound: false, reason: 'failed', message: 'the server answered 500' }],
+  [new ApiUnanswered('too late', true), { bound: false, reason: 'unanswered' }],
+  [new ApiUnanswered('not reached', false), { bound: false, reason: 'failed', message: 'not reached' }],
+] as const) {
+  test(`a binding ends as the server says: ${JSON.stringify(end)}`, async (t) => {
+    const { server } = recording(() => {
+      if (answer instanceof Error) throw answer;
+      return { status: answer.status, body: Buffer.from(JSON.stringify(answer)) };
+    });
+    t.deepEqual(await httpPort(server).bind([{ namespace: 'a', name: 'p', uid: 'u', node: 'n' }]), [end]);
+  });
+}

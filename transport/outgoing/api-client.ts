@@ -1,0 +1,156 @@
+// Calls of an API server, this one or any other, as a component of the cluster makes them: whole answers with a deadline, and
+// answers that come line by line for as long as they last (watches). Knows no resources. Connections are kept for the next
+// call; a file of credentials that is replaced counts from then on (connection-secrets.ts).
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
+import { type RequestOptions, request as tlsRequest } from 'node:https';
+import { ConnectionSecrets, type ConnectionSecretsParts } from './connection-secrets.ts';
+
+/** A list of 500 of the largest objects there can be is no longer. */
+const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
+/** An event holds an object, and the server takes none of more than 3 MB. */
+const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export interface ApiCall {
+  readonly method: string;
+  /** With its query, from the slash on. */
+  readonly path: string;
+  readonly body?: Uint8Array;
+  readonly contentType?: string;
+  /** Absent: JSON. */
+  readonly accept?: string;
+}
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** There was no whole answer. `isOpen`: the call may have been carried out all the same. */
+export class ApiUnanswered extends Error {
+  readonly isOpen: boolean;
+
+  constructor(message: string, isOpen: boolean) {
+    super(message);
+    this.name = 'ApiUnanswered';
+    this.isOpen = isOpen;
+  }
+}
+
+export class ApiClient {
+  readonly #url: string;
+  readonly #secrets: ConnectionSecrets;
+  readonly #userAgent: string;
+
+  constructor(parts: ConnectionSecretsParts, userAgent: string) {
+    this.#url = parts.connection.url;
+    this.#secrets = new ConnectionSecrets(parts);
+    this.#userAgent = userAgent;
+  }
+
+  /** The answer, whatever its status. Rejects with ApiUnanswered. */
+  async call(call: ApiCall, deadlineMs: number): Promise<ApiAnswer> {
+    const answer = await this.#send(call, AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs))));
+    return { status: answer.statusCode ?? 0, body: await wholeOf(answer) };
+  }
+
+  /**
+   * Gives `onLine` each line of the answer as it comes, and resolves with the status when it has ended. A status other than
+   * 200 has no lines. Rejects with ApiUnanswered, also when `signal` is aborted.
+   */
+  async lines(call: ApiCall, onLine: (line: Buffer) => void, signal: AbortSignal): Promise<number> {
+    const answer = await this.#send(call, signal);
+    const status = answer.statusCode ?? 0;
+    if (status !== 200) {
+      await wholeOf(answer);
+      return status;
+    }
+    let rest: Buffer[] = [];
+    let restBytes = 0;
+    try {
+      for await (const chunk of answer as AsyncIterable<Buffer>) {
+        let from = 0;
+        for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+          onLine(Buffer.concat([...rest, chunk.subarray(from, end)]));
+          rest = [];
+          restBytes = 0;
+          from = end + 1;
+        }
+        if (from === chunk.length) continue;
+        rest.push(chunk.subarray(from));
+        restBytes += chunk.length - from;
+        if (restBytes > LINE_BYTES_MAX)
+          throw new ApiUnanswered('a line of the answer is longer than any can be', false);
+      }
+    } catch (error) {
+      answer.destroy();
+      throw unanswered(error as NodeJS.ErrnoException, false);
+    }
+    return status;
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.#secrets.close();
+  }
+
+  async #send({ method, path, body, contentType, accept }: ApiCall, signal: AbortSignal): Promise<IncomingMessage> {
+    const { agent, authorization } = await this.#secrets.current();
+    const headers = {
+      Accept: accept ?? 'application/json',
+      'User-Agent': this.#userAgent,
+      ...(authorization === '' ? {} : { Authorization: authorization }),
+      ...(body === undefined
+        ? {}
+        : { 'Content-Type': contentType ?? 'application/json', 'Content-Length': body.byteLength }),
+    };
+    return new Promise((resolve, reject) => {
+      const outgoing = this.#begin(`${this.#url}${path}`, { method, agent, headers, signal });
+      let isSent = false;
+      outgoing.on('finish', () => {
+        isSent = true;
+      });
+      outgoing.on('response', resolve);
+      outgoing.on('error', (error: NodeJS.ErrnoException) => {
+        // A kept connection that the server has closed meanwhile: nobody has read the request.
+        const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET';
+        reject(unanswered(error, isSent && !isStale && method !== 'GET'));
+      });
+      outgoing.end(body);
+    });
+  }
+
+  #begin(url: string, options: RequestOptions): ClientRequest {
+    try {
+      return url.startsWith('https:') ? tlsRequest(url, options) : plainRequest(url, options);
+    } catch {
+      // Its message may quote what was to be sent.
+      throw new ApiUnanswered('the address or the credentials of the server cannot be used', false);
+    }
+  }
+}
+
+async function wholeOf(answer: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > ANSWER_BYTES_MAX) throw new ApiUnanswered('the answer is longer than any can be', true);
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    answer.destroy();
+    throw unanswered(error as NodeJS.ErrnoException, true);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Says no more than the system's word for what went wrong. */
+function unanswered(error: NodeJS.ErrnoException, isOpen: boolean): ApiUnanswered {
+  if (error instanceof ApiUnanswered) return error;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
+    return new ApiUnanswered('the server did not answer in time', isOpen);
+  }
+  return new ApiUnanswered(`the server could not be reached (${error.code ?? 'no answer'})`, isOpen);
+}
