@@ -4,7 +4,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import type { HeaderList, HttpRequest, HttpResponse, RequestHandler } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
 
-/** The bearer token of every request. */
+/** The bearer token of a request that names no other. */
 export const TOKEN = 'simulated';
 
 export interface RequestParts {
@@ -14,6 +14,8 @@ export interface RequestParts {
   readonly contentType?: string;
   readonly accept?: string;
   readonly body?: string;
+  /** In place of the one that every client has. */
+  readonly token?: string;
 }
 
 /** The client's end of one request. */
@@ -190,10 +192,11 @@ function requestOf({
   contentType = 'application/json',
   accept = 'application/json',
   body = '',
+  token = TOKEN,
 }: RequestParts): HttpRequest {
   const headers: Readonly<Record<string, string>> = {
     accept,
-    authorization: `Bearer ${TOKEN}`,
+    authorization: `Bearer ${token}`,
     'content-type': contentType,
     'user-agent': 'simulation',
   };

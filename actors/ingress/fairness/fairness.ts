@@ -135,8 +135,8 @@ export class Fairness {
   async #run({ series }: Flow, work: () => Promise<void>): Promise<void> {
     const { clock } = this.#parts.context;
     const startedMs = clock.monotonicMs();
-    series.dispatched.add(1);
     series.running++;
+    series.dispatched.add(1);
     try {
       await work();
     } finally {
