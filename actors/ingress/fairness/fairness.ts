@@ -87,23 +87,31 @@ export class Fairness {
   /** Runs `work` when the request's level has a seat for it. Throws Overloaded where it is refused. */
   async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
     if (exchange.longRunning) return work();
-    const { counts } = this.#parts;
+    const { counts, context } = this.#parts;
+    const { clock } = context;
     const flow = this.#classifier.flowOf(exchange.user, exchange.info);
     exchange.flowHeaders = flow.headers;
     const { level, series } = flow;
-    const ticket = level.arrive({ flow, exchange }, flow.hand);
+    const nowMs = clock.monotonicMs();
+    const ticket = level.arrive({ flow, exchange }, flow.hand, nowMs);
     if (typeof ticket === 'string') throw this.#refused(exchange, flow, ticket);
     if (ticket?.queue !== undefined) {
       series.queueLength.observe(ticket.isRunning ? 1 : ticket.queue.waiting.size);
       if (!ticket.isRunning) await this.#waited(exchange, flow, ticket);
       series.waited(ticket.startedMs - ticket.arrivedMs, true);
     }
+    const startedMs = ticket?.startedMs ?? nowMs;
     const done = counts.begin(exchange);
+    series.running++;
+    series.dispatched.add(1);
     try {
-      await this.#run(flow, work);
+      await work();
     } finally {
+      const endedMs = clock.monotonicMs();
       done();
-      if (ticket !== undefined) level.finish(ticket);
+      series.running--;
+      series.executionSeconds.observe((endedMs - startedMs) / 1000);
+      if (ticket !== undefined) level.finish(ticket, endedMs);
       this.#forgetIfDone(level);
     }
     return undefined;
@@ -130,19 +138,6 @@ export class Fairness {
     this.#forgetIfDone(level);
     const overloaded = this.#refused(exchange, flow, refusal);
     throw refusal === 'cancelled' ? new RequestAborted() : overloaded;
-  }
-
-  async #run({ series }: Flow, work: () => Promise<void>): Promise<void> {
-    const { clock } = this.#parts.context;
-    const startedMs = clock.monotonicMs();
-    series.running++;
-    series.dispatched.add(1);
-    try {
-      await work();
-    } finally {
-      series.running--;
-      series.executionSeconds.observe((clock.monotonicMs() - startedMs) / 1000);
-    }
   }
 
   #refused(exchange: Exchange, { level, series }: Flow, refusal: Refusal): OrchError {

@@ -48,15 +48,15 @@ export class Level<T> {
   }
 
   /** A request comes; see QueueSet.arrive. Undefined for an exempt level. */
-  arrive(request: T, hand: readonly number[]): Ticket<T> | Refusal | undefined {
+  arrive(request: T, hand: readonly number[], nowMs: number): Ticket<T> | Refusal | undefined {
     if (this.queues === undefined) return undefined;
-    const answer = this.queues.arrive(request, hand, this.#nowMs());
+    const answer = this.queues.arrive(request, hand, nowMs);
     if (this.queues.waiting > 0) this.#settle();
     return answer;
   }
 
-  finish(ticket: Ticket<T>): void {
-    this.queues!.finish(ticket, this.#nowMs());
+  finish(ticket: Ticket<T>, nowMs: number): void {
+    this.queues!.finish(ticket, nowMs);
     this.#settle();
   }
 

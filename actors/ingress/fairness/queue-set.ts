@@ -96,6 +96,7 @@ export class QueueSet<T> {
 
   /** When the next request will have waited too long; undefined: none waits. */
   get nextRefusalMs(): number | undefined {
+    if (this.#waiting.size === 0) return undefined;
     const [oldest] = this.#waiting;
     return oldest === undefined ? undefined : oldest.arrivedMs + this.#waitMaxMs;
   }
@@ -157,6 +158,7 @@ export class QueueSet<T> {
   /** Refuses what has waited too long. */
   expire(nowMs: number): void {
     this.#sync(nowMs);
+    if (this.#waiting.size === 0) return;
     for (const ticket of this.#waiting) {
       if (ticket.arrivedMs + this.#waitMaxMs > nowMs) break;
       this.#refuse(ticket, 'time-out');
