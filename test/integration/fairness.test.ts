@@ -1,143 +1,27 @@
 // API priority and fairness on a real server whose levels have one seat each: a write whose body is late takes it, and what comes
 // meanwhile waits, takes turns, or is refused.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as startRequest } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import test from 'ava';
 import { dealHand, flowHash } from '../../api/flow-control/hand.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { newServer, type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
-import { configMap, eventually, freshNamespace, type Namespace } from './objects.ts';
+import { DUMPS, dump, LEVELS, lateWrite, level, made, oneSeat, QUEUES, SCHEMAS, schema, state } from './flow-levels.ts';
+import { eventually, freshNamespace, type Namespace } from './objects.ts';
 
-const FLOWS = '/apis/flowcontrol.apiserver.orch.io/v1beta1';
-const SCHEMAS = `${FLOWS}/flowschemas`;
-const LEVELS = `${FLOWS}/prioritylevelconfigurations`;
-const DUMPS = '/debug/api_priority_and_fairness';
-const ANYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] };
 /** Each a user with a token of the same name. */
 const USERS = ['elephant', 'mouse', 'reject', 'full', 'gone', 'dumped', 'limited', 'moved'];
-const QUEUES = 64;
 
 const undo: (() => void | Promise<void>)[] = [];
 const scope: Scope = { teardown: (step) => undo.push(step) };
 let server!: ServerProcess;
 
-function tokenFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'orch-flows-'));
-  undo.push(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, 'tokens.csv');
-  writeFileSync(path, USERS.map((name) => `${name},${name},${name}\n`).join(''));
-  return path;
-}
-
 test.before(async () => {
-  server = await startServer(scope, {
-    args: [
-      ...[
-        '--max-requests-inflight',
-        '1',
-        '--max-mutating-requests-inflight',
-        '0',
-        '--authorization-mode',
-        'AlwaysAllow',
-      ],
-      ...['--token-auth-file', tokenFile()],
-    ],
-  });
+  server = await startServer(scope, { args: oneSeat(scope, USERS) });
 });
 
 test.after.always(async () => {
   for (const step of undo) await step();
 });
-
-async function made(path: string, body: object): Promise<ApiObject> {
-  const answer = await server.client.request('POST', path, { body });
-  if (answer.status !== 201) throw new Error(answer.text);
-  return answer.json;
-}
-
-interface LevelOptions {
-  readonly users: readonly string[];
-  readonly queueLengthLimit?: number;
-  readonly rejects?: true;
-}
-
-/** A level and a schema of one name, for some users; resolves when requests go by it. */
-async function level(name: string, { users, queueLengthLimit = 50, rejects }: LevelOptions): Promise<void> {
-  const queuing = { queues: QUEUES, handSize: 1, queueLengthLimit };
-  const limitResponse = rejects ? { type: 'Reject' } : { type: 'Queue', queuing };
-  const limited = { assuredConcurrencyShares: 1, limitResponse };
-  const { metadata } = await made(LEVELS, { metadata: { name }, spec: { type: 'Limited', limited } });
-  await made(SCHEMAS, schema(name, users));
-  for (const token of users) {
-    await eventually(
-      () => server.client.get('/api/v1/namespaces/default', { token }),
-      ({ headers }) => headers['x-orch-pf-prioritylevel-uid'] === metadata.uid,
-    );
-  }
-}
-
-function schema(name: string, users: readonly string[], level = name): object {
-  const subjects = users.map((user) => ({ kind: 'User', user: { name: user } }));
-  return {
-    metadata: { name },
-    spec: {
-      priorityLevelConfiguration: { name: level },
-      matchingPrecedence: 50,
-      distinguisherMethod: { type: 'ByUser' },
-      rules: [{ subjects, resourceRules: [ANYTHING], nonResourceRules: [{ verbs: ['*'], nonResourceURLs: ['*'] }] }],
-    },
-  };
-}
-
-interface LateWrite {
-  readonly answered: Promise<number>;
-  finish(): void;
-  abort(): void;
-}
-
-let lateWrites = 0;
-
-/** A write that has a seat as soon as there is one, and gives it back when it is finished. */
-function lateWrite({ url, caPem }: ServerProcess, { configMaps }: Namespace, token: string): LateWrite {
-  const body = JSON.stringify(configMap({ name: `late-${++lateWrites}` }));
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'content-length': body.length,
-  };
-  const outgoing = startRequest(`${url}${configMaps}`, { method: 'POST', ca: caPem, agent: false, headers });
-  const answered = new Promise<number>((resolve) => {
-    outgoing.on('error', () => resolve(0));
-    outgoing.on('response', (message) => {
-      message.resume();
-      resolve(message.statusCode ?? 0);
-    });
-  });
-  outgoing.write(body.slice(0, 10));
-  return { answered, finish: () => void outgoing.end(body.slice(10)), abort: () => void outgoing.destroy() };
-}
-
-/** The cells of a dump's rows about one level. */
-async function dump(what: string, name: string): Promise<readonly (readonly string[])[]> {
-  const { status, text } = await server.client.get(`${DUMPS}/${what}`);
-  if (status !== 200) throw new Error(text);
-  return text
-    .trimEnd()
-    .split('\n')
-    .map((line) => line.split(/, */))
-    .filter(([first]) => first === name);
-}
-
-/** Resolves when so many requests of a level run and wait. */
-async function state(name: string, running: number, waiting: number): Promise<void> {
-  await eventually(
-    () => dump('dump_priority_levels', name),
-    ([row]) => row?.[5] === String(running) && row[4] === String(waiting),
-  );
-}
 
 const read = ({ configMaps }: Namespace, token: string): Promise<Answer> => server.client.get(configMaps, { token });
 
@@ -159,10 +43,10 @@ test('requests wait where the seats of their level are taken, and mice take turn
   const name = 'herd';
   const [elephantQueue, mouseQueue] = ['elephant', 'mouse'].map((user) => dealHand(flowHash(name, user), QUEUES, 1)[0]);
   t.not(elephantQueue, mouseQueue);
-  await level(name, { users: ['elephant', 'mouse'] });
+  await level(server, name, { users: ['elephant', 'mouse'] });
   const namespace = await freshNamespace(server.client);
   const late = lateWrite(server, namespace, 'elephant');
-  await state(name, 1, 0);
+  await state(server, name, 1, 0);
   const order: string[] = [];
   const asked = async (token: string): Promise<void> => {
     const { status } = await read(namespace, token);
@@ -170,29 +54,29 @@ test('requests wait where the seats of their level are taken, and mice take turn
     order.push(token);
   };
   const elephants = Array.from({ length: 30 }, () => asked('elephant'));
-  await state(name, 1, 30);
+  await state(server, name, 1, 30);
   const mouse = asked('mouse');
-  await state(name, 1, 31);
+  await state(server, name, 1, 31);
   t.deepEqual(order, []);
   late.finish();
   t.is(await late.answered, 201);
   await Promise.all([...elephants, mouse]);
   t.true(order.indexOf('mouse') < 10, order.join(' '));
-  await state(name, 0, 0);
+  await state(server, name, 0, 0);
 });
 
 test('what finds its queue full, or no queue at all, is refused as in the original', async (t) => {
-  await level('full', { users: ['full'], queueLengthLimit: 1 });
-  await level('reject', { users: ['reject'], rejects: true });
+  await level(server, 'full', { users: ['full'], queueLengthLimit: 1 });
+  await level(server, 'reject', { users: ['reject'], rejects: true });
   const namespace = await freshNamespace(server.client);
   for (const [name, reason, waiting] of [
     ['full', 'queue-full', 1],
     ['reject', 'concurrency-limit', 0],
   ] as const) {
     const late = lateWrite(server, namespace, name);
-    await state(name, 1, 0);
+    await state(server, name, 1, 0);
     const waits = Array.from({ length: waiting }, () => read(namespace, name));
-    await state(name, 1, waiting);
+    await state(server, name, 1, waiting);
     const refused = await read(namespace, name);
     t.is(refused.status, 429);
     t.is(refused.headers['retry-after'], '1');
@@ -213,26 +97,26 @@ test('what finds its queue full, or no queue at all, is refused as in the origin
 });
 
 test('who goes away, or has no more time for its request, gives its place in the queue up', async (t) => {
-  await level('gone', { users: ['gone'] });
+  await level(server, 'gone', { users: ['gone'] });
   const namespace = await freshNamespace(server.client);
   const late = lateWrite(server, namespace, 'gone');
-  await state('gone', 1, 0);
+  await state(server, 'gone', 1, 0);
   const waiting = lateWrite(server, namespace, 'gone');
-  await state('gone', 1, 1);
+  await state(server, 'gone', 1, 1);
   waiting.abort();
-  await state('gone', 1, 0);
+  await state(server, 'gone', 1, 0);
   t.is((await server.client.get(`${namespace.configMaps}?timeout=50ms`, { token: 'gone' })).status, 504);
-  await state('gone', 1, 0);
+  await state(server, 'gone', 1, 0);
   late.abort();
-  await state('gone', 0, 0);
+  await state(server, 'gone', 0, 0);
   t.is((await read(namespace, 'gone')).status, 200);
 });
 
 test('watches and the like take no seat', async (t) => {
-  await level('limited', { users: ['limited'] });
+  await level(server, 'limited', { users: ['limited'] });
   const namespace = await freshNamespace(server.client);
   const late = lateWrite(server, namespace, 'limited');
-  await state('limited', 1, 0);
+  await state(server, 'limited', 1, 0);
   const path = `${namespace.configMaps}?watch=true&timeoutSeconds=1`;
   t.is((await server.client.get(path, { token: 'limited' })).status, 200);
   late.finish();
@@ -240,23 +124,23 @@ test('watches and the like take no seat', async (t) => {
 });
 
 test('dumps tell levels, queues and the requests that wait', async (t) => {
-  await level('dumped', { users: ['dumped'] });
+  await level(server, 'dumped', { users: ['dumped'] });
   const namespace = await freshNamespace(server.client);
   const late = lateWrite(server, namespace, 'dumped');
-  await state('dumped', 1, 0);
+  await state(server, 'dumped', 1, 0);
   const waits = read(namespace, 'dumped');
-  await state('dumped', 1, 1);
+  await state(server, 'dumped', 1, 1);
   const [queue] = dealHand(flowHash('dumped', 'dumped'), QUEUES, 1);
-  t.deepEqual(await dump('dump_priority_levels', 'dumped'), [['dumped', '1', 'false', 'false', '1', '1']]);
-  t.deepEqual(await dump('dump_priority_levels', 'exempt'), [['exempt', ...Array(5).fill('<none>')]]);
-  const queues = await dump('dump_queues', 'dumped');
+  t.deepEqual(await dump(server, 'dump_priority_levels', 'dumped'), [['dumped', '1', 'false', 'false', '1', '1']]);
+  t.deepEqual(await dump(server, 'dump_priority_levels', 'exempt'), [['exempt', ...Array(5).fill('<none>')]]);
+  const queues = await dump(server, 'dump_queues', 'dumped');
   t.is(queues.length, QUEUES);
   t.deepEqual(queues[queue!]!.slice(0, 4), ['dumped', String(queue), '1', '1']);
   t.regex(queues[queue!]![4]!, /^\d+\.\d{4}$/);
-  const [request] = await dump('dump_requests', 'dumped');
+  const [request] = await dump(server, 'dump_requests', 'dumped');
   t.deepEqual(request!.slice(0, 5), ['dumped', 'dumped', String(queue), '0', 'dumped']);
   t.regex(request![5]!, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/);
-  const [detailed] = await dump('dump_requests?includeRequestDetails=1', 'dumped');
+  const [detailed] = await dump(server, 'dump_requests?includeRequestDetails=1', 'dumped');
   t.deepEqual(detailed!.slice(6), ['dumped', 'list', namespace.configMaps, namespace.name, '', 'v1', 'configmaps', '']);
   const heads = (await server.client.get(`${DUMPS}/dump_priority_levels`)).text.split('\n')[0]!;
   t.regex(heads, /^PriorityLevelName, ActiveQueues, IsIdle, +IsQuiescing, +WaitingRequests, +ExecutingRequests$/);
@@ -271,7 +155,7 @@ const danglingOf = async (name: string): Promise<Readonly<Record<string, unknown
 
 test('a schema says whether its level is there, and requests do not go by one whose level is not', async (t) => {
   const name = 'moved';
-  await made(SCHEMAS, schema(name, ['moved'], 'not-yet'));
+  await made(server, SCHEMAS, schema(name, ['moved'], 'not-yet'));
   const dangling = await eventually(
     () => danglingOf(name),
     (condition) => condition?.status === 'True',
@@ -284,7 +168,7 @@ test('a schema says whether its level is there, and requests do not go by one wh
   });
   t.truthy(dangling!.lastTransitionTime);
   const limited = { assuredConcurrencyShares: 1, limitResponse: { type: 'Reject' } };
-  const there = await made(LEVELS, { metadata: { name: 'not-yet' }, spec: { type: 'Limited', limited } });
+  const there = await made(server, LEVELS, { metadata: { name: 'not-yet' }, spec: { type: 'Limited', limited } });
   t.like(
     await eventually(
       () => danglingOf(name),
