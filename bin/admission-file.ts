@@ -7,8 +7,8 @@ import { isJsonObject } from '../api/json-value.ts';
 import { ADMISSION_PLUGINS, type AdmissionPluginName } from '../config/admission-plugins.ts';
 import { ConfigurationError, listOf, membersOf, requireText, textOf } from '../config/configuration-file.ts';
 import type { Dialect } from '../config/dialect.ts';
-import { connectionOf } from './auth-methods.ts';
-import { inOperatorFile, operatorContent, operatorText } from './operator-file.ts';
+import { connectionOf, credentialsOf } from './auth-methods.ts';
+import { inOperatorFile, operatorContent } from './operator-file.ts';
 
 /** What errors call the file, and those it names. */
 const WHAT = 'the admission configuration';
@@ -74,6 +74,10 @@ function configurationOf({ name, file, content }: Entry, dialect: Dialect): unkn
   const kind = PLUGIN_KINDS.find((one) => one.name === name);
   if (kind?.readConfiguration === undefined) throw new ConfigurationError('', `${name} takes no configuration`);
   const beside = (path: string): string => resolve(dirname(file), path);
-  const named = { resolve: beside, read: (path: string) => operatorText(path, WHAT) };
-  return kind.readConfiguration({ content, dialect, named, connection: (path) => connectionOf(beside(path)) });
+  return kind.readConfiguration({
+    content,
+    dialect,
+    connection: (path) => connectionOf(beside(path)),
+    credentials: (path) => credentialsOf(beside(path)),
+  });
 }

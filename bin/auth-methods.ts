@@ -8,7 +8,10 @@ import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import {
   ConnectionFileError,
+  type CredentialsByService,
+  type NamedFiles,
   parseConnectionFile,
+  parseCredentialsFile,
   type ServiceConnection,
 } from '../transport/outgoing/connection-file.ts';
 import { bundleOf } from '../transport/tls/material-files.ts';
@@ -98,11 +101,18 @@ function authorities(file: string): string {
 
 /** How the service is reached that a file of kind Config names. Throws OrchError BadConfiguration. */
 export function connectionOf(file: string): ServiceConnection {
+  return parsedBy(parseConnectionFile, file);
+}
+
+/** Whom services are shown that the users of a file of kind Config are named after. Throws OrchError BadConfiguration. */
+export function credentialsOf(file: string): CredentialsByService {
+  return parsedBy(parseCredentialsFile, file);
+}
+
+/** What a file names is found beside it. */
+function parsedBy<T>(parse: (text: string, named: NamedFiles) => T, file: string): T {
   try {
-    return parseConnectionFile(operatorText(file), {
-      resolve: (path) => resolve(dirname(file), path),
-      read: operatorText,
-    });
+    return parse(operatorText(file), { resolve: (path) => resolve(dirname(file), path), read: operatorText });
   } catch (error) {
     if (error instanceof ConnectionFileError) throw new OrchError('BadConfiguration', `${file}: ${error.message}`);
     throw error;

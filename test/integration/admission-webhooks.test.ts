@@ -1,7 +1,7 @@
 // Admission webhooks on a real server: what they are asked, what their answers, their mistakes and their silences come to, and
 // where they are found.
 
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
@@ -429,19 +429,21 @@ if (OUTSIDE !== undefined) {
       { name: 'hook.default.svc:8443', user: { token: 'for-the-port' } },
       { name: '*.default.svc', user: { token: 'unused-as-nothing-is-on-443-here' } },
     ];
+    mkdirSync(join(files, 'users'));
+    writeFileSync(join(files, 'users', 'token'), 'for-the-url');
     const write = (name: string, content: object): string => {
       const path = join(files, name);
       writeFileSync(path, JSON.stringify(content));
       return path;
     };
-    write('users.json', {
+    write('users/users.json', {
       kind: 'Config',
-      users: [{ name: `${host}:${port}`, user: { token: 'for-the-url' } }, ...users],
+      users: [{ name: `${host}:${port}`, user: { tokenFile: 'token' } }, ...users],
     });
     const settings = {
       apiVersion: 'apiserver.config.orch.io/v1',
       kind: 'WebhookAdmissionConfiguration',
-      kubeConfigFile: 'users.json',
+      kubeConfigFile: 'users/users.json',
     };
     const server = await startServer(t, {
       args: [

@@ -64,7 +64,6 @@ test('a configuration that a server can start with is found good, and nothing is
     t.is(code, 0, stderr);
     t.is(stdout, `orch ${program} can start with this\n`);
     t.regex(stderr, /^warning: --watch-cache is not in force: /m);
-    t.regex(stderr, /^warning: on by default and not in force/m);
     t.notRegex(stderr, /^(?!warning: )./m);
   }
   t.deepEqual(readdirSync(own), before);

@@ -6,7 +6,11 @@ import type { Schema } from '../../../api/schema/schema.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeatureGateName } from '../../../config/feature-gates.ts';
-import type { NamedFiles, ServiceConnection, ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type {
+  CredentialsByService,
+  ServiceConnection,
+  ServiceCredentials,
+} from '../../../transport/outgoing/connection-file.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
@@ -71,10 +75,10 @@ export interface ConfigurationFile {
   /** What YAML or JSON says. */
   readonly content: unknown;
   readonly dialect: Dialect;
-  /** How the files are found that the settings name. */
-  readonly named: NamedFiles;
-  /** How the service is reached that such a file names, of kind Config. */
+  /** How the service is reached that a file of kind Config names; its path may be relative to the settings'. */
   readonly connection: (path: string) => ServiceConnection;
+  /** Whom services are shown, by the users of such a file. */
+  readonly credentials: (path: string) => CredentialsByService;
 }
 
 /** One row of the table of plugins. Whether it runs by default is config/admission-plugins.ts. */

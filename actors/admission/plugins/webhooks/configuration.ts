@@ -1,6 +1,6 @@
 // The settings of both webhook plugins: a file whose users are named after the webhooks they are shown to.
 import { membersOf, requireText, textOf } from '../../../../config/configuration-file.ts';
-import { type CredentialsByService, parseCredentialsFile } from '../../../../transport/outgoing/connection-file.ts';
+import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { ConfigurationFile } from '../plugin.ts';
 
 /** In each of them a WebhookAdmissionConfiguration, or WebhookAdmission, says the same. */
@@ -8,11 +8,10 @@ const API_VERSIONS = ['apiserver.config.@group/v1', 'apiserver.config.@group/v1a
 const KINDS = ['WebhookAdmissionConfiguration', 'WebhookAdmission'];
 
 /** Nobody is named where no file is. Throws ConfigurationError, and ConnectionFileError. */
-export function readHookCredentials({ content, dialect, named }: ConfigurationFile): CredentialsByService {
+export function readHookCredentials({ content, dialect, credentials }: ConfigurationFile): CredentialsByService {
   const members = membersOf(content, '', ['apiVersion', 'kind', 'kubeConfigFile'], 'a WebhookAdmissionConfiguration');
   requireText(members, 'apiVersion', ...API_VERSIONS.map(dialect.spell));
   requireText(members, 'kind', ...KINDS);
   const path = textOf(members.kubeConfigFile, 'kubeConfigFile');
-  if (path === '') return { users: {}, standard: undefined };
-  return parseCredentialsFile(named.read(named.resolve(path)), named);
+  return path === '' ? { users: {}, standard: undefined } : credentials(path);
 }

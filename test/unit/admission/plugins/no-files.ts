@@ -6,4 +6,4 @@ function missing(path: string): never {
 }
 
 /** Of a ConfigurationFile: whatever file is asked for is not there. */
-export const NO_FILES = { named: { resolve: (path: string) => path, read: missing }, connection: missing };
+export const NO_FILES = { connection: missing, credentials: missing };
