@@ -17,6 +17,7 @@ import {
 import { openNodeListener } from '../transport/node/listener.ts';
 import { SchedulerAccess } from './scheduler-access.ts';
 import { clientAuthorities } from './scheduler-authorities.ts';
+import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
 import { schedulerTls } from './scheduler-tls.ts';
 
 const IDLE_SECONDS = 60;
@@ -33,13 +34,6 @@ export interface SchedulerEndpointsParts {
   readonly health: () => string;
 }
 
-interface Page {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
-type MakePage = (query: URLSearchParams) => Page | Promise<Page>;
 type Pages = Readonly<Record<string, MakePage>>;
 
 export class SchedulerEndpoints {
@@ -118,7 +112,7 @@ export class SchedulerEndpoints {
   }
 
   #pages(withHealth: boolean, withMetrics: boolean): Pages {
-    const { health, metrics, written } = this.#parts;
+    const { configuration, health, metrics, written } = this.#parts;
     const healthPage: MakePage = (query) => healthText(health(), query);
     return {
       ...(withHealth ? { '/healthz': healthPage, '/livez': healthPage, '/readyz': healthPage } : {}),
@@ -131,6 +125,7 @@ export class SchedulerEndpoints {
               return { status: 200, type: METRICS_CONTENT_TYPE, body };
             },
             '/configz': () => json(200, { componentconfig: written }),
+            ...(configuration.enableProfiling ? profilePages() : {}),
           }
         : {}),
     };
@@ -180,11 +175,12 @@ function pagesHandler(pages: Pages): RequestHandler {
   };
 }
 
-function send(response: HttpResponse, { status, type, body }: Page): void {
+function send(response: HttpResponse, { status, type, body, headers: more = [] }: Page): void {
   const headers = [
     ['Content-Type', type],
     ['X-Content-Type-Options', 'nosniff'],
     ['Cache-Control', 'no-cache, private'],
+    ...more,
   ] as const;
   response.respond(status, headers, body);
 }

@@ -62,7 +62,7 @@ export const schedulerProfilingOptions = optionGroup('Features', SCHEDULER, [
     default: 'true',
     description: 'Serve profiles under /debug/pprof/.',
     deprecated: 'set it in the file of --config',
-    effect: ['not in force', 'no profiles are served'],
+    effect: ['in force', 'profiles of the scheduler, at /debug/pprof/'],
   },
   {
     name: 'contention-profiling',
@@ -70,7 +70,7 @@ export const schedulerProfilingOptions = optionGroup('Features', SCHEDULER, [
     default: 'true',
     description: 'Profile waiting for locks, when profiling is on.',
     deprecated: 'set it in the file of --config',
-    effect: ['not in force', 'no profiles are served'],
+    effect: ['not in force', 'the one thread of a scheduler waits for no other'],
   },
 ]);
 

@@ -186,6 +186,12 @@ test('what a scheduler tells of itself is for who may know: by token, certificat
   t.is(await statusOf('/configz', 'secret-of-reader'), 403);
   t.is(await statusOf('/configz', server.token), 200);
   t.is(await statusOf('/nothing', server.token), 404);
+  t.is(await statusOf('/debug/pprof/', 'secret-of-reader'), 403);
+  t.regex((await client.get('/debug/pprof/', { token: server.token })).text, /^\/debug\/pprof\/heap$/m);
+  const profile = await client.get('/debug/pprof/profile?seconds=1', { token: server.token });
+  // What pprof writes is compressed so.
+  t.deepEqual([...profile.bytes.subarray(0, 2)], [0x1f, 0x8b]);
+  t.is(await statusOf('/debug/pprof/profile?seconds=0', server.token), 400);
   const { json } = await client.get('/metrics', { token: 'secret-of-other' });
   t.is(json.message, 'forbidden: User "other" cannot get path "/metrics"');
   const { certPem: cert, keyPem: key } = authority.issue('prover', [], 'clientAuth');
@@ -200,7 +206,7 @@ test('without files for reviews every token is anonymous, and only the paths tha
   const folder = folderOf(t);
   const scheduler = await spawnScheduler(t, [
     ...['--orchconfig', server.kubeconfig, '--cert-dir', folder, '--leader-elect=false'],
-    ...['--authorization-always-allow-paths', '/healthz,/conf*', '--authentication-skip-lookup'],
+    ...['--authorization-always-allow-paths', '/healthz,/conf*', '--authentication-skip-lookup', '--profiling=false'],
   ]);
   await eventually(
     async () => scheduler.output,
@@ -211,6 +217,7 @@ test('without files for reviews every token is anonymous, and only the paths tha
   t.teardown(() => client.close());
   t.is((await client.get('/healthz')).text, 'ok');
   t.is((await client.get('/livez')).status, 403);
+  t.is((await scheduler.page('/debug/pprof/')).status, 404);
   t.is((await client.get('/configz')).status, 200);
   const { status, json } = await client.get('/metrics');
   t.is(status, 403);

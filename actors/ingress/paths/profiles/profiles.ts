@@ -40,7 +40,7 @@ interface Counted {
 }
 
 /** Profiles that take time, with the seconds where none are asked for. */
-const SAMPLED: Readonly<Record<string, Sampled>> = {
+export const SAMPLED: Readonly<Record<string, Sampled>> = {
   profile: {
     kind: 'cpu',
     seconds: 30,
