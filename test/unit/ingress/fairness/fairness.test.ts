@@ -1,0 +1,203 @@
+// Priority and fairness as requests meet it, in virtual time: classified, queued, refused, and the published experiments with an
+// elephant beside mice.
+import test from 'ava';
+import { Fairness } from '../../../../actors/ingress/fairness/fairness.ts';
+import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
+import { flowControlObjects } from '../../../../api/bootstrap/flow-control.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { parseRequestInfo } from '../../../../api/request-info.ts';
+import { DIALECTS } from '../../../../config/dialect.ts';
+import type { ActorContext } from '../../../../runtime/actor.ts';
+import { isOrchError } from '../../../../runtime/errors.ts';
+import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
+import { exchangeOver } from '../exchanges.ts';
+
+const DIALECT = DIALECTS.kubernetes;
+const WAIT_MAX_MS = 15_000;
+const ANYTHING = { verbs: ['*'], apiGroups: ['*'], resources: ['*'], clusterScope: true, namespaces: ['*'] };
+
+function level(name: string, shares: number, queuing?: object): JsonObject {
+  const limitResponse = queuing === undefined ? { type: 'Reject' } : { type: 'Queue', queuing };
+  const spec = { type: 'Limited', limited: { assuredConcurrencyShares: shares, limitResponse } };
+  return { metadata: { name, uid: `uid of ${name}` }, spec };
+}
+
+function schema(name: string, to: string, more: object = {}): JsonObject {
+  const subjects = [{ kind: 'Group', group: { name: '*' } }];
+  const spec = {
+    priorityLevelConfiguration: { name: to },
+    matchingPrecedence: 10,
+    distinguisherMethod: { type: 'ByUser' },
+    rules: [{ subjects, resourceRules: [ANYTHING] }],
+    ...more,
+  };
+  return { metadata: { name, uid: `uid of ${name}` }, spec };
+}
+
+const WIDE = { queues: 128, handSize: 6, queueLengthLimit: 100 };
+
+class Server {
+  readonly time = new VirtualTime();
+  readonly metrics = new MetricsRegistry();
+  readonly fairness: Fairness;
+
+  constructor(seatsMax = 600) {
+    const context = { clock: this.time, timers: this.time, metrics: this.metrics } as unknown as ActorContext;
+    this.fairness = new Fairness({
+      context,
+      dialect: DIALECT,
+      seats: new SharedSeats(seatMemory(), 0, 1),
+      seatsMax,
+      waitMaxMs: WAIT_MAX_MS,
+      counts: new RequestCounts(this.metrics),
+      wake: () => {},
+    });
+  }
+
+  exchange(name: string, path = '/api/v1/namespaces/a/pods', more: Partial<Exchange> = {}): Exchange {
+    const made = exchangeOver({ onAborted: () => {} }, { info: parseRequestInfo('GET', path, ''), verb: 'list' });
+    return Object.assign(made, { user: { name, uid: '', groups: ['system:authenticated'], extra: {} } }, more);
+  }
+
+  /** A request that takes so long once it runs; answers how long it took in all, or the code of its refusal. */
+  async request(name: string, forMs: number, exchange = this.exchange(name)): Promise<number | 'refused'> {
+    const beginMs = this.time.monotonicMs();
+    try {
+      await this.fairness.within(exchange, () => this.sleep(forMs));
+    } catch (error) {
+      if (!isOrchError(error, 'Overloaded')) throw error;
+      return 'refused';
+    }
+    return this.time.monotonicMs() - beginMs;
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.time.after(ms, resolve);
+    });
+  }
+
+  limits(): Record<string, number> {
+    const family = this.metrics
+      .reading()
+      .find(({ name }) => name === 'apiserver_flowcontrol_request_concurrency_limit');
+    return Object.fromEntries((family?.series ?? []).map(({ labels, value }) => [labels.priority_level!, value]));
+  }
+
+  /** Of a level: how many run and wait. */
+  state(name: string): readonly [running: number, waiting: number] | undefined {
+    const found = this.fairness.dump().levels.find((one) => one.name === name);
+    return found && [found.running, found.waiting];
+  }
+}
+
+test('before anything is told, superusers are exempt and the rest have all seats and no queue', async (t) => {
+  const server = new Server(2);
+  const begun = ['a', 'b', 'c'].map((name) => server.request(name, 100));
+  const admin = server.exchange('root');
+  admin.user = { ...admin.user, groups: ['system:masters'] };
+  const exempt = server.request('root', 10, admin);
+  await server.time.advance(1000);
+  t.deepEqual(await Promise.all(begun), [100, 100, 'refused']);
+  t.is(await exempt, 10);
+});
+
+test('answers name the schema and its level, and a namespace may make the flow', async (t) => {
+  const server = new Server();
+  const objects = [...flowControlObjects(DIALECT, 'suggested'), ...flowControlObjects(DIALECT, 'mandatory')].map(
+    (object) => ({ ...object, metadata: { ...object.metadata, uid: `${object.kind} ${object.metadata.name}` } }),
+  );
+  const of = (kind: string) => objects.filter((object) => object.kind === kind);
+  server.fairness.configure({ schemas: of('FlowSchema'), levels: of('PriorityLevelConfiguration') });
+  const exchange = server.exchange('system:kube-scheduler');
+  const done = server.request('', 1, exchange);
+  t.deepEqual(exchange.flowHeaders, [
+    ['X-Kubernetes-PF-FlowSchema-UID', 'FlowSchema kube-scheduler'],
+    ['X-Kubernetes-PF-PriorityLevel-UID', 'PriorityLevelConfiguration workload-high'],
+  ]);
+  await server.time.advance(10);
+  await done;
+  const nobody = server.exchange('nobody', '/version');
+  nobody.user = { ...nobody.user, groups: [] };
+  const caught = server.request('', 1, nobody);
+  t.is(nobody.flowHeaders[0]![1], 'FlowSchema catch-all');
+  await server.time.advance(10);
+  await caught;
+});
+
+test('who has waited a quarter of a request’s time is refused', async (t) => {
+  const server = new Server(1);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, WIDE)] });
+  const first = server.request('a', 60_000);
+  const second = server.request('a', 1);
+  const third = server.request('b', 1);
+  await server.time.advance(WAIT_MAX_MS - 1);
+  t.deepEqual(server.state('one'), [1, 2]);
+  await server.time.advance(200);
+  t.deepEqual(await Promise.all([second, third]), ['refused', 'refused']);
+  t.deepEqual(server.state('one'), [1, 0]);
+  await server.time.advance(60_000);
+  t.is(await first, 60_000);
+});
+
+test('shares change while requests run, and a level that is taken away goes with its last request', async (t) => {
+  const server = new Server(10);
+  const both = [level('one', 5, WIDE), level('two', 5, WIDE)];
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: both });
+  t.like(server.limits(), { one: 4, two: 4, 'catch-all': 4 });
+  const runs = Array.from({ length: 8 }, () => server.request('a', 100));
+  t.deepEqual(server.state('one'), [4, 4]);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 45, WIDE)] });
+  t.like(server.limits(), { one: 9, 'catch-all': 1 });
+  t.deepEqual(server.state('one'), [8, 0]);
+  server.fairness.configure({ schemas: [], levels: [] });
+  t.true(server.fairness.dump().levels.find(({ name }) => name === 'one')!.isQuiescing);
+  t.is(server.limits()['catch-all'], 1);
+  await server.time.advance(1000);
+  t.true((await Promise.all(runs)).every((took) => took === 100));
+  t.is(server.state('one'), undefined);
+});
+
+test('a client that asks under ten thousand names is no more than what is kept', async (t) => {
+  const server = new Server(1);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 1000, WIDE)] });
+  const begun = Array.from({ length: 10_000 }, (_, index) => server.request(`user-${index}`, 0));
+  t.deepEqual(server.state('one'), [1, 9999]);
+  await server.time.advance(1000);
+  const took = await Promise.all(begun);
+  t.true(took.every((one) => one !== 'refused'));
+  t.deepEqual(server.state('one'), [0, 0]);
+});
+
+/** The slowest but one in a hundred of what mice meet, each asking now and then, with so many elephants' requests at a time. */
+async function micesP99(elephants: number): Promise<number> {
+  const server = new Server(10);
+  server.fairness.configure({ schemas: [schema('s', 'one')], levels: [level('one', 10_000, WIDE)] });
+  const took: number[] = [];
+  let isOver = false;
+  const elephant = async (_: unknown, index: number): Promise<void> => {
+    while (!isOver) await server.request('elephant', 7 + (index % 7));
+  };
+  const mouse = async (name: string): Promise<void> => {
+    for (let asked = 0; asked < 100; asked++) {
+      await server.sleep(47);
+      took.push((await server.request(name, 10)) as number);
+    }
+  };
+  const herd = Array.from({ length: elephants }, elephant);
+  const mice = Promise.all(['ann', 'bob', 'cleo'].map(mouse)).then(() => {
+    isOver = true;
+  });
+  await server.time.advance(60_000);
+  await Promise.all([mice, ...herd]);
+  return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
+}
+
+test('mice beside an elephant take at most twice as long as without', async (t) => {
+  const [alone, beside] = [await micesP99(0), await micesP99(200)];
+  t.is(alone, 10);
+  t.true(beside <= 2 * alone, `${beside} ms beside, ${alone} ms alone`);
+});
