@@ -10,6 +10,7 @@ import { unreachable } from '../../runtime/unreachable.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { type AuthorityFiles, FollowedAuthorities } from '../followed-authorities.ts';
 import { then } from './at-once.ts';
+import { AuthenticationMetrics } from './authentication-metrics.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
@@ -66,6 +67,7 @@ export class Auth implements Actor<AuthProtocol> {
       tokens: tokenReaders,
       anonymous,
       digestOf: tokenDigest,
+      metrics: new AuthenticationMetrics(context.metrics, context.clock, dialect.systemNamespace),
     });
     this.#authorizers = authorizerChain(options.modes, {
       dialect,

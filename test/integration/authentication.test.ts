@@ -15,6 +15,7 @@ import {
   sendJson,
 } from '../server/credentials.ts';
 import { HttpsClient } from '../server/https-client.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 
 interface World {
@@ -255,4 +256,23 @@ test('who is refused is told that a name and a password will do, where they do',
   const refused = await world.server.client.get('/api', { token: '', headers: { Authorization: 'Bearer wrong' } });
   t.is(refused.status, 401);
   t.is(refused.headers['www-authenticate'], 'Basic realm="orch-master"');
+});
+
+test('/metrics counts attempts by what came of them, users by kinds of names, and tokens by whether they were known', async (t) => {
+  const metrics = async (): Promise<MetricsText> =>
+    new MetricsText((await world.server.client.get('/metrics', { token: 'root-token' })).text);
+  const before = await metrics();
+  t.is(await withToken('static-token'), 'tom');
+  t.is(await withToken('wrong'), 401);
+  const after = await metrics();
+  const grown = (name: string, labels: Readonly<Record<string, string>>): number =>
+    after.sum(name, labels) - before.sum(name, labels);
+  t.true(grown('authentication_attempts', { result: 'success' }) >= 1);
+  t.true(grown('authentication_attempts', { result: 'error' }) >= 1);
+  t.true(grown('authentication_duration_seconds_count', { result: 'error' }) >= 1);
+  t.true(grown('authenticated_user_requests', { username: 'other' }) >= 1);
+  t.true(grown('authentication_token_cache_request_total', { status: 'hit' }) >= 1);
+  t.true(grown('authentication_token_cache_fetch_total', { status: 'error' }) >= 1);
+  t.true(grown('authentication_token_cache_request_duration_seconds_count', { status: 'miss' }) >= 1);
+  t.is(after.sum('authentication_attempts', { result: 'failure' }), 0, 'everybody without credentials is anonymous');
 });

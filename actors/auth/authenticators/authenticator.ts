@@ -1,6 +1,7 @@
 // What an authenticator is, and how a chain of them finds out who asks (SPEC.md "Authentication"): any success ends it, a
 // method that was tried and failed without another's success is a refusal, and only who tried nothing may be anonymous.
 import type { User } from '../../../api/authorization/attributes.ts';
+import type { AuthenticationMetrics } from '../authentication-metrics.ts';
 import type { Credentials } from '../protocol.ts';
 
 /** Whose a token is and for which audiences, or why it is nobody's. */
@@ -65,6 +66,7 @@ export interface AuthenticatorChainParts {
   /** Requests without credentials go on as `system:anonymous`. */
   readonly anonymous: boolean;
   readonly digestOf: (token: string) => string;
+  readonly metrics: AuthenticationMetrics;
 }
 
 /** Asks every method. Answers at once where no method has to wait. */
@@ -77,27 +79,46 @@ export class AuthenticatorChain {
 
   /** Null: credentials that nobody accepts, or none where some are needed. */
   user(credentials: Credentials): User | null | Promise<User | null> {
+    const beganMs = this.#parts.metrics.now();
     let isRefused = false;
     for (const method of this.#parts.requests) {
       const found = method.user(credentials);
       if (found === undefined) continue;
-      if ('name' in found) return found;
+      if ('name' in found) return this.#attempted(found, beganMs);
       isRefused = true;
     }
-    return this.#byToken(credentials, isRefused);
+    return this.#byToken(credentials, isRefused, beganMs);
   }
 
   /** Whose a token is; `error` is for the one who asks about it. */
   token(token: string, audiences: readonly string[]): TokenOwner | Promise<TokenOwner> {
-    return this.#tokenFrom(0, token, this.#parts.digestOf(token), audiences, UNKNOWN);
+    const { digestOf, metrics } = this.#parts;
+    const beganMs = metrics.now();
+    const owner = this.#tokenFrom(0, token, digestOf(token), audiences, UNKNOWN);
+    if (owner instanceof Promise) return metrics.found(owner, beganMs);
+    metrics.known(beganMs);
+    return owner;
   }
 
-  #byToken({ authorization }: Credentials, isRefused: boolean): User | null | Promise<User | null> {
+  #byToken({ authorization }: Credentials, isRefused: boolean, beganMs: number): User | null | Promise<User | null> {
     const token = bearerTokenOf(authorization);
     // Credentials of another scheme: nobody looked at them, so the request counts as one without.
-    if (token === undefined) return this.#parts.anonymous && !isRefused ? ANONYMOUS : null;
+    if (token === undefined) {
+      if (this.#parts.anonymous && !isRefused) return this.#attempted(ANONYMOUS, beganMs);
+      this.#parts.metrics.attempted(isRefused ? 'error' : 'failure', '', beganMs);
+      return null;
+    }
     const owner = this.token(token, []);
-    return owner instanceof Promise ? owner.then(({ user }) => user) : owner.user;
+    return owner instanceof Promise
+      ? owner.then(({ user }) => this.#attempted(user, beganMs))
+      : this.#attempted(owner.user, beganMs);
+  }
+
+  #attempted(user: User | null, beganMs: number): User | null {
+    const { metrics } = this.#parts;
+    if (user === null) metrics.attempted('error', '', beganMs);
+    else metrics.attempted('success', user.name, beganMs);
+    return user;
   }
 
   #tokenFrom(

@@ -5,14 +5,15 @@ import { type Authorizer, AuthorizerChain, type Verdict } from '../../../actors/
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
+import { NO_METRICS } from '../controllers/fake-context.ts';
 
 const ALICE: User = { name: 'alice', uid: '1', groups: ['dev', 'ops'], extra: {} };
 const BOB: User = { name: 'bob', uid: '', groups: [], extra: {} };
 const ADMIN: User = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };
 const ANONYMOUS: User = { name: 'system:anonymous', uid: '', groups: ['system:unauthenticated'], extra: {} };
 
-/** Nothing of it is used without tokens of service accounts and without modes that follow the store. */
-const CONTEXT = {} as ActorContext;
+/** Nothing else of it is used without tokens of service accounts and without modes that follow the store. */
+const CONTEXT = { metrics: NO_METRICS, clock: { monotonicMs: () => 0 } } as unknown as ActorContext;
 
 const ACCESS: AccessAttributes = {
   verb: 'get',
