@@ -1,6 +1,7 @@
 // What the actors of a server are told at start: plain data, since it crosses threads. Made by bin/ from the options and
 // the data directory; each actor picks its part in its `actor.ts`.
 import type { BuildInfo } from '../api/discovery/discovery.ts';
+import type { AuditPolicy } from '../config/audit-policy.ts';
 import { DIALECTS, type DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import { parseFeatureGates } from '../config/feature-gates.ts';
@@ -8,7 +9,7 @@ import type { ServerOptions } from '../config/options.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 import type { AgentTlsFiles } from '../transport/outgoing/agent-tls.ts';
-import type { ServiceCredentials } from '../transport/outgoing/connection-file.ts';
+import type { ServiceConnection, ServiceCredentials } from '../transport/outgoing/connection-file.ts';
 import type { TlsFiles } from '../transport/tls/material-files.ts';
 import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
@@ -17,6 +18,13 @@ import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
 import type { AuthorityFiles } from './followed-authorities.ts';
 import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
+
+/** What is recorded, and by whom beside the log. */
+export interface AuditSettings {
+  readonly policy: AuditPolicy;
+  /** Absent: no webhook is told. */
+  readonly webhook?: ServiceConnection;
+}
 
 export interface ServerSettings {
   readonly dialect: DialectName;
@@ -28,6 +36,8 @@ export interface ServerSettings {
   readonly encryption?: readonly ResourceEncryption[];
   /** What `--admission-control-config-file` says; absent when it names no file. */
   readonly admissionPlugins?: PluginConfigurations;
+  /** Absent: no audit events are made. */
+  readonly audit?: AuditSettings;
   readonly tls: TlsMaterial | undefined;
   /** Where `tls` is from, to be read again when it changes. */
   readonly tlsFiles?: TlsFiles;

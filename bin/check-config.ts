@@ -9,6 +9,7 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { auditSettings } from './audit-files.ts';
 import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
@@ -31,6 +32,7 @@ const CHECKS: readonly Check[] = [
   (options, program) => program === 'up' && schedulerProfiles(options as UpOptions),
   (options) => fileTokens(options),
   ...AUTH_METHOD_PARTS,
+  (options) => auditSettings(options),
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
   (options) => checkServingTls(options),

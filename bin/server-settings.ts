@@ -11,6 +11,7 @@ import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { pairProblem } from '../transport/tls/certificates.ts';
+import { auditSettings, requireAuditLog } from './audit-files.ts';
 import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
 import { agentTls, agentTlsFiles } from './node-agents.ts';
@@ -43,6 +44,8 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
   const admissionPlugins = await admissionPluginsOf(options);
+  const audit = auditSettings(options);
+  requireAuditLog(options);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
@@ -57,6 +60,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     storeEngine: options.storeEngine,
     ...(encryption === undefined ? {} : { encryption }),
     ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
+    ...(audit === undefined ? {} : { audit }),
     tls,
     tlsFiles,
     authorityFiles,

@@ -69,6 +69,14 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
       : '--authorization-webhook-config-file needs --authorization-mode Webhook'),
   ({ requestheaderClientCaFile: file, requestheaderUsernameHeaders: names }) =>
     file !== '' && names.length === 0 && '--requestheader-client-ca-file needs --requestheader-username-headers',
+  ({ auditPolicyFile, auditLogPath, auditWebhookConfigFile }) =>
+    auditPolicyFile === '' &&
+    auditLogPath + auditWebhookConfigFile !== '' &&
+    `--audit-${auditLogPath === '' ? 'webhook-config-file' : 'log-path'} needs --audit-policy-file beside it`,
+  ({ auditPolicyFile, auditLogPath, auditWebhookConfigFile }) =>
+    auditPolicyFile !== '' &&
+    auditLogPath + auditWebhookConfigFile === '' &&
+    '--audit-policy-file needs --audit-log-path or --audit-webhook-config-file beside it',
   serviceRangeProblem,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>
     port !== 0 &&

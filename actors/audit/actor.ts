@@ -1,5 +1,142 @@
-// The audit log as part of the server: it has no options yet.
+// The audit actor as part of the server: its backends, out of the server's settings.
+import type { AuditVersion } from '../../api/audit/event.ts';
+import { schemaOf } from '../../api/schema/schema.ts';
+import { DIALECTS } from '../../config/dialect.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { RotatingFile } from '../../storage/rotating-file.ts';
+import { standardOutput } from '../../storage/standard-output.ts';
+import type { ServiceConnection } from '../../transport/outgoing/connection-file.ts';
+import { ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { type DefineActor, withSettings } from '../define.ts';
-import { auditActor } from './audit.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { type AuditBackend, type AuditMode, auditActor } from './audit.ts';
+import type { BatchLimits } from './batches.ts';
+import { type EventForm, LogSink, WebhookSink } from './sinks.ts';
 
-export const define: DefineActor = () => withSettings(auditActor, () => ({}));
+export const define: DefineActor = () =>
+  withSettings(auditActor, (settings, context) => ({
+    backends:
+      settings.audit === undefined ? [] : [...logBackend(settings, context), ...webhookBackend(settings, context)],
+    schema: schemaOf(DIALECTS[settings.dialect]),
+  }));
+
+const MEGABYTE = 1024 * 1024;
+/** Where the operator says 0. */
+const LOG_MEGABYTES_DEFAULT = 100;
+/** A log takes one batch after the other. */
+const LOG_BATCHES_UNDER_WAY = 1;
+const WEBHOOK_BATCHES_UNDER_WAY = 10;
+
+function logBackend({ options, dialect }: ServerSettings, context: ActorContext): readonly AuditBackend[] {
+  const { auditLogPath: path } = options;
+  if (path === '') return [];
+  const { clock, log } = context;
+  return [
+    {
+      mode: options.auditLogMode as AuditMode,
+      limits: batchLimits(
+        LOG_BATCHES_UNDER_WAY,
+        options.auditLogBatchBufferSize,
+        options.auditLogBatchMaxSize,
+        options.auditLogBatchMaxWaitMs,
+        options.auditLogBatchThrottleEnable && [options.auditLogBatchThrottleQps, options.auditLogBatchThrottleBurst],
+      ),
+      open: (onTooLarge) =>
+        new LogSink(
+          {
+            dialect: DIALECTS[dialect],
+            version: versionOf(options.auditLogVersion),
+            truncation: options.auditLogTruncateEnabled
+              ? {
+                  eventBytesMax: options.auditLogTruncateMaxEventSizeBytes,
+                  batchBytesMax: options.auditLogTruncateMaxBatchSizeBytes,
+                }
+              : undefined,
+            onTooLarge,
+          },
+          options.auditLogFormat === 'legacy',
+          path === '-'
+            ? standardOutput
+            : new RotatingFile(
+                path,
+                {
+                  bytesMax: (options.auditLogMaxsizeMegabytes || LOG_MEGABYTES_DEFAULT) * MEGABYTE,
+                  daysMax: options.auditLogMaxageDays,
+                  backupsMax: options.auditLogMaxbackup,
+                  compresses: options.auditLogCompress,
+                },
+                () => clock.nowMs(),
+                (error) => log.warn({ err: error }, 'old audit logs were not tidied'),
+              ),
+        ),
+    },
+  ];
+}
+
+function webhookBackend({ options, dialect, audit }: ServerSettings, context: ActorContext): readonly AuditBackend[] {
+  const connection = audit?.webhook;
+  if (connection === undefined) return [];
+  const { timers, random } = context;
+  return [
+    {
+      mode: options.auditWebhookMode as AuditMode,
+      limits: batchLimits(
+        WEBHOOK_BATCHES_UNDER_WAY,
+        options.auditWebhookBatchBufferSize,
+        options.auditWebhookBatchMaxSize,
+        options.auditWebhookBatchMaxWaitMs,
+        options.auditWebhookBatchThrottleEnable && [
+          options.auditWebhookBatchThrottleQps,
+          options.auditWebhookBatchThrottleBurst,
+        ],
+      ),
+      open: (onTooLarge) => {
+        const form: EventForm = {
+          dialect: DIALECTS[dialect],
+          version: versionOf(options.auditWebhookVersion),
+          truncation: options.auditWebhookTruncateEnabled
+            ? {
+                eventBytesMax: options.auditWebhookTruncateMaxEventSizeBytes,
+                batchBytesMax: options.auditWebhookTruncateMaxBatchSizeBytes,
+              }
+            : undefined,
+          onTooLarge,
+        };
+        const client = clientOf(connection, context);
+        return new WebhookSink({ form, client, timers, random, firstBackoffMs: options.auditWebhookInitialBackoffMs });
+      },
+    },
+  ];
+}
+
+function clientOf(connection: ServiceConnection, { clock, disk, log }: ActorContext): ServiceClient {
+  return new ServiceClient({
+    connection,
+    readFile: (path) => disk.readFile(path),
+    nowMs: () => clock.monotonicMs(),
+    onRefused: (problem) => log.warn(`what was replaced is not used for the audit webhook: ${problem}`),
+  });
+}
+
+function batchLimits(
+  underWayMax: number,
+  bufferMax: number,
+  batchMax: number,
+  waitMs: number,
+  throttle: false | readonly [perSecond: number, burst: number],
+): BatchLimits {
+  // A throttle that lets nothing through is none.
+  const [perSecond, burst] = throttle === false ? [0, 0] : throttle;
+  return {
+    bufferMax,
+    batchMax: Math.max(1, batchMax),
+    waitMs,
+    throttle: perSecond > 0 ? { perSecond, burst: Math.max(1, burst) } : undefined,
+    underWayMax,
+  };
+}
+
+/** The options take the three versions alone. */
+function versionOf(apiVersion: string): AuditVersion {
+  return apiVersion.slice(apiVersion.indexOf('/') + 1) as AuditVersion;
+}

@@ -1,50 +1,132 @@
-// The audit actor: writes one line for each record at debug level, and counts them. Nothing waits for it: when its
-// mailbox is full, senders drop records.
+// The audit actor. Owns the backends of audit events, and gives each event to every one of them in its mode: later in a batch, or
+// before the request goes on. Beside that it writes a line for each request at debug level, for which nothing waits.
 
-import type { Actor, ActorContext, ActorDefinition, MessageOf } from '../../runtime/actor.ts';
-import type { Series } from '../../runtime/metrics.ts';
+import type { AuditEvent } from '../../api/audit/event.ts';
+import type { Schema } from '../../api/schema/schema.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
+import { Batches, type BatchLimits } from './batches.ts';
+import { readEvent } from './bodies.ts';
 import { AUDIT_FACTS } from './facts.ts';
-import type { AuditProtocol, AuditStage } from './protocol.ts';
+import type { AuditProtocol, UnreadAuditEvent } from './protocol.ts';
+import type { AuditSink } from './sinks.ts';
 
-/** It has nothing of its own to be told. */
-export type AuditOptions = Readonly<Record<never, never>>;
+export type AuditMode = 'batch' | 'blocking' | 'blocking-strict';
+
+/** One backend, and how it is used. */
+export interface AuditBackend {
+  /** Makes the sink; `onTooLarge` hears of events that do not fit into it. */
+  readonly open: (onTooLarge: (count: number) => void) => AuditSink;
+  readonly mode: AuditMode;
+  readonly limits: BatchLimits;
+}
+
+export interface AuditOptions {
+  readonly backends: readonly AuditBackend[];
+  readonly schema: Schema;
+}
 
 /** See ActorDefinition. Stops late, so that the last requests are recorded too. */
 export const auditActor: ActorDefinition<AuditOptions> = {
   ...AUDIT_FACTS,
-  owns: 'the audit log',
-  create: (context) => new Audit(context),
+  owns: 'the audit log and the connection to the audit webhook',
+  create: (context, options) => new Audit(context, options),
 };
 
-const STAGES: readonly AuditStage[] = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'];
+/** At the end, how long the backends may take for what is left. */
+const FLUSH_MS = 5_000;
+
+interface Route {
+  readonly sink: AuditSink;
+  readonly mode: AuditMode;
+  readonly batches: Batches | undefined;
+}
 
 class Audit implements Actor<AuditProtocol> {
-  readonly #log: ActorContext['log'];
-  readonly #counts: ReadonlyMap<AuditStage, Series>;
+  readonly #context: ActorContext;
+  readonly #schema: Schema;
+  readonly #routes: readonly Route[];
 
-  constructor(context: ActorContext) {
-    this.#log = context.log;
-    this.#counts = new Map(
-      STAGES.map((stage) => [
-        stage,
-        context.metrics.counter('apiserver_audit_event_total', 'Audit records taken, by stage.', { stage }),
-      ]),
-    );
+  constructor(context: ActorContext, { backends, schema }: AuditOptions) {
+    this.#context = context;
+    this.#schema = schema;
+    this.#routes = backends.map((backend) => this.#route(backend));
   }
 
-  onMessage(message: MessageOf<AuditProtocol>): void {
+  /** What has been taken is written, as far as the backends take it in time. */
+  async stop(): Promise<void> {
+    const late = new Promise<void>((resolve) => this.#context.timers.after(FLUSH_MS, resolve));
+    const flushed = Promise.all(this.#routes.map(({ batches }) => batches?.flush()));
+    await Promise.race([flushed, late]);
+    const closed = Promise.all(this.#routes.map(({ sink }) => sink.close()));
+    await Promise.race([closed, late]);
+  }
+
+  onMessage(message: MessageOf<AuditProtocol>, reply: Reply): void {
     switch (message.type) {
-      case 'record':
-        this.#record(message);
+      case 'record': {
+        const { type: _type, ...line } = message;
+        this.#context.log.debug(line, 'request');
+        return;
+      }
+      case 'event':
+        void this.#take(message.event);
+        return;
+      case 'keep':
+        this.#take(message.event).then(
+          (isKept) => reply.send({ isKept }),
+          (error: unknown) => reply.fail(error),
+        );
         return;
       default:
-        unreachable(message.type);
+        unreachable(message);
     }
   }
 
-  #record({ type: _type, ...record }: MessageOf<AuditProtocol>): void {
-    this.#counts.get(record.stage)?.add(1);
-    this.#log.debug(record, 'request');
+  #route({ open, mode, limits }: AuditBackend): Route {
+    const sink = open((count) => this.#lost('truncate', count, 'an event is too large even after truncating'));
+    if (mode !== 'batch') return { sink, mode, batches: undefined };
+    const batches = new Batches({
+      sink,
+      limits,
+      clock: this.#context.clock,
+      timers: this.#context.timers,
+      onOverflow: () => this.#lost('buffered', 1, 'audit buffer queue blocked'),
+      onFailed: (count, error) => this.#lost(sink.name, count, reasonOf(error)),
+    });
+    return { sink, mode, batches };
   }
+
+  /** False: a backend that must have it has not. */
+  async #take(unread: UnreadAuditEvent): Promise<boolean> {
+    const event = readEvent(unread, this.#schema);
+    const bytes = (unread.requestBody?.bytes.length ?? 0) + (unread.responseBody?.bytes.length ?? 0);
+    let isKept = true;
+    for (const { sink, mode, batches } of this.#routes) {
+      if (batches !== undefined) batches.add(event, bytes);
+      else if (!(await this.#write(sink, event)) && mode === 'blocking-strict') isKept = false;
+    }
+    return isKept;
+  }
+
+  async #write(sink: AuditSink, event: AuditEvent): Promise<boolean> {
+    try {
+      await sink.write([event]);
+      return true;
+    } catch (error) {
+      this.#lost(sink.name, 1, reasonOf(error));
+      return false;
+    }
+  }
+
+  #lost(plugin: string, count: number, reason: string): void {
+    this.#context.metrics
+      .counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', { plugin })
+      .add(count);
+    this.#context.log.warn({ plugin, count, reason }, 'audit events lost');
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

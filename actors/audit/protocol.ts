@@ -1,11 +1,9 @@
-// What the audit actor understands: one record for each request that ended.
+// What the audit actor understands: a line for each request that ended, and the events that the policy asks for.
+import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 
-/** When in a request's life a record was made (SPEC.md "Audit events"). */
-export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
-
-/** One request, without anything of its content. */
-export interface AuditRecord {
+/** One request, without anything of its content, for the log at debug level. */
+export interface RequestLine {
   readonly requestId: string;
   /** The user's name. */
   readonly user: string;
@@ -15,14 +13,35 @@ export interface AuditRecord {
   /** The HTTP status; 0 while there is none. */
   readonly code: number;
   readonly latencyMs: number;
-  readonly stage: AuditStage;
   /** What the server has to say of the request, such as that it used a deprecated version. */
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
+/** A body as it was sent. */
+export interface AuditedBody {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An event whose bodies have not been read yet. */
+export interface UnreadAuditEvent extends Omit<AuditEvent, 'requestObject' | 'responseObject'> {
+  /** Read for what the request is about, where it is not recorded itself. */
+  readonly requestBody: AuditedBody | undefined;
+  readonly responseBody: AuditedBody | undefined;
+}
+
 export interface AuditProtocol extends Protocol {
-  readonly asks: Record<never, never>;
-  readonly tells: { readonly record: AuditRecord };
+  readonly asks: {
+    /** As `event`; answered when every backend that requests wait for has it. False: one that must have it has not. */
+    readonly keep: {
+      readonly message: { readonly event: UnreadAuditEvent };
+      readonly reply: { readonly isKept: boolean };
+    };
+  };
+  readonly tells: {
+    readonly record: RequestLine;
+    readonly event: { readonly event: UnreadAuditEvent };
+  };
 }
 
 declare module '../../runtime/actor.ts' {

@@ -146,9 +146,10 @@ export class Auth implements Actor<AuthProtocol> {
 
   /** A user, and why the access is refused where it is. */
   #judged(user: User, access: AccessAttributes): Admitted | Promise<Admitted> {
-    return then(this.#decide(user, access), ({ decision, reason }) =>
-      decision === 'allow' ? { user } : { user, refusal: { user, access, reason } },
-    );
+    return then(this.#decide(user, access), ({ decision, reason }) => {
+      if (decision !== 'allow') return { user, refusal: { user, access, reason } };
+      return reason === '' ? { user } : { user, reason };
+    });
   }
 
   async #impersonating(impersonator: User, asked: User, access: AccessAttributes): Promise<Admitted> {

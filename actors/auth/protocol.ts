@@ -60,6 +60,8 @@ export interface Admitted {
   readonly user: User | null;
   /** Who asked to run it as `user`. */
   readonly impersonator?: User;
+  /** Why it is allowed, where there is more to say than that it is. */
+  readonly reason?: string;
   /** What is not allowed, to whom, and why in words that may be empty: 403. */
   readonly refusal?: { readonly user: User; readonly access: AccessAttributes; readonly reason: string };
 }

@@ -30,6 +30,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     transportDirectives: options.strictTransportSecurityDirectives,
     originPatterns: options.corsAllowedOrigins,
     identityHeaders: identityHeadersOf(settings),
+    audit: auditOf(settings),
     takesPasswords: settings.authMethods?.passwords !== undefined,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     goawayChance: options.goawayChance,
@@ -62,6 +63,17 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };
+}
+
+/** Undefined where no request is recorded. */
+function auditOf({ audit, options }: ServerSettings): IngressOptions['audit'] {
+  if (audit === undefined) return undefined;
+  const { auditLogPath, auditLogMode, auditWebhookMode } = options;
+  const modes = [
+    ...(auditLogPath === '' ? [] : [auditLogMode]),
+    ...(audit.webhook === undefined ? [] : [auditWebhookMode]),
+  ];
+  return { policy: audit.policy, waits: modes.some((mode) => mode !== 'batch') };
 }
 
 /** Undefined where no proxy is believed. */

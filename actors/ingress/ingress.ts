@@ -27,6 +27,7 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
+import { type AuditSettings, auditorFor } from './audit/auditor.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
@@ -54,6 +55,8 @@ import { Writes } from './writes.ts';
 
 export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
   readonly registry: Registry;
+  /** Which requests are recorded, and whether they wait for it. Absent: none. */
+  readonly audit: AuditSettings | undefined;
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
   readonly openapi: ServedApi;
@@ -306,6 +309,7 @@ class Ingress implements Actor<IngressProtocol> {
       auth: context.ref('auth'),
       audit: context.ref('audit'),
       limits: this.#limits,
+      auditor: auditorFor(context, this.#options.audit, dialect, requestTimeoutMs),
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),

@@ -1,5 +1,4 @@
-// Audit: which requests are recorded, and how the log and the webhook take, batch and cut the records. Asking for a
-// record that would not be made stops the start.
+// Audit: which requests are recorded, and how the log and the webhook take, batch and cut the records.
 import { INT32_MAX, optionGroup, SERVER } from './option.ts';
 
 const MODES = ['batch', 'blocking', 'blocking-strict'] as const;
@@ -11,13 +10,13 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     name: 'audit-policy-file',
     type: 'path',
     description: 'Policy that says which requests are recorded, and how much of each.',
-    effect: ['refused', 'no audit events are written'],
+    effect: ['in force', 'read and checked whole at the start; what no rule is about is not recorded'],
   },
   {
     name: 'audit-log-path',
     type: 'path',
     description: 'File that audit events are written to; - for standard output, blank for no log.',
-    effect: ['refused', 'no audit events are written'],
+    effect: ['in force', 'the file is made when it is missing, for its owner alone'],
   },
   {
     name: 'audit-log-format',
@@ -25,7 +24,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'json',
     values: ['json', 'legacy'],
     description: 'One JSON object a line, or one line of text.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'the lines of the log'],
   },
   {
     name: 'audit-log-mode',
@@ -33,7 +32,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'blocking',
     values: MODES,
     description: 'Whether a request waits until its events are in the log; strict fails it when they are not.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'batch: written later, dropped when the buffer is full; blocking-strict: 500 without it'],
   },
   {
     name: 'audit-log-version',
@@ -41,7 +40,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: 'audit.@group/v1',
     values: VERSIONS,
     description: 'Group and version the log is written in.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'the apiVersion and fields of the events in the log'],
   },
   {
     name: 'audit-log-maxage',
@@ -49,7 +48,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'days',
     bounds: COUNT,
     description: 'Age at which an old log file is deleted; 0 for never.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'old files are deleted when the next is put aside'],
   },
   {
     name: 'audit-log-maxbackup',
@@ -57,7 +56,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'files',
     bounds: COUNT,
     description: 'Old log files kept; 0 for all.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'old files are deleted when the next is put aside'],
   },
   {
     name: 'audit-log-maxsize',
@@ -65,13 +64,13 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'megabytes',
     bounds: COUNT,
     description: 'Size at which a new log file is begun; 0 for none.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'the file is put aside under its name and the time'],
   },
   {
     name: 'audit-log-compress',
     type: 'bool',
     description: 'Compress old log files with gzip.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'old files end in .gz'],
   },
   {
     name: 'audit-log-batch-buffer-size',
@@ -80,7 +79,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '10000',
     bounds: COUNT,
     description: 'Events held before a batch is written, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'what comes when it is full is counted in apiserver_audit_error_total'],
   },
   {
     name: 'audit-log-batch-max-size',
@@ -89,19 +88,19 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '1',
     bounds: COUNT,
     description: 'Events in one batch, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'events that are written at once'],
   },
   {
     name: 'audit-log-batch-max-wait',
     type: 'duration',
     description: 'Time before a batch that is not full is written, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'when events of a batch that is not full are written'],
   },
   {
     name: 'audit-log-batch-throttle-enable',
     type: 'bool',
     description: 'Limit the rate of batches, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'batches go no faster than the two options below say'],
   },
   {
     name: 'audit-log-batch-throttle-qps',
@@ -109,7 +108,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'batches per second',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'batches a second; 0: as they come'],
   },
   {
     name: 'audit-log-batch-throttle-burst',
@@ -117,13 +116,13 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     unit: 'batches',
     bounds: COUNT,
     description: 'Batches that may go at once if the rate was not used up, in mode batch.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'batches that go at once after a rest'],
   },
   {
     name: 'audit-log-truncate-enabled',
     type: 'bool',
     description: 'Cut events and split batches that are too large.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'too large events lose their bodies; if that is not enough they are dropped and counted'],
   },
   {
     name: 'audit-log-truncate-max-batch-size',
@@ -132,7 +131,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '10485760',
     bounds: COUNT,
     description: 'Size at which a batch is split.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'events that are written at once'],
   },
   {
     name: 'audit-log-truncate-max-event-size',
@@ -141,7 +140,7 @@ export const auditOptions = optionGroup('Audit', SERVER, [
     default: '102400',
     bounds: COUNT,
     description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
-    effect: ['not in force', 'no audit events are written'],
+    effect: ['in force', 'larger events lose their bodies, and say so in an annotation'],
   },
 ]);
 
@@ -150,7 +149,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     name: 'audit-webhook-config-file',
     type: 'path',
     description: 'Connection file of the webhook that audit events are sent to; blank for none.',
-    effect: ['refused', 'no audit events are sent'],
+    effect: ['in force', 'events are posted there as an EventList; other files are found beside it'],
   },
   {
     name: 'audit-webhook-mode',
@@ -158,7 +157,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: 'batch',
     values: MODES,
     description: 'Whether a request waits until its events are sent; strict fails it when they are not.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'batch: sent later, dropped when the buffer is full; blocking-strict: 500 without it'],
   },
   {
     name: 'audit-webhook-version',
@@ -166,14 +165,14 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: 'audit.@group/v1',
     values: VERSIONS,
     description: 'Group and version the webhook is sent.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'the apiVersion and fields of the events that are sent'],
   },
   {
     name: 'audit-webhook-initial-backoff',
     type: 'duration',
     default: '10s',
     description: 'Wait before the first repeat of a failed send.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'whatever fails is tried five times, each wait longer by half'],
   },
   {
     name: 'audit-webhook-batch-buffer-size',
@@ -182,7 +181,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10000',
     bounds: COUNT,
     description: 'Events held before a batch is sent, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'what comes when it is full is counted in apiserver_audit_error_total'],
   },
   {
     name: 'audit-webhook-batch-max-size',
@@ -191,21 +190,21 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '400',
     bounds: COUNT,
     description: 'Events in one batch, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'events in one list'],
   },
   {
     name: 'audit-webhook-batch-max-wait',
     type: 'duration',
     default: '30s',
     description: 'Time before a batch that is not full is sent, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'when events of a list that is not full are sent'],
   },
   {
     name: 'audit-webhook-batch-throttle-enable',
     type: 'bool',
     default: 'true',
     description: 'Limit the rate of batches, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'lists go no faster than the two options below say'],
   },
   {
     name: 'audit-webhook-batch-throttle-qps',
@@ -214,7 +213,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10',
     bounds: COUNT,
     description: 'Average rate of batches, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'lists a second; 0: as they come'],
   },
   {
     name: 'audit-webhook-batch-throttle-burst',
@@ -223,13 +222,13 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '15',
     bounds: COUNT,
     description: 'Batches that may go at once if the rate was not used up, in mode batch.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'lists that go at once after a rest'],
   },
   {
     name: 'audit-webhook-truncate-enabled',
     type: 'bool',
     description: 'Cut events and split batches that are too large.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'too large events lose their bodies; if that is not enough they are dropped and counted'],
   },
   {
     name: 'audit-webhook-truncate-max-batch-size',
@@ -238,7 +237,7 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '10485760',
     bounds: COUNT,
     description: 'Size at which a batch is split.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'size of the events in one list'],
   },
   {
     name: 'audit-webhook-truncate-max-event-size',
@@ -247,6 +246,6 @@ export const auditWebhookOptions = optionGroup('Audit', SERVER, [
     default: '102400',
     bounds: COUNT,
     description: 'Size at which an event loses its request and response, and is dropped if that is not enough.',
-    effect: ['not in force', 'no audit events are sent'],
+    effect: ['in force', 'larger events lose their bodies, and say so in an annotation'],
   },
 ]);

@@ -92,10 +92,11 @@ const BAD_FILES: readonly (readonly [flags: readonly string[], text: string, pro
   [['--token-auth-file'], 'only-a-token\n', /bad:1: a line needs a token/],
   [['--placement'], '{\n"threads": 3 }', /bad:2: "threads" is not a list/],
   [['--encryption-provider-config'], 'kind: Nothing', /the encryption configuration .*bad: /],
-  [['--service-account-key-file'], 'nothing', /bad cannot be used \(it holds no PEM block\)/],
+  [['--service-account-key-file'], 'nothing', /bad: holds no PEM block/],
   [['--orchlet-certificate-authority'], 'nothing', /bad cannot be used for node agents: /],
   [['--tls-cert-file', '--tls-private-key-file'], 'nothing', /bad and .*bad cannot be used: /],
   [['--authorization-policy-file'], '{"kind":"Pol', /bad:1: /],
+  [['--audit-policy-file'], 'kind: Policy', /the audit policy .*bad: apiVersion: must be audit\.orch\.io\/v1 or /],
   [['--client-ca-file'], 'nothing', /bad holds no certificates/],
   [['--basic-auth-file'], 'only-a-password\n', /bad:1: a line needs a token/],
   [['--authentication-token-webhook-config-file'], 'kind: Nothing', /bad: /],
@@ -116,6 +117,7 @@ for (const [flags, text, problem] of BAD_FILES) {
     const args = flags.flatMap((flag) => [flag, bad]);
     const more = flags.includes('--data-dir') ? [] : ['--data-dir', join(own, 'data')];
     if (flags.includes('--authorization-policy-file')) more.push('--authorization-mode', 'ABAC');
+    if (flags.includes('--audit-policy-file')) more.push('--audit-log-path', '-');
     const checked = await orch('check-config', ...args, ...more);
     t.is(checked.code, 1);
     t.is(problemsOf(checked).length, 1, checked.stderr);

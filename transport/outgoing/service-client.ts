@@ -47,6 +47,11 @@ export class ServiceClient {
     return this.#call('POST', this.#url, JSON.stringify(body), deadlineMs, place);
   }
 
+  /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
+  async deliver(body: object, deadlineMs: number): Promise<void> {
+    await this.#answerTo('POST', this.#url, JSON.stringify(body), deadlineMs);
+  }
+
   /** GETs a document. Rejects with ServiceCallFailed. */
   get(url: string, deadlineMs: number): Promise<unknown> {
     return this.#call('GET', url, undefined, deadlineMs);
@@ -78,6 +83,22 @@ export class ServiceClient {
     deadlineMs: number,
     place?: ServicePlace,
   ): Promise<unknown> {
+    const text = await this.#answerTo(method, url, body, deadlineMs, place);
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ServiceCallFailed('the service answered what is no JSON', false);
+    }
+  }
+
+  /** The text of a good answer. */
+  async #answerTo(
+    method: string,
+    url: string,
+    body: string | undefined,
+    deadlineMs: number,
+    place?: ServicePlace,
+  ): Promise<string> {
     const { agent, authorization } = await this.#current();
     const { status, text } = await this.#exchange(url, deadlineMs, body, {
       agent,
@@ -93,11 +114,7 @@ export class ServiceClient {
       },
     });
     if (status < 200 || status > 299) throw failedWith(status);
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw new ServiceCallFailed('the service answered what is no JSON', false);
-    }
+    return text;
   }
 
   async #current(): Promise<CallSecrets> {

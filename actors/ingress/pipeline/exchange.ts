@@ -5,6 +5,7 @@ import type { RequestInfo } from '../../../api/request-info.ts';
 import type { Series } from '../../../runtime/metrics.ts';
 import type { BodyFlow, HeaderList, HttpRequest, HttpResponse } from '../../../transport/http.ts';
 import type { MessageFraming } from '../../../transport/websocket/handshake.ts';
+import type { RequestAudit } from '../audit/request-audit.ts';
 
 /** What is known of a request as it arrives. */
 export interface Arrival {
@@ -57,6 +58,8 @@ export class Exchange implements Arrival {
   flowHeaders: HeaderList = NO_HEADERS;
   /** Who asked for it to be run as `user`. */
   impersonator: User | undefined = undefined;
+  /** Records it; undefined where it is not recorded. */
+  audit: RequestAudit | undefined = undefined;
   /** What the audit record says of the request; set by whoever finds it out. */
   auditAnnotations: Readonly<Record<string, string>> | undefined = undefined;
   /** Set by an answer that goes on when its request has been served: a watch. */
@@ -119,6 +122,7 @@ export class Exchange implements Arrival {
   #begin(code: number): void {
     if (this.#code !== 0) throw new Error(`answered ${code} after ${this.#code}`);
     this.#code = code;
+    this.audit?.started(code);
   }
 }
 

@@ -24,6 +24,7 @@ import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gz
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
 import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
+import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
 import { PROFILES_PATH } from '../paths/profiles/profiles.ts';
@@ -47,6 +48,8 @@ export interface PipelineParts {
   readonly auth: Ref<AuthProtocol>;
   readonly audit: Ref<AuditProtocol>;
   readonly limits: RequestLimits;
+  /** Undefined: no request is recorded. */
+  readonly auditor: Auditor | undefined;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
@@ -113,6 +116,7 @@ export class Pipeline {
     exchange.impersonator = earlier.impersonator;
     this.#parts.metrics.begin(exchange);
     try {
+      await this.#parts.auditor?.begin(exchange, earlier.impersonator ?? earlier.user, accessOf(exchange))?.received();
       await this.#parts.dispatch(exchange);
     } catch (error) {
       this.#refuse(exchange, error);
@@ -185,20 +189,28 @@ export class Pipeline {
     const { peerCertificate } = request;
     const { identityHeaders } = this.#parts;
     const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
-    const { user, impersonator, refusal } = await this.#parts.auth.ask(
+    const access = accessOf(exchange);
+    const admitted = await this.#parts.auth.ask(
       {
         type: 'admit',
         authorization: authorizationOf(request, this.#parts.bearerPrefix),
-        access: accessOf(exchange),
+        access,
         ...(peerCertificate === undefined ? undefined : { peerCertificate }),
         ...(proxied === undefined ? undefined : { proxied }),
         ...(impersonate === undefined ? undefined : { impersonate }),
       },
       { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (user === null) throw new StatusError(unauthorized());
+    const { user, impersonator, refusal } = admitted;
+    const { auditor } = this.#parts;
+    if (user === null) {
+      auditor?.begin(exchange, null, access);
+      throw new StatusError(unauthorized());
+    }
     exchange.user = user;
     if (impersonator !== undefined) exchange.impersonator = impersonator;
+    const audit = auditor?.begin(exchange, impersonator ?? user, access);
+    if (audit !== undefined) await auditor?.admitted(audit, admitted, impersonate !== undefined);
     const { info, query } = exchange;
     if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
     if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
@@ -234,6 +246,7 @@ export class Pipeline {
       return;
     }
     this.#parts.context.log.error({ err: error, requestId, requestNumber, path: request.path }, 'request failed');
+    exchange.audit?.panicked();
     this.#sendStatus(exchange, internalError('the request could not be handled'));
   }
 
@@ -254,11 +267,13 @@ export class Pipeline {
         path: exchange.request.path,
         code: exchange.code,
         latencyMs,
-        stage: 'ResponseComplete',
         ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
       },
       exchange.requestNumber,
     );
+    if (exchange.audit === undefined) return;
+    if (exchange.auditAnnotations !== undefined) exchange.audit.annotate(exchange.auditAnnotations);
+    exchange.audit.ended();
   };
 }
 

@@ -31,6 +31,7 @@ export function sendStatus(
   { contentType, encode }: Encoded,
   warnings?: readonly string[],
 ): void {
+  exchange.audit?.answerStatus(status);
   const code = httpCode(status);
   const retryAfter = retryAfterSeconds(status);
   const headers = headersFor(contentType, warnings);

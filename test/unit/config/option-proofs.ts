@@ -34,9 +34,50 @@ const NO_REVIEWS: Proof = [ALONE, 'without files for reviews every token is anon
 const POLICY: Proof = [ALONE, 'a policy comes from a config map'];
 const FLAGS: Proof = ['unit/scheduler/configuration/configuration.test.ts', 'without a file the flags hold'];
 const PACED: Proof = ['unit/scheduler/api-server.test.ts', 'requests go at their pace'];
+const AUDIT = 'integration/audit.test.ts';
+const AUDIT_RECORDED: Proof = [AUDIT, 'requests are recorded in the log as far'];
+const AUDIT_FORMS: Proof = [AUDIT, 'the log is in an older version, or lines of text'];
+const AUDIT_ROTATED: Proof = [AUDIT, 'a full log is put aside and compressed'];
+const AUDIT_CUT: Proof = [AUDIT, 'large events lose their bodies'];
+const AUDIT_STRICT: Proof = [AUDIT, 'a request whose event must be in the log fails'];
+const AUDIT_DROPPED: Proof = [AUDIT, 'a log in batches drops what does not fit'];
+const AUDIT_LATER: Proof = [AUDIT, 'a batch that is not full is written'];
+const AUDIT_SENT: Proof = [AUDIT, 'a webhook is sent lists of events'];
+const AUDIT_UNSENT: Proof = [AUDIT, 'a webhook that cannot be reached'];
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
+  'audit-policy-file': AUDIT_RECORDED,
+  'audit-log-path': AUDIT_RECORDED,
+  'audit-log-format': AUDIT_FORMS,
+  'audit-log-version': AUDIT_FORMS,
+  'audit-log-maxsize': AUDIT_ROTATED,
+  'audit-log-maxbackup': AUDIT_ROTATED,
+  'audit-log-compress': AUDIT_ROTATED,
+  'audit-log-truncate-enabled': AUDIT_CUT,
+  'audit-log-truncate-max-event-size': AUDIT_CUT,
+  'audit-log-truncate-max-batch-size': AUDIT_CUT,
+  'audit-log-mode': AUDIT_STRICT,
+  'audit-log-batch-max-size': AUDIT_DROPPED,
+  'audit-log-batch-buffer-size': AUDIT_DROPPED,
+  'audit-log-batch-throttle-enable': AUDIT_DROPPED,
+  'audit-log-batch-throttle-qps': AUDIT_DROPPED,
+  'audit-log-batch-throttle-burst': AUDIT_DROPPED,
+  'audit-log-batch-max-wait': AUDIT_LATER,
+  'audit-webhook-config-file': AUDIT_SENT,
+  'audit-webhook-version': AUDIT_SENT,
+  'audit-webhook-initial-backoff': AUDIT_SENT,
+  'audit-webhook-batch-max-size': AUDIT_SENT,
+  'audit-webhook-batch-max-wait': AUDIT_SENT,
+  'audit-webhook-truncate-enabled': AUDIT_SENT,
+  'audit-webhook-truncate-max-event-size': AUDIT_SENT,
+  'audit-webhook-truncate-max-batch-size': AUDIT_SENT,
+  'audit-webhook-mode': AUDIT_UNSENT,
+  'audit-webhook-batch-buffer-size': AUDIT_UNSENT,
+  'audit-webhook-batch-throttle-enable': AUDIT_UNSENT,
+  'audit-webhook-batch-throttle-qps': AUDIT_UNSENT,
+  'audit-webhook-batch-throttle-burst': AUDIT_UNSENT,
+  'audit-log-maxage': ['unit/storage/rotating-file.test.ts', 'old files are deleted by their age'],
   'proxy-client-cert-file': HOOKS,
   'proxy-client-key-file': HOOKS,
   'enable-aggregator-routing': HOOKS,

@@ -162,6 +162,9 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['apiserver', '--authorization-mode ABAC', /ABAC needs --authorization-policy-file$/],
   ['apiserver', '--authorization-mode Webhook', /Webhook needs --authorization-webhook-config-file$/],
   ['apiserver', '--requestheader-client-ca-file p', /needs --requestheader-username-headers$/],
+  ['apiserver', '--audit-policy-file p', /needs --audit-log-path or --audit-webhook-config-file beside it$/],
+  ['apiserver', '--audit-log-path -', /^--audit-log-path needs --audit-policy-file beside it$/],
+  ['up', '--audit-webhook-config-file w', /^--audit-webhook-config-file needs --audit-policy-file beside it$/],
   ['apiserver', '--authorization-policy-file p', /needs --authorization-mode ABAC$/],
   ['scheduler', '--token-auth-file a', /^unknown flag: --token-auth-file/],
 ];
@@ -174,9 +177,6 @@ for (const [program, argv, message] of refused) {
 }
 
 const refusedUntilBuilt: readonly string[] = [
-  '--audit-policy-file=p.yaml',
-  '--audit-log-path=-',
-  '--audit-webhook-config-file=w',
   '--cloud-provider=aws',
   '--store-cafile=ca.pem',
   '--store-servers=https://10.0.0.1:2379',

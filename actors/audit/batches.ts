@@ -1,0 +1,137 @@
+// Audit events on their way to a backend that nobody waits for: gathered, sent in batches no faster than is allowed, and counted
+// where there is no room for them. Bounded by number and by bytes.
+import type { AuditEvent } from '../../api/audit/event.ts';
+import type { Clock, Timer, Timers } from '../../runtime/environment.ts';
+import type { AuditSink } from './sinks.ts';
+
+export interface BatchLimits {
+  readonly bufferMax: number;
+  readonly batchMax: number;
+  /** A batch that is not full goes after this. */
+  readonly waitMs: number;
+  /** Batches a second, and as many more at once after a rest; undefined: as they come. */
+  readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
+  /** Batches that are sent at the same time. */
+  readonly underWayMax: number;
+}
+
+export interface BatchParts {
+  readonly sink: AuditSink;
+  readonly limits: BatchLimits;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly timers: Pick<Timers, 'after'>;
+  /** Told of events for which there is no room: they are lost. */
+  readonly onOverflow: () => void;
+  /** Told of those that the backend did not take. */
+  readonly onFailed: (count: number, error: unknown) => void;
+}
+
+/** What the bodies in the buffer may be together. */
+const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
+
+interface Waiting {
+  readonly event: AuditEvent;
+  readonly bytes: number;
+}
+
+export class Batches {
+  readonly #parts: BatchParts;
+  #waiting: Waiting[] = [];
+  #bytes = 0;
+  #underWay = 0;
+  #tokens: number;
+  #tokensAtMs: number;
+  /** Of the batch that is gathered, and of the next that may go. */
+  #deadline: Timer | undefined;
+  #pause: Timer | undefined;
+  #isDue = false;
+  #emptied: (() => void) | undefined;
+
+  constructor(parts: BatchParts) {
+    this.#parts = parts;
+    this.#tokens = parts.limits.throttle?.burst ?? 0;
+    this.#tokensAtMs = parts.clock.monotonicMs();
+  }
+
+  /** `bytes`: of what the event holds of bodies. */
+  add(event: AuditEvent, bytes: number): void {
+    const { limits, onOverflow } = this.#parts;
+    if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BUFFER_BYTES_MAX) {
+      onOverflow();
+      return;
+    }
+    this.#waiting.push({ event, bytes });
+    this.#bytes += bytes;
+    this.#go();
+  }
+
+  /** Resolves when everything has been sent, however little it is. */
+  flush(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#emptied = resolve;
+      this.#isDue = true;
+      this.#go();
+    });
+  }
+
+  #go(): void {
+    const { limits } = this.#parts;
+    while (this.#waiting.length >= limits.batchMax || (this.#isDue && this.#waiting.length > 0)) {
+      if (this.#underWay >= limits.underWayMax) return;
+      const waitMs = this.#tokenWaitMs();
+      if (waitMs > 0) {
+        this.#pauseFor(waitMs);
+        return;
+      }
+      this.#send();
+    }
+    if (this.#waiting.length > 0) this.#gather(limits.waitMs);
+    else if (this.#emptied === undefined) this.#isDue = false;
+    if (this.#waiting.length === 0 && this.#underWay === 0) this.#emptied?.();
+  }
+
+  #send(): void {
+    const { sink, limits, onFailed } = this.#parts;
+    const batch = this.#waiting.splice(0, limits.batchMax);
+    for (const { bytes } of batch) this.#bytes -= bytes;
+    this.#underWay++;
+    const work = async (): Promise<void> => {
+      try {
+        await sink.write(batch.map(({ event }) => event));
+      } catch (error) {
+        onFailed(batch.length, error);
+      }
+      this.#underWay--;
+      this.#go();
+    };
+    void work();
+  }
+
+  /** 0: a batch may go, and its token is spent. */
+  #tokenWaitMs(): number {
+    const { throttle } = this.#parts.limits;
+    if (throttle === undefined || this.#emptied !== undefined) return 0;
+    const nowMs = this.#parts.clock.monotonicMs();
+    const earned = ((nowMs - this.#tokensAtMs) * throttle.perSecond) / 1000;
+    this.#tokens = Math.min(throttle.burst, this.#tokens + earned);
+    this.#tokensAtMs = nowMs;
+    if (this.#tokens < 1) return Math.ceil(((1 - this.#tokens) * 1000) / throttle.perSecond);
+    this.#tokens--;
+    return 0;
+  }
+
+  #pauseFor(ms: number): void {
+    this.#pause ??= this.#parts.timers.after(ms, () => {
+      this.#pause = undefined;
+      this.#go();
+    });
+  }
+
+  #gather(ms: number): void {
+    this.#deadline ??= this.#parts.timers.after(ms, () => {
+      this.#deadline = undefined;
+      this.#isDue = true;
+      this.#go();
+    });
+  }
+}

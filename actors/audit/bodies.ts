@@ -1,0 +1,64 @@
+// The bodies of requests and answers as audit events hold them: JSON values, whatever they were sent as. What cannot be read is left
+// out, since the client has been told so.
+import type { AuditEvent, AuditedObject } from '../../api/audit/event.ts';
+import { DecodeError } from '../../api/codec/decode-error.ts';
+import { decodeEnveloped } from '../../api/codec/protobuf.ts';
+import { isJsonObject } from '../../api/json-value.ts';
+import { metadataOf } from '../../api/object-meta.ts';
+import { splitApiVersion } from '../../api/resources/resource-table.ts';
+import type { Schema } from '../../api/schema/schema.ts';
+import { AUDIT_LEVELS } from '../../config/audit-policy.ts';
+import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
+import { decodeBody } from '../../transport/body.ts';
+import { parseMediaType } from '../../transport/media-type.ts';
+import type { AuditedBody, UnreadAuditEvent } from './protocol.ts';
+
+const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType));
+/** Patches are text, too. */
+const TEXT_FORM = /[/+](json|yaml)$/;
+
+/** The event with its bodies, as far as its level has them, and what the request is about as its body says. */
+export function readEvent({ requestBody, responseBody, ...event }: UnreadAuditEvent, schema: Schema): AuditEvent {
+  const level = AUDIT_LEVELS.indexOf(event.level);
+  const requestObject = requestBody && jsonOf(requestBody, schema);
+  const responseObject = responseBody && jsonOf(responseBody, schema);
+  return {
+    ...event,
+    objectRef: event.objectRef && completed(event.objectRef, requestObject),
+    requestObject: level >= AUDIT_LEVELS.indexOf('Request') ? requestObject : undefined,
+    responseObject: level >= AUDIT_LEVELS.indexOf('RequestResponse') ? responseObject : undefined,
+  };
+}
+
+/** A path does not say what an object that is made is called, nor which version of it is replaced. */
+function completed(about: AuditedObject, body: unknown): AuditedObject {
+  if (!isJsonObject(body) || !isJsonObject(body.metadata)) return about;
+  const { name, namespace, uid, resourceVersion } = metadataOf(body);
+  const or = (known: string, said: unknown): string => known || (typeof said === 'string' ? said : '');
+  return {
+    ...about,
+    name: or(about.name, name),
+    namespace: or(about.namespace, namespace),
+    uid: or(about.uid, uid),
+    resourceVersion: or(about.resourceVersion, resourceVersion),
+  };
+}
+
+function jsonOf({ contentType, bytes }: AuditedBody, schema: Schema): unknown {
+  if (bytes.length === 0) return undefined;
+  const { type } = parseMediaType(contentType);
+  try {
+    if (!PROTOBUF_TYPES.has(type)) {
+      const form = TEXT_FORM.exec(type)?.[1];
+      return form === undefined && type !== '' ? undefined : decodeBody(bytes, `application/${form ?? 'json'}`);
+    }
+    return decodeEnveloped(bytes, (apiVersion, kind) => {
+      const { group, version } = splitApiVersion(apiVersion);
+      const found = schema.kind(group, version, kind);
+      if (found === undefined) throw new DecodeError('no such kind is known');
+      return found;
+    }).object;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,244 @@
+// Which requests are recorded, and how far: asks the policy once who asks is known, and hands the events to the audit actor. There
+// is one where auditing is on, and none where it is not.
+
+import type { AuditedObject } from '../../../api/audit/event.ts';
+import { auditDecision } from '../../../api/audit/policy.ts';
+import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
+import { internalError } from '../../../api/status/failures.ts';
+import { StatusError } from '../../../api/status/status.ts';
+import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy } from '../../../config/audit-policy.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { ActorContext, Ref } from '../../../runtime/actor.ts';
+import type { Series } from '../../../runtime/metrics.ts';
+import type { HttpRequest } from '../../../transport/http.ts';
+import { parseIp } from '../../../values/ip.ts';
+import type { AuditedBody, AuditProtocol, UnreadAuditEvent } from '../../audit/protocol.ts';
+import type { Admitted } from '../../auth/protocol.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
+import { BodyCapture, CapturedResponse } from './captured-response.ts';
+import { RequestAudit } from './request-audit.ts';
+
+/** Plain data. */
+export interface AuditSettings {
+  readonly policy: AuditPolicy;
+  /** A backend is not in batch mode: requests wait for it. */
+  readonly waits: boolean;
+}
+
+interface AuditorParts extends AuditSettings {
+  readonly context: Pick<ActorContext, 'clock' | 'metrics' | 'random'>;
+  readonly audit: Ref<AuditProtocol>;
+  readonly dialect: Dialect;
+  readonly requestTimeoutMs: number;
+}
+
+const USER_AGENT_LENGTH_MAX = 1024;
+const AUDIT_ID_LENGTH_MAX = 1024;
+/** Addresses that proxies may add. */
+const FORWARDED_MAX = 32;
+/** What their bodies say of the object that the request is about. */
+const NAMING_VERBS: ReadonlySet<string> = new Set(['create', 'update']);
+/** Bodies that are on their way to the audit actor, together; more are left out. */
+const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
+
+export class Auditor {
+  readonly #parts: AuditorParts;
+  readonly #levels: ReadonlyMap<AuditLevel, Series>;
+  readonly #events: Series;
+  readonly #decisionKey: string;
+  readonly #reasonKey: string;
+  #unsentBytes = 0;
+
+  constructor(parts: AuditorParts) {
+    this.#parts = parts;
+    const { metrics } = parts.context;
+    this.#decisionKey = parts.dialect.spell('authorization.@group/decision');
+    this.#reasonKey = parts.dialect.spell('authorization.@group/reason');
+    this.#levels = new Map(
+      AUDIT_LEVELS.map((level) => [
+        level,
+        metrics.counter('apiserver_audit_level_total', 'Requests by the level of the policy that they go by.', {
+          level,
+        }),
+      ]),
+    );
+    this.#events = metrics.counter('apiserver_audit_event_total', 'Audit events made.');
+  }
+
+  /** Begins to record a request. Sets `exchange.audit`, unless it is not to be recorded. `user`: null: nobody knows them. */
+  begin(exchange: Exchange, user: User | null, access: AccessAttributes): RequestAudit | undefined {
+    const decision = auditDecision(this.#parts.policy, user, access);
+    this.#levels.get(decision.level)?.add(1);
+    if (decision.level === 'None') return undefined;
+    const { request, longRunning, startedMs } = exchange;
+    const { clock } = this.#parts.context;
+    const auditID = request.header('audit-id').slice(0, AUDIT_ID_LENGTH_MAX) || this.#parts.context.random.uuid();
+    const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
+    const audit = new RequestAudit({
+      decision,
+      arrived: {
+        auditID,
+        requestURI: request.query === '' ? request.path : `${request.path}?${request.query}`,
+        verb: access.verb,
+        user,
+        sourceIPs: sourceIps(request),
+        userAgent: userAgentOf(request),
+        objectRef: access.isResource ? objectOf(access) : undefined,
+        receivedMs: clock.nowMs() - Math.round(clock.monotonicMs() - startedMs),
+      },
+      isRefused: user === null,
+      isLongRunning: longRunning,
+      requestBody: requestBodyOf(exchange, access, decision.level),
+      responseBody: capture,
+      nowMs: () => clock.nowMs(),
+      send: (event) => this.#send(event),
+      keep: (event) => this.#keep(event),
+    });
+    const named = new ResponseWithHeaders(exchange.response, [['Audit-Id', auditID]]);
+    exchange.response = capture === undefined ? named : new CapturedResponse(named, capture);
+    exchange.audit = audit;
+    return audit;
+  }
+
+  /** It is known whom the request runs as, and whether it may. Rejects where it must be recorded and is not. */
+  async admitted(
+    audit: RequestAudit,
+    { user, impersonator, refusal, reason }: Admitted,
+    isImpersonating: boolean,
+  ): Promise<void> {
+    await audit.received();
+    if (impersonator !== undefined && user !== null) audit.impersonatedUser = user;
+    // Whether somebody may act as another is no question about the request itself.
+    if (isImpersonating && impersonator === undefined) return;
+    audit.annotate({
+      [this.#decisionKey]: refusal === undefined ? 'allow' : 'forbid',
+      [this.#reasonKey]: (refusal === undefined ? reason : refusal.reason) ?? '',
+    });
+  }
+
+  #send(event: UnreadAuditEvent): void {
+    this.#events.add(1);
+    const { audit, waits } = this.#parts;
+    const sent = this.#withoutTooMuch(event);
+    if (!waits) {
+      if (audit.tell<'event'>({ type: 'event', event: sent }) === 'full') this.#lost();
+      return;
+    }
+    const bytes = bytesOf(sent);
+    this.#unsentBytes += bytes;
+    const done = (): void => {
+      this.#unsentBytes -= bytes;
+    };
+    this.#ask(sent).then(done, () => {
+      done();
+      this.#lost();
+    });
+  }
+
+  #keep(event: UnreadAuditEvent): Promise<void> | undefined {
+    if (this.#parts.waits) {
+      this.#events.add(1);
+      return this.#kept(event);
+    }
+    this.#send(event);
+    return undefined;
+  }
+
+  async #kept(event: UnreadAuditEvent): Promise<void> {
+    const { isKept } = await this.#ask(event);
+    if (isKept) return;
+    this.#parts.context.metrics
+      .counter('apiserver_audit_requests_rejected_total', 'Requests refused since their audit event was not kept.')
+      .add(1);
+    throw new StatusError(internalError('failed to store audit event'));
+  }
+
+  #ask(event: UnreadAuditEvent): Promise<{ readonly isKept: boolean }> {
+    return this.#parts.audit.ask({ type: 'keep', event }, { deadlineMs: this.#parts.requestTimeoutMs });
+  }
+
+  #withoutTooMuch(event: UnreadAuditEvent): UnreadAuditEvent {
+    if (this.#unsentBytes + bytesOf(event) <= UNSENT_BYTES_MAX) return event;
+    return { ...event, requestBody: undefined, responseBody: undefined };
+  }
+
+  #lost(): void {
+    this.#parts.context.metrics
+      .counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', {
+        plugin: 'buffered',
+      })
+      .add(1);
+  }
+}
+
+/** Undefined where no request is recorded. */
+export function auditorFor(
+  context: ActorContext,
+  settings: AuditSettings | undefined,
+  dialect: Dialect,
+  requestTimeoutMs: number,
+): Auditor | undefined {
+  return settings && new Auditor({ ...settings, context, audit: context.ref('audit'), dialect, requestTimeoutMs });
+}
+
+function isAtLeast(level: AuditLevel, least: AuditLevel): boolean {
+  return AUDIT_LEVELS.indexOf(level) >= AUDIT_LEVELS.indexOf(least);
+}
+
+function bytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
+  return (requestBody?.bytes.length ?? 0) + (responseBody?.bytes.length ?? 0);
+}
+
+function objectOf({ group, version, resource, subresource, namespace, name }: AccessAttributes): AuditedObject {
+  return {
+    resource,
+    namespace,
+    name,
+    uid: '',
+    apiGroup: group,
+    apiVersion: version,
+    resourceVersion: '',
+    subresource,
+  };
+}
+
+/** Undefined where nobody looks at it. Never rejects. */
+function requestBodyOf(
+  { body, request }: Exchange,
+  { isResource, verb }: AccessAttributes,
+  level: AuditLevel,
+): Promise<AuditedBody | undefined> | undefined {
+  if (body === undefined || !isResource) return undefined;
+  if (!isAtLeast(level, 'Request') && !NAMING_VERBS.has(verb)) return undefined;
+  const contentType = request.header('content-type');
+  return body.then(
+    (bytes) => (bytes === null ? undefined : { contentType, bytes }),
+    () => undefined,
+  );
+}
+
+function userAgentOf(request: HttpRequest): string {
+  const text = request.header('user-agent');
+  return text.length > USER_AGENT_LENGTH_MAX ? `${text.slice(0, USER_AGENT_LENGTH_MAX)}...TRUNCATED` : text;
+}
+
+/** As proxies say it, and last where the connection comes from. */
+function sourceIps(request: HttpRequest): readonly string[] {
+  const forwarded = request.header('x-forwarded-for');
+  const addresses =
+    forwarded === ''
+      ? []
+      : forwarded
+          .split(',', FORWARDED_MAX)
+          .map((part) => part.trim())
+          .filter(isIp);
+  const real = request.header('x-real-ip').trim();
+  if (isIp(real) && !addresses.includes(real)) addresses.push(real);
+  const { remoteAddress } = request;
+  return remoteAddress === '' || addresses.at(-1) === remoteAddress ? addresses : [...addresses, remoteAddress];
+}
+
+function isIp(text: string): boolean {
+  return parseIp(text) !== undefined;
+}

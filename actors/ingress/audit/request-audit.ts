@@ -1,0 +1,138 @@
+// What is recorded of one request while it is served, and the events that come of it at the stages of its life. Knows nothing of who
+// takes them.
+import type { AuditEvent, AuditedStatus } from '../../../api/audit/event.ts';
+import type { AuditDecision } from '../../../api/audit/policy.ts';
+import type { User } from '../../../api/authorization/attributes.ts';
+import type { Status } from '../../../api/status/status.ts';
+import type { AuditStage } from '../../../config/audit-policy.ts';
+import type { AuditedBody, UnreadAuditEvent } from '../../audit/protocol.ts';
+import type { BodyCapture } from './captured-response.ts';
+
+/** What a request says of itself as it arrives. */
+export type ArrivedEvent = Pick<
+  AuditEvent,
+  'auditID' | 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent' | 'objectRef' | 'receivedMs'
+>;
+
+export interface RequestAuditParts {
+  readonly decision: AuditDecision;
+  readonly arrived: ArrivedEvent;
+  /** Nobody knows who asks: the beginning of the answer is all that is recorded. */
+  readonly isRefused: boolean;
+  /** The beginning of its answer is an event of its own. */
+  readonly isLongRunning: boolean;
+  /** The body that is recorded, or looked at for what the request is about. */
+  readonly requestBody: Promise<AuditedBody | undefined> | undefined;
+  readonly responseBody: BodyCapture | undefined;
+  readonly nowMs: () => number;
+  /** Takes an event for which nobody waits. */
+  readonly send: (event: UnreadAuditEvent) => void;
+  /** Takes one that the request waits for, if it has to. Rejects with the StatusError that the request ends with. */
+  readonly keep: (event: UnreadAuditEvent) => Promise<void> | undefined;
+}
+
+const CLOSED_EARLY: AuditedStatus = { status: 'Success', message: 'Connection closed early', code: 200 };
+const PANIC: AuditedStatus = {
+  status: 'Failure',
+  message: "APIServer panic'd: the request could not be handled",
+  reason: 'InternalError',
+  code: 500,
+};
+
+export class RequestAudit {
+  /** Whom the request runs as, where that is somebody else than who asks. */
+  impersonatedUser: User | undefined = undefined;
+  readonly #parts: RequestAuditParts;
+  #status: AuditedStatus | undefined;
+  #annotations: Readonly<Record<string, string>> = {};
+  #isPanic = false;
+
+  constructor(parts: RequestAuditParts) {
+    this.#parts = parts;
+  }
+
+  get level(): AuditDecision['level'] {
+    return this.#parts.decision.level;
+  }
+
+  /** The request is to be served. Undefined where nothing has to be waited for. */
+  received(): Promise<void> | undefined {
+    const { keep, arrived } = this.#parts;
+    const event = this.#event('RequestReceived', undefined, arrived.receivedMs);
+    return event && keep(event);
+  }
+
+  /** Says something of the request. What was said first holds. */
+  annotate(annotations: Readonly<Record<string, string>>): void {
+    this.#annotations = { ...annotations, ...this.#annotations };
+  }
+
+  /** The answer is a Status. */
+  answerStatus({ status, message, reason, details, code }: Status): void {
+    this.#status = {
+      ...(status === undefined ? undefined : { status }),
+      ...(message === undefined ? undefined : { message }),
+      ...(reason === undefined ? undefined : { reason }),
+      ...(details === undefined ? undefined : { details }),
+      ...(code === undefined ? undefined : { code }),
+    };
+  }
+
+  /** The answer begins. */
+  started(code: number): void {
+    this.#status = { ...this.#status, code };
+    const { isLongRunning, isRefused, send } = this.#parts;
+    if (!isLongRunning && !isRefused) return;
+    const event = this.#event('ResponseStarted', this.#status);
+    if (event !== undefined) send(event);
+  }
+
+  /** Nobody has foreseen what the request came to. */
+  panicked(): void {
+    this.#isPanic = true;
+  }
+
+  /** The answer is over, or its client is gone. */
+  ended(): void {
+    const { isRefused, requestBody, send } = this.#parts;
+    if (isRefused) return;
+    if (this.#status === undefined) this.#closedEarly();
+    const event = this.#isPanic ? this.#event('Panic', PANIC) : this.#event('ResponseComplete', this.#status);
+    if (event === undefined) return;
+    const responseBody = this.#parts.responseBody?.body;
+    const annotations = this.#annotations;
+    if (requestBody === undefined) send({ ...event, annotations, responseBody });
+    else requestBody.then((body) => send({ ...event, annotations, requestBody: body, responseBody }), NOTHING);
+  }
+
+  #closedEarly(): void {
+    const { isLongRunning, send } = this.#parts;
+    this.#status = CLOSED_EARLY;
+    const event = isLongRunning ? this.#event('ResponseStarted', CLOSED_EARLY) : undefined;
+    if (event !== undefined) send(event);
+  }
+
+  /** Undefined for a stage that is left out. */
+  #event(
+    stage: AuditStage,
+    responseStatus: AuditedStatus | undefined,
+    stageMs = this.#parts.nowMs(),
+  ): UnreadAuditEvent | undefined {
+    const { decision, arrived } = this.#parts;
+    if (decision.omitStages.includes(stage)) return undefined;
+    return {
+      ...arrived,
+      level: decision.level,
+      stage,
+      stageMs,
+      impersonatedUser: this.impersonatedUser,
+      responseStatus,
+      annotations: this.#annotations,
+      requestBody: undefined,
+      responseBody: undefined,
+    };
+  }
+}
+
+/** A body is never rejected: who reads it for the event answers nothing instead. */
+function NOTHING(): void {}

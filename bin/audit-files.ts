@@ -1,0 +1,33 @@
+// The files of auditing: the policy, and the connection of the webhook. Read and checked whole before anything starts.
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { AuditSettings } from '../actors/server-settings.ts';
+import { readAuditPolicy } from '../config/audit-policy.ts';
+import { DIALECTS } from '../config/dialect.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { connectionOf } from './auth-methods.ts';
+import { inOperatorFile, operatorContent } from './operator-file.ts';
+
+const WHAT = 'the audit policy';
+
+/** Makes the log where it is missing. Throws OrchError BadConfiguration where it cannot be written. */
+export function requireAuditLog({ auditLogPath: path }: ServerOptions): void {
+  if (path === '' || path === '-') return;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new OrchError('BadConfiguration', `the audit log ${path} cannot be written (${code})`);
+  }
+}
+
+/** Undefined where nothing is recorded. Throws OrchError BadConfiguration. */
+export function auditSettings(options: ServerOptions): AuditSettings | undefined {
+  const { auditPolicyFile: file, auditWebhookConfigFile: webhook } = options;
+  if (file === '') return undefined;
+  const content = operatorContent(file, WHAT);
+  const policy = inOperatorFile(file, WHAT, '', () => readAuditPolicy(content, DIALECTS[options.apiDialect]));
+  return { policy, ...(webhook === '' ? {} : { webhook: connectionOf(webhook) }) };
+}

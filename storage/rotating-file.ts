@@ -1,0 +1,140 @@
+// A log of lines in a file that is put aside when it is full, with the old ones deleted by number and age and compressed if wanted.
+// Owns the file and those beside it that carry its name and a time. Writes synchronously: what has been appended is with the
+// operating system.
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+export interface RotatingFileLimits {
+  /** The file is put aside before it grows beyond this. */
+  readonly bytesMax: number;
+  /** Files put aside are deleted after these days; 0: never. */
+  readonly daysMax: number;
+  /** At most so many are kept; 0: all. */
+  readonly backupsMax: number;
+  readonly compresses: boolean;
+}
+
+const DAY_MS = 24 * 3600 * 1000;
+const FILE_MODE = 0o600;
+const GZIP = '.gz';
+/** `2006-01-02T15-04-05.000`, in UTC. */
+const STAMP = /^(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2}\.\d{3})$/;
+
+export class RotatingFile {
+  readonly #path: string;
+  readonly #limits: RotatingFileLimits;
+  readonly #nowMs: () => number;
+  readonly #onProblem: (error: unknown) => void;
+  #descriptor: number | undefined;
+  #bytes = 0;
+  #compressing: Promise<void> = Promise.resolve();
+
+  /** `onProblem` hears of old files that could not be deleted or compressed. */
+  constructor(path: string, limits: RotatingFileLimits, nowMs: () => number, onProblem: (error: unknown) => void) {
+    this.#path = path;
+    this.#limits = limits;
+    this.#nowMs = nowMs;
+    this.#onProblem = onProblem;
+  }
+
+  /** Appends whole lines. Throws what the file system says. */
+  append(text: string): void {
+    const bytes = Buffer.from(text);
+    let descriptor = this.#descriptor ?? this.#open();
+    if (this.#bytes > 0 && this.#bytes + bytes.length > this.#limits.bytesMax) descriptor = this.#rotate();
+    for (let written = 0; written < bytes.length; ) {
+      const count = writeSync(descriptor, bytes, written);
+      written += count;
+      this.#bytes += count;
+    }
+  }
+
+  /** Resolves when what was put aside has been compressed. The next `append` opens the file again. */
+  async close(): Promise<void> {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    await this.#compressing;
+  }
+
+  #open(): number {
+    mkdirSync(dirname(this.#path), { recursive: true });
+    const descriptor = openSync(this.#path, 'a', FILE_MODE);
+    this.#descriptor = descriptor;
+    this.#bytes = fstatSync(descriptor).size;
+    return descriptor;
+  }
+
+  #rotate(): number {
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined;
+    renameSync(this.#path, this.#freeName());
+    const opened = this.#open();
+    this.#compressing = this.#compressing.then(() => this.#tidy()).catch(this.#onProblem);
+    return opened;
+  }
+
+  /** Beside the file, with the time: one that nobody has yet. */
+  #freeName(): string {
+    const taken = new Set(readdirSync(dirname(this.#path)));
+    for (let ms = this.#nowMs(); ; ms++) {
+      const name = this.#nameAt(ms);
+      if (!taken.has(name) && !taken.has(name + GZIP)) return join(dirname(this.#path), name);
+    }
+  }
+
+  #nameAt(ms: number): string {
+    const ending = extname(this.#path);
+    const stamp = new Date(ms).toISOString().slice(0, -1).replaceAll(':', '-');
+    return `${basename(this.#path, ending)}-${stamp}${ending}`;
+  }
+
+  /** When a file was put aside; undefined where it is none of ours. */
+  #putAsideMs(name: string): number | undefined {
+    const ending = extname(this.#path);
+    const plain = name.endsWith(GZIP) ? name.slice(0, -GZIP.length) : name;
+    const prefix = `${basename(this.#path, ending)}-`;
+    if (!plain.startsWith(prefix) || !plain.endsWith(ending)) return undefined;
+    const match = STAMP.exec(plain.slice(prefix.length, plain.length - ending.length));
+    if (match === null) return undefined;
+    const [, day, hours, minutes, seconds] = match;
+    return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);
+  }
+
+  async #tidy(): Promise<void> {
+    const folder = dirname(this.#path);
+    const { backupsMax, daysMax, compresses } = this.#limits;
+    const old = readdirSync(folder)
+      .flatMap((name) => {
+        const atMs = this.#putAsideMs(name);
+        return atMs === undefined ? [] : [{ path: join(folder, name), atMs }];
+      })
+      .sort((a, b) => b.atMs - a.atMs);
+    const oldestMs = daysMax === 0 ? Number.NEGATIVE_INFINITY : this.#nowMs() - daysMax * DAY_MS;
+    const isKept = ({ atMs }: { readonly atMs: number }, index: number): boolean =>
+      atMs >= oldestMs && (backupsMax === 0 || index < backupsMax);
+    for (const [index, one] of old.entries()) {
+      if (!isKept(one, index)) rmSync(one.path, { force: true });
+      else if (compresses && !one.path.endsWith(GZIP)) await compress(one.path);
+    }
+  }
+}
+
+/** Replaces a file by its gzip. */
+async function compress(path: string): Promise<void> {
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(path + GZIP, { mode: FILE_MODE }));
+  await rm(path, { force: true });
+}

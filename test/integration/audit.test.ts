@@ -1,0 +1,396 @@
+// Auditing on running servers: what is recorded of which request, where it goes, and what comes of backends that are slow, full or
+// away. The log is a real file, the webhook a real service.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
+import { MetricsText } from '../server/metrics-text.ts';
+import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
+
+interface AuditedRequest {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly level: string;
+  readonly stage: string;
+  readonly auditID: string;
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username?: string; readonly groups?: readonly string[] };
+  readonly impersonatedUser?: { readonly username?: string };
+  readonly objectRef?: Readonly<Record<string, string>>;
+  readonly responseStatus?: { readonly code?: number; readonly reason?: string; readonly message?: string };
+  readonly requestObject?: { readonly data?: object };
+  readonly responseObject?: { readonly kind?: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+const MAPS = '/api/v1/namespaces/default/configmaps';
+
+interface Audited {
+  readonly server: ServerProcess;
+  readonly folder: string;
+  readonly log: string;
+  text(): string;
+  events(): AuditedRequest[];
+  /** Waits for an event. */
+  found(is: (event: AuditedRequest) => boolean): Promise<AuditedRequest>;
+}
+
+function newFolder(t: ExecutionContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-audit-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** `rules`: of the policy, as JSON. */
+async function audited(
+  t: ExecutionContext,
+  rules: readonly object[],
+  args: readonly string[] = [],
+  folder = newFolder(t),
+): Promise<Audited> {
+  const log = join(folder, 'logs', 'audit.log');
+  const policy = join(folder, 'policy.json');
+  writeFileSync(policy, JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules }));
+  const own = args.some((arg) => /^--audit-(?:log-path|webhook-config-file)=/.test(arg))
+    ? []
+    : ['--audit-log-path', log];
+  const server = await startServer(t, { args: ['--audit-policy-file', policy, ...own, ...args] });
+  const text = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
+  const events = (): AuditedRequest[] =>
+    text()
+      .split('\n')
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as AuditedRequest);
+  const found = async (is: (event: AuditedRequest) => boolean): Promise<AuditedRequest> => {
+    const all = await eventually(
+      async () => events(),
+      (seen) => seen.some(is),
+    );
+    return all.find(is)!;
+  };
+  return { server, folder, log, text, events, found };
+}
+
+const complete =
+  (verb: string, uri: string) =>
+  ({ stage, verb: seen, requestURI }: AuditedRequest): boolean =>
+    stage === 'ResponseComplete' && seen === verb && requestURI.startsWith(uri);
+
+async function errorsOf({ client }: ServerProcess, plugin: string): Promise<number> {
+  return new MetricsText((await client.get('/metrics')).text).sum('apiserver_audit_error_total', { plugin });
+}
+
+test('requests are recorded in the log as far as the policy says', async (t) => {
+  const maps = [{ group: '', resources: ['configmaps'] }];
+  const at = await audited(t, [
+    { level: 'None', nonResourceURLs: ['/healthz*', '/metrics'] },
+    { level: 'RequestResponse', verbs: ['create', 'patch'], resources: maps, omitStages: ['RequestReceived'] },
+    { level: 'Request', verbs: ['update', 'delete'], resources: maps },
+    { level: 'Metadata' },
+  ]);
+  const { client } = at.server;
+  t.is(statSync(at.log).mode & 0o777, 0o600);
+  const body = { metadata: { name: 'noted' }, data: { a: 'first' } };
+  const made = await client.request('POST', MAPS, {
+    body,
+    headers: { 'Audit-ID': 'my-own-id', 'User-Agent': 'a-test' },
+  });
+  t.is(made.status, 201);
+  t.is(made.headers['audit-id'], 'my-own-id');
+  const create = await at.found(complete('create', MAPS));
+  t.like(create, {
+    kind: 'Event',
+    apiVersion: 'audit.orch.io/v1',
+    level: 'RequestResponse',
+    auditID: 'my-own-id',
+    user: { username: 'orch-admin', groups: ['system:masters', 'system:authenticated'] },
+    sourceIPs: ['127.0.0.1'],
+    userAgent: 'a-test',
+    objectRef: { resource: 'configmaps', namespace: 'default', name: 'noted', apiVersion: 'v1' },
+    responseStatus: { metadata: {}, code: 201 },
+    requestObject: body,
+    annotations: { 'authorization.orch.io/decision': 'allow', 'authorization.orch.io/reason': '' },
+  });
+  t.like(create.responseObject, { kind: 'ConfigMap', data: { a: 'first' } });
+  t.regex(String(create.requestReceivedTimestamp), /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+  t.is(at.events().filter(({ auditID }) => auditID === 'my-own-id').length, 1, 'the first stage is left out');
+
+  const yaml = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: noted\ndata:\n  a: second\n';
+  await client.request('PUT', `${MAPS}/noted`, { body: yaml, headers: { 'Content-Type': 'application/yaml' } });
+  const update = await at.found(complete('update', MAPS));
+  t.like(update.requestObject, { data: { a: 'second' } }, 'whatever the body is written in');
+  t.is(update.responseObject, undefined);
+  t.is(at.events().filter(({ auditID }) => auditID === update.auditID).length, 2);
+
+  await client.get(`${MAPS}/noted?pretty=1`);
+  const get = await at.found(complete('get', `${MAPS}/noted?pretty=1`));
+  t.is(get.level, 'Metadata');
+  t.is(get.requestObject, undefined);
+  t.is(get.responseObject, undefined);
+
+  t.is((await client.get(`${MAPS}/missing`)).status, 404);
+  const missing = await at.found(complete('get', `${MAPS}/missing`));
+  t.like(missing.responseStatus, { status: 'Failure', reason: 'NotFound', code: 404 });
+
+  await client.get('/healthz');
+  await client.get('/version');
+  await at.found(complete('get', '/version'));
+  t.false(at.text().includes('/healthz'));
+});
+
+test('refused, impersonating and long requests are recorded at their stages', async (t) => {
+  const at = await audited(t, [{ level: 'Metadata' }], ['--anonymous-auth=false']);
+  const { client } = at.server;
+  t.is((await client.get('/api', { token: 'no-such-token' })).status, 401);
+  const refused = await at.found(({ responseStatus }) => responseStatus?.code === 401);
+  t.like(refused, { stage: 'ResponseStarted', user: {}, responseStatus: { reason: 'Unauthorized' } });
+  t.is(at.events().filter(({ auditID }) => auditID === refused.auditID).length, 1);
+
+  const headers = { 'Impersonate-User': 'ann' };
+  t.is((await client.get('/api/v1/nodes', { headers })).status, 403);
+  const other = await at.found(complete('list', '/api/v1/nodes'));
+  t.like(other, {
+    user: { username: 'orch-admin' },
+    impersonatedUser: { username: 'ann', groups: ['system:authenticated'] },
+    responseStatus: { reason: 'Forbidden', code: 403 },
+  });
+  t.is(other.annotations?.['authorization.orch.io/decision'], 'forbid');
+
+  const watch = await client.watch(`${MAPS}?watch=1`);
+  await client.request('POST', MAPS, { body: { metadata: { name: 'seen' } } });
+  await watch.next();
+  await at.found(({ verb, stage }) => verb === 'watch' && stage === 'ResponseStarted');
+  t.false(at.events().some(({ verb, stage }) => verb === 'watch' && stage === 'ResponseComplete'));
+  watch.close();
+  await at.found(({ verb, stage }) => verb === 'watch' && stage === 'ResponseComplete');
+});
+
+test('what secrets and tokens hold is in no event that the policy has without bodies', async (t) => {
+  const at = await audited(t, [{ level: 'Metadata' }]);
+  const { client } = at.server;
+  const secret = 'a-secret-of-its-own-77f1';
+  const body = { metadata: { name: 'kept' }, stringData: { key: secret } };
+  t.is((await client.request('POST', '/api/v1/namespaces/default/secrets', { body })).status, 201);
+  await client.get('/api/v1/namespaces/default/secrets/kept');
+  await client.request('POST', '/apis/authentication.orch.io/v1/tokenreviews', { body: { spec: { token: secret } } });
+  const accounts = '/api/v1/namespaces/default/serviceaccounts';
+  await client.request('POST', accounts, { body: { metadata: { name: 'robot' } } });
+  const issued = await client.request('POST', `${accounts}/robot/token`, { body: { spec: {} } });
+  const { token } = issued.json.status as { token: string };
+  await client.get('/version', { token });
+  await client.get('/version', { token: `${secret}-wrong` });
+  await at.found(({ responseStatus, requestURI }) => requestURI === '/version' && responseStatus?.code === 401);
+  for (const hidden of [secret, Buffer.from(secret).toString('base64'), token, at.server.token])
+    t.false(at.text().includes(hidden));
+  t.true(at.events().some(({ objectRef }) => objectRef?.resource === 'secrets' && objectRef.name === 'kept'));
+});
+
+test('the log is in an older version, or lines of text, where that is asked for', async (t) => {
+  const rules = [{ level: 'Metadata', resources: [{ group: 'apps' }] }];
+  const old = await audited(t, rules, ['--audit-log-version=audit.orch.io/v1alpha1']);
+  await old.server.client.get('/apis/apps/v1/deployments');
+  const event = await old.found(complete('list', '/apis/apps/v1/deployments'));
+  t.is(event.apiVersion, 'audit.orch.io/v1alpha1');
+  t.deepEqual(event.objectRef, { resource: 'deployments', apiVersion: 'apps/v1' });
+  t.regex(String(event.timestamp), /Z$/);
+
+  const text = await audited(t, rules, ['--audit-log-format=legacy']);
+  await text.server.client.get('/apis/apps/v1/deployments');
+  const lines = await eventually(
+    async () => text.text().split('\n'),
+    (all) => all.length > 2,
+  );
+  t.regex(
+    lines[1]!,
+    /^\S+Z AUDIT: id="[0-9a-f-]{36}" stage="ResponseComplete" ip="127\.0\.0\.1" method="list" user="orch-admin" groups="\\"system:masters\\",\\"system:authenticated\\"" as="<self>" asgroups="<lookup>" namespace="<none>" uri="\/apis\/apps\/v1\/deployments" response="200"$/,
+  );
+});
+
+test('a full log is put aside and compressed, and as many are kept as is said', async (t) => {
+  const rules = [{ level: 'Request', verbs: ['create'], omitStages: ['RequestReceived'] }];
+  const at = await audited(t, rules, [
+    ...['--audit-log-maxsize=1', '--audit-log-maxbackup=1', '--audit-log-maxage=7', '--audit-log-compress'],
+  ]);
+  const data = { a: 'x'.repeat(400_000) };
+  for (let i = 0; i < 9; i++)
+    await at.server.client.request('POST', MAPS, { body: { metadata: { name: `large-${i}` }, data } });
+  const files = await eventually(
+    async () => readdirSync(join(at.folder, 'logs')).filter((name) => name !== 'audit.log'),
+    (names) => names.length === 1 && names[0]!.endsWith('.log.gz'),
+  );
+  const lines = gunzipSync(readFileSync(join(at.folder, 'logs', files[0]!))).toString('utf8');
+  t.is(lines.split('\n').length - 1, 2, 'two of them are a megabyte');
+  t.regex(files[0]!, /^audit-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d\.\d{3}\.log\.gz$/);
+});
+
+test('large events lose their bodies, and those that are still too large are dropped', async (t) => {
+  const at = await audited(
+    t,
+    [{ level: 'Request', verbs: ['create'], omitStages: ['RequestReceived'] }],
+    [
+      ...['--audit-log-truncate-enabled', '--audit-log-truncate-max-event-size=2000'],
+      '--audit-log-truncate-max-batch-size=4000',
+    ],
+  );
+  const { client } = at.server;
+  const make = (name: string, length: number, query = ''): Promise<unknown> =>
+    client.request('POST', `${MAPS}${query}`, { body: { metadata: { name }, data: { a: 'x'.repeat(length) } } });
+  await make('small', 10);
+  await make('large', 3000);
+  await make('hopeless', 10, `?fieldManager=${'m'.repeat(100)}&no=${'x'.repeat(3000)}`);
+  const small = await at.found(({ objectRef }) => objectRef?.name === 'small');
+  t.truthy(small.requestObject);
+  const large = await at.found(({ objectRef }) => objectRef?.name === 'large');
+  t.is(large.requestObject, undefined);
+  t.is(large.annotations?.['audit.orch.io/truncated'], 'true');
+  await eventually(
+    () => errorsOf(at.server, 'truncate'),
+    (count) => count === 1,
+  );
+  t.false(at.events().some(({ objectRef }) => objectRef?.name === 'hopeless'));
+});
+
+test('a request whose event must be in the log fails where that is full, and otherwise goes on', async (t) => {
+  const rules = [{ level: 'Metadata', resources: [{ group: '', resources: ['configmaps'] }] }];
+  const strict = await audited(t, rules, ['--audit-log-path=/dev/full', '--audit-log-mode=blocking-strict']);
+  const refused = await strict.server.client.request('POST', MAPS, { body: { metadata: { name: 'never' } } });
+  t.is(refused.status, 500);
+  t.regex(refused.text, /failed to store audit event/);
+  t.is((await strict.server.client.get(`/api/v1/namespaces/default`)).status, 200);
+  const { text } = await strict.server.client.get('/metrics');
+  t.is(new MetricsText(text).sum('apiserver_audit_requests_rejected_total'), 1);
+
+  const lenient = await audited(t, rules, ['--audit-log-path=/dev/full']);
+  t.is((await lenient.server.client.get(MAPS)).status, 200);
+  await eventually(
+    () => errorsOf(lenient.server, 'log'),
+    (count) => count === 2,
+  );
+});
+
+test('a log in batches drops what does not fit into its buffer, and counts it', async (t) => {
+  const at = await audited(
+    t,
+    [{ level: 'Metadata', resources: [{ group: '', resources: ['configmaps'] }] }],
+    [
+      ...['--audit-log-mode=batch', '--audit-log-batch-max-size=2', '--audit-log-batch-buffer-size=4'],
+      ...['--audit-log-batch-throttle-enable', '--audit-log-batch-throttle-qps=0.001'],
+      ...['--audit-log-batch-throttle-burst=1', '--audit-log-batch-max-wait=1h'],
+    ],
+  );
+  for (let i = 0; i < 5; i++) await at.server.client.get(`${MAPS}/none-${i}`);
+  // Two went at once, four wait.
+  await eventually(
+    () => errorsOf(at.server, 'buffered'),
+    (count) => count === 4,
+  );
+  t.is(at.events().length, 2);
+  await at.server.stop();
+  t.is(at.events().length, 6, 'at the end the rest is written');
+});
+
+test('a batch that is not full is written after a while', async (t) => {
+  const at = await audited(
+    t,
+    [{ level: 'Metadata', nonResourceURLs: ['/version'] }],
+    [...['--audit-log-mode=batch', '--audit-log-batch-max-size=100', '--audit-log-batch-max-wait=100ms']],
+  );
+  await at.server.client.get('/version');
+  await at.found(complete('get', '/version'));
+  t.is(at.events().length, 2);
+});
+
+interface EventList {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly items: readonly AuditedRequest[];
+}
+
+test('a webhook is sent lists of events, and again where it fails', async (t) => {
+  const folder = newFolder(t);
+  const lists: EventList[] = [];
+  let calls = 0;
+  const url = await httpsService(t, folder, 'audit', (request, response) => {
+    void jsonOf<EventList>(request).then((list) => {
+      if (++calls % 2 === 1) response.writeHead(500).end();
+      else {
+        lists.push(list);
+        // Nobody reads it.
+        response.end('taken');
+      }
+    });
+  });
+  const webhook = `--audit-webhook-config-file=${connectionFile(folder, 'audit', url, 'for-the-service')}`;
+  const at = await audited(
+    t,
+    [{ level: 'Request', resources: [{ group: '', resources: ['configmaps'] }] }],
+    [
+      ...[webhook, '--audit-webhook-batch-max-size=3', '--audit-webhook-batch-max-wait=50ms'],
+      ...['--audit-webhook-initial-backoff=10ms', '--audit-webhook-version=audit.orch.io/v1beta1'],
+      ...['--audit-webhook-batch-throttle-qps=100', '--audit-webhook-truncate-enabled'],
+      ...['--audit-webhook-truncate-max-event-size=2000', '--audit-webhook-truncate-max-batch-size=2500'],
+    ],
+    folder,
+  );
+  const ids = Array.from({ length: 10 }, (_, index) => `id-${index}`);
+  for (const id of ids)
+    await at.server.client.request('POST', MAPS, {
+      body: { metadata: { name: id }, data: { a: 'x'.repeat(id === 'id-9' ? 5000 : 10) } },
+      headers: { 'Audit-ID': id },
+    });
+  const seen = (): AuditedRequest[] => lists.flatMap(({ items }) => items);
+  await eventually(
+    async () => seen().length,
+    (count) => count >= 20,
+  );
+  for (const id of ids)
+    t.deepEqual(
+      seen()
+        .filter(({ auditID }) => auditID === id)
+        .map(({ stage }) => stage)
+        .sort(),
+      ['RequestReceived', 'ResponseComplete'],
+      'each event once',
+    );
+  t.true(lists.every(({ kind, items }) => kind === 'EventList' && items.length <= 3));
+  t.true(lists.every(({ apiVersion }) => apiVersion === 'audit.orch.io/v1beta1'));
+  const cut = seen().find(({ auditID, stage }) => auditID === 'id-9' && stage === 'ResponseComplete')!;
+  t.is(cut.annotations?.['audit.orch.io/truncated'], 'true');
+  t.is(await errorsOf(at.server, 'webhook'), 0);
+});
+
+test('a webhook that cannot be reached fails requests where it must not, and its buffer has an end', async (t) => {
+  const folder = newFolder(t);
+  const url = await httpsService(t, folder, 'audit', (_request, response) => void response.writeHead(500).end());
+  const webhook = `--audit-webhook-config-file=${connectionFile(folder, 'audit', url, 'for-the-service')}`;
+  const rules = [{ level: 'Metadata', resources: [{ group: '', resources: ['configmaps'] }] }];
+  const strict = await audited(
+    t,
+    rules,
+    [webhook, '--audit-webhook-mode=blocking-strict', '--audit-webhook-initial-backoff=1ms'],
+    folder,
+  );
+  t.is((await strict.server.client.get(MAPS)).status, 500);
+  t.true((await errorsOf(strict.server, 'webhook')) >= 1);
+
+  const slow = await audited(
+    t,
+    rules,
+    [
+      ...[webhook, '--audit-webhook-batch-buffer-size=2', '--audit-webhook-batch-max-size=1'],
+      ...['--audit-webhook-batch-throttle-enable', '--audit-webhook-batch-throttle-qps=0.001'],
+      '--audit-webhook-batch-throttle-burst=1',
+    ],
+    folder,
+  );
+  for (let i = 0; i < 3; i++) t.is((await slow.server.client.get(MAPS)).status, 200);
+  await eventually(
+    () => errorsOf(slow.server, 'buffered'),
+    (count) => count === 3,
+  );
+});

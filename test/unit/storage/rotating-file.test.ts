@@ -1,0 +1,99 @@
+// A log that is put aside when it is full: which of the old files stay, by number and by age.
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import test, { type ExecutionContext } from 'ava';
+import { RotatingFile, type RotatingFileLimits } from '../../../storage/rotating-file.ts';
+
+const DAY_MS = 24 * 3600 * 1000;
+const LIMITS: RotatingFileLimits = { bytesMax: 10, daysMax: 0, backupsMax: 0, compresses: false };
+
+function log(t: ExecutionContext, limits: Partial<RotatingFileLimits>) {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-rotating-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const time = { ms: Date.UTC(2026, 0, 2, 3, 4, 5) };
+  const file = new RotatingFile(
+    join(folder, 'a.log'),
+    { ...LIMITS, ...limits },
+    () => time.ms,
+    (error) => t.fail(String(error)),
+  );
+  const names = (): string[] => readdirSync(folder).sort();
+  return { folder, file, time, names };
+}
+
+test('a file is put aside before it grows beyond its size, and nothing in it is lost', async (t) => {
+  const { folder, file, names } = log(t, {});
+  for (const line of ['one\n', 'two\n', 'three\n', 'much more than a file\n', 'end\n']) file.append(line);
+  await file.close();
+  t.deepEqual(names(), [
+    'a-2026-01-02T03-04-05.000.log',
+    'a-2026-01-02T03-04-05.001.log',
+    'a-2026-01-02T03-04-05.002.log',
+    'a.log',
+  ]);
+  t.deepEqual(
+    names().map((name) => readFileSync(join(folder, name), 'utf8')),
+    ['one\ntwo\n', 'three\n', 'much more than a file\n', 'end\n'],
+  );
+});
+
+test('what a start finds in the file counts', async (t) => {
+  const { folder, file, names } = log(t, {});
+  writeFileSync(join(folder, 'a.log'), 'nearly.\n');
+  file.append('more\n');
+  await file.close();
+  t.is(names().length, 2);
+});
+
+test('old files are deleted by their number, and others are left alone', async (t) => {
+  const { folder, file, time, names } = log(t, { backupsMax: 2 });
+  writeFileSync(join(folder, 'a-notes.log'), '');
+  for (let i = 0; i < 5; i++) {
+    file.append('123456789\n');
+    time.ms += 1000;
+  }
+  await file.close();
+  t.deepEqual(names(), ['a-2026-01-02T03-04-08.000.log', 'a-2026-01-02T03-04-09.000.log', 'a-notes.log', 'a.log']);
+});
+
+test('old files are deleted by their age (--audit-log-maxage)', async (t) => {
+  const { file, time, names } = log(t, { daysMax: 3 });
+  for (let i = 0; i < 6; i++) {
+    file.append('123456789\n');
+    time.ms += DAY_MS;
+  }
+  await file.close();
+  t.deepEqual(
+    names().map((name) => name.slice(2, 12)),
+    ['2026-01-05', '2026-01-06', '2026-01-07', 'log'],
+  );
+});
+
+test('old files are compressed', async (t) => {
+  const { folder, file, names } = log(t, { compresses: true });
+  for (const line of ['123456789\n', 'abcdefghi\n', 'end\n']) file.append(line);
+  await file.close();
+  const [first, second] = names();
+  t.regex(first!, /\.log\.gz$/);
+  t.is(gunzipSync(readFileSync(join(folder, first!))).toString(), '123456789\n');
+  t.is(gunzipSync(readFileSync(join(folder, second!))).toString(), 'abcdefghi\n');
+});
+
+test('a file that cannot be written throws, and is tried again', async (t) => {
+  const { folder, file } = log(t, {});
+  writeFileSync(join(folder, 'b'), '');
+  const beneath = new RotatingFile(
+    join(folder, 'b', 'c.log'),
+    LIMITS,
+    () => 0,
+    (error) => t.fail(String(error)),
+  );
+  t.throws(() => beneath.append('x\n'));
+  rmSync(join(folder, 'b'));
+  beneath.append('x\n');
+  t.is(readFileSync(join(folder, 'b', 'c.log'), 'utf8'), 'x\n');
+  await beneath.close();
+  await file.close();
+});
