@@ -1,5 +1,6 @@
 // Who may ask a scheduler what: certificates and proxies by the authorities of the options, or of the cluster where they are
 // left out, tokens and access by reviews of the API server (SPEC.md "Authorization" 6).
+import { AuthenticationMetrics } from '../actors/auth/authentication-metrics.ts';
 import { AuthenticatorChain } from '../actors/auth/authenticators/authenticator.ts';
 import { AuthenticatingProxy, ClientCertificates } from '../actors/auth/authenticators/certificates.ts';
 import { tokenDigest } from '../actors/auth/authenticators/token-file.ts';
@@ -11,6 +12,7 @@ import { forbiddenPath, unauthorized } from '../api/status/failures.ts';
 import type { Status } from '../api/status/status.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { SchedulerOptions } from '../config/options.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import type { HttpRequest } from '../transport/http.ts';
 import { ServiceClient } from '../transport/outgoing/service-client.ts';
@@ -43,7 +45,7 @@ export class SchedulerAccess {
   readonly #authorizer: WebhookAuthorizer | undefined;
 
   /** Throws OrchError BadConfiguration for connection files of no use. */
-  constructor(options: SchedulerOptions, authorities: ClientAuthorities) {
+  constructor(options: SchedulerOptions, authorities: ClientAuthorities, metrics: Metrics) {
     this.#options = options;
     this.#authorities = authorities;
     const { clock } = realEnvironment;
@@ -56,6 +58,7 @@ export class SchedulerAccess {
       tokens: tokenReviews(options),
       anonymous: true,
       digestOf: tokenDigest,
+      metrics: new AuthenticationMetrics(metrics, clock, DIALECTS[options.apiDialect].systemNamespace),
     });
     this.#authorizer = accessReviews(options);
   }

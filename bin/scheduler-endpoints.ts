@@ -56,11 +56,11 @@ export class SchedulerEndpoints {
   }
 
   async #openSecure(): Promise<readonly string[]> {
-    const { options } = this.#parts;
+    const { options, metrics } = this.#parts;
     if (options.securePort === 0) return [];
     const say = (line: string): void => void process.stderr.write(`warning: ${line}\n`);
     const authorities = await clientAuthorities(options, say);
-    const access = new SchedulerAccess(options, authorities);
+    const access = new SchedulerAccess(options, authorities, metrics);
     const { clientCaPem, proxyCaPem } = authorities;
     const tls = await schedulerTls(options, `${clientCaPem}${proxyCaPem}`);
     const rules = await browserRules(options);
