@@ -12,8 +12,8 @@ interface Call<Input> {
 }
 
 export async function renderList({ input, output }: Call<ListInput>): Promise<void> {
-  const { envelope, places, slabs, rendering, nowMs } = input;
-  const items = { places, slabs: slabs.map(mapSlab) };
+  const { envelope, places, slabs, areWhole, rendering, nowMs } = input;
+  const items = { places, slabs: slabs.map(mapSlab), areWhole };
   await new PieceWriter(output).writeAll(listPieces(envelope, items, new Renderer(rendering, nowMs)));
 }
 

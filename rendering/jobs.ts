@@ -13,6 +13,8 @@ export interface ListInput {
   readonly places: Uint32Array;
   /** Only those that hold records of the list. They must lie still until the job has ended. */
   readonly slabs: readonly SharedArrayBuffer[];
+  /** `ListItems.areWhole`. */
+  readonly areWhole: boolean;
   readonly rendering: Rendering;
   readonly nowMs: number;
 }
@@ -31,7 +33,11 @@ export const LIST_JOB: PieceJob<ListInput> = { module, name: 'renderList' };
 export const VALUE_JOB: PieceJob<ValueInput> = { module, name: 'renderValue' };
 
 /** The part of a list that its job needs of the records. */
-export function listInputOf({ places, slabs }: ListItems): Pick<ListInput, 'places' | 'slabs'> {
+export function listInputOf({
+  places,
+  slabs,
+  areWhole = false,
+}: ListItems): Pick<ListInput, 'places' | 'slabs' | 'areWhole'> {
   const indexes = new Map<number, number>();
   const used: SharedArrayBuffer[] = [];
   const compact = new Uint32Array(places.length);
@@ -50,5 +56,5 @@ export function listInputOf({ places, slabs }: ListItems): Pick<ListInput, 'plac
     compact[i] = lastIndex;
     compact[i + 1] = places[i + 1]!;
   }
-  return { places: compact, slabs: used };
+  return { places: compact, slabs: used, areWhole };
 }

@@ -201,6 +201,7 @@ function mappingText(members: readonly (readonly [name: string, member: unknown]
 function itemAt(renderer: Renderer, items: ListItems, index: number): object {
   const stored = decodedItem(items, index);
   if (renderer.rendering.shape !== undefined) return renderer.shapedItem(stored);
+  if (items.areWhole === true) return renderer.converted(stored);
   // The list says of all of them what kind they are.
   const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(stored);
   return item;

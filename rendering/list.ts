@@ -1,7 +1,7 @@
 // A list as it was gathered: where its records lie, and what it says of itself. How it is written is list-pieces.ts,
 // protobuf-list.ts and list-body.ts.
 import type { JsonObject } from '../api/json-value.ts';
-import { copyItem, decodeRecord, itemLength } from '../storage/record-reading.ts';
+import { copyItem, copyValue, decodeRecord, itemLength } from '../storage/record-reading.ts';
 import { type Slab, valueLength } from '../storage/slab-record.ts';
 
 export interface ListEnvelope {
@@ -17,6 +17,8 @@ export interface ListItems {
   /** Slab and offset of each, two numbers. */
   readonly places: Uint32Array;
   readonly slabs: readonly (Slab | undefined)[];
+  /** Each says its kind and apiVersion itself, as those of custom types do. */
+  readonly areWhole?: boolean;
 }
 
 /** What a list says of itself (SPEC.md "List envelope"). */
@@ -47,10 +49,15 @@ export function storedItemBytes({ places, slabs }: ListItems, index: number): nu
   return valueLength(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
 }
 
-/** The JSON of the item at an index: the stored value without its kind and apiVersion. A copy. */
-export function storedItem({ places, slabs }: ListItems, index: number): Buffer {
+/** The JSON of the item at an index: the stored value, without its kind and apiVersion unless items are whole. A copy. */
+export function storedItem({ places, slabs, areWhole }: ListItems, index: number): Buffer {
   const slab = slabs[places[index * 2]!]!;
   const offset = places[index * 2 + 1]!;
+  if (areWhole === true) {
+    const value = Buffer.allocUnsafe(valueLength(slab, offset));
+    copyValue(slab, offset, value, 0);
+    return value;
+  }
   const item = Buffer.allocUnsafe(itemLength(slab, offset) + 1);
   item[0] = OPEN_BRACE;
   copyItem(slab, offset, item, 1);

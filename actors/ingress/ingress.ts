@@ -2,13 +2,7 @@
 // open watches, and drains at shutdown.
 
 import { storedKind } from '../../api/conversion/stored-form.ts';
-import type { CustomType } from '../../api/custom/custom-type.ts';
-import {
-  type BuildInfo,
-  createDiscovery,
-  type Discovery,
-  type DiscoverySettings,
-} from '../../api/discovery/discovery.ts';
+import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -38,6 +32,7 @@ import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
 import type { ServedApi } from './paths/openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths/paths.ts';
+import { customRowOf, presentApi, presentDiscovery } from './paths/present-types.ts';
 import { Profiles } from './paths/profiles/profiles.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
@@ -285,7 +280,12 @@ class Ingress implements Actor<IngressProtocol> {
       discovery: presentDiscovery(registry, { serverAddress, extraPaths, build }),
       health,
       representations: this.#representations,
-      openapi: new OpenApi(openapi, jobs, startedWallMs),
+      openapi: new OpenApi(
+        openapi,
+        () => presentApi(registry),
+        jobs,
+        (edition) => (edition === 0 ? startedWallMs : context.clock.nowMs()),
+      ),
       auth: context.ref('auth'),
       requestTimeoutMs,
       snapshot: {
@@ -358,31 +358,6 @@ class Ingress implements Actor<IngressProtocol> {
     const { metrics } = this.#context;
     metrics.gauge('orch_ingress_connections', 'Open connections.').set(this.#listener.openConnections);
   }
-}
-
-/** The documents of the types that are served at the time; the same as long as those are. */
-function presentDiscovery(registry: Registry, settings: DiscoverySettings): () => Discovery {
-  let edition = registry.edition;
-  let discovery = createDiscovery(registry, registry.dialect, settings);
-  return () => {
-    if (registry.edition !== edition) {
-      edition = registry.edition;
-      discovery = createDiscovery(registry, registry.dialect, settings);
-    }
-    return discovery;
-  };
-}
-
-const customRows = new WeakMap<CustomType, RowType>();
-
-/** A custom type as answers are made of it. */
-function customRowOf({ group, version, kind }: KnownType, custom: CustomType): RowType {
-  let row = customRows.get(custom);
-  if (row === undefined) {
-    row = { group, version, kind, form: custom.form };
-    customRows.set(custom, row);
-  }
-  return row;
 }
 
 /** The ingress as a placeable actor. */

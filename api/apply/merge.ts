@@ -92,7 +92,7 @@ function prunedMembers(object: JsonObject, last: FieldSet, managed: FieldSet, ru
     if (step === SELF || !Object.hasOwn(object, name) || step !== memberStep(name)) continue;
     const below = rule.below(name);
     if (below === undefined) continue;
-    const isStruct = rule.kind === 'struct';
+    const isStruct = rule.kind === 'struct' || rule.members.has(name);
     const isStaying = rule.members.get(name)?.stays ?? false;
     const isGivenUp = isAsserted(last[step], isStruct) && !isAsserted(managed[step], isStruct) && !isStaying;
     const value = isGivenUp ? undefined : pruned(object[name], last[step]!, managed[step] ?? NO_FIELDS, below);

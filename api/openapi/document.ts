@@ -89,12 +89,17 @@ function customObjects(
     type: 'string',
     description: typeMetaDescription(name),
   });
+  const metadata = schema.type('meta/v1.ObjectMeta');
   for (const type of types) {
     const { group, version, kind, listKind } = type;
     if (schema.kind(group, version, kind) !== undefined) continue;
     const prefix = `${group.split('.').reverse().join('.')}.${version}`;
+    const published = customSchema(type);
+    const own = { apiVersion: text('apiVersion'), kind: text('kind'), metadata: definitions.refer(metadata) };
     const object = definitions.add(`${prefix}.${kind}`, {
-      ...(customSchema(type) ?? { type: 'object' }),
+      ...(published === undefined
+        ? { type: 'object' }
+        : { ...published, properties: { ...published.properties, ...own } }),
       [extension]: [{ group, version, kind }],
     });
     const list = definitions.add(`${prefix}.${listKind}`, {

@@ -1,106 +1,12 @@
 // Custom types on a real server: a definition comes into force on every thread, its objects are pruned, defaulted, validated
 // and shown, and go before it does.
 import ava from 'ava';
-import type { HttpsClient } from '../server/https-client.ts';
 import { startServer } from '../server/server-process.ts';
+import { conditionOf, DEFINITIONS, definition, establish, GROUP, object, path, TABLE } from './custom-definitions.ts';
 import { eventually } from './objects.ts';
 
 // One after the other: each keeps a server busy.
 const test = ava.serial;
-
-const GROUP = 'stable.example.com';
-const DEFINITIONS = '/apis/apiextensions.orch.io/v1/customresourcedefinitions';
-const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
-
-const SCHEMA = {
-  type: 'object',
-  required: ['spec'],
-  properties: {
-    spec: {
-      type: 'object',
-      required: ['cron'],
-      properties: {
-        cron: { type: 'string', pattern: '^\\d+( \\d+)*$' },
-        replicas: { type: 'integer', minimum: 1, maximum: 10, default: 1 },
-        image: { type: 'string', nullable: true },
-        port: { 'x-orch-int-or-string': true },
-        free: { type: 'object', 'x-orch-preserve-unknown-fields': true },
-        parts: {
-          type: 'array',
-          'x-orch-list-type': 'map',
-          'x-orch-list-map-keys': ['name'],
-          items: {
-            type: 'object',
-            required: ['name'],
-            properties: { name: { type: 'string' }, size: { type: 'string', enum: ['S', 'L'], default: 'S' } },
-          },
-        },
-      },
-    },
-    status: { type: 'object', properties: { replicas: { type: 'integer' }, phase: { type: 'string' } } },
-  },
-};
-
-interface Wanted {
-  readonly plural?: string;
-  readonly kind?: string;
-  readonly schema?: object;
-  readonly version?: object;
-  readonly scope?: string;
-}
-
-const definition = ({ plural = 'crontabs', kind = 'CronTab', schema = SCHEMA, version, scope }: Wanted = {}) => ({
-  apiVersion: 'apiextensions.orch.io/v1',
-  kind: 'CustomResourceDefinition',
-  metadata: { name: `${plural}.${GROUP}` },
-  spec: {
-    group: GROUP,
-    scope: scope ?? 'Namespaced',
-    names: { plural, kind, shortNames: [plural.slice(0, 2)], categories: ['all'] },
-    versions: [
-      {
-        name: 'v1',
-        served: true,
-        storage: true,
-        schema: { openAPIV3Schema: schema },
-        subresources: {
-          status: {},
-          scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' },
-        },
-        additionalPrinterColumns: [
-          { name: 'Cron', type: 'string', jsonPath: '.spec.cron' },
-          { name: 'Replicas', type: 'integer', jsonPath: '.spec.replicas' },
-        ],
-        ...version,
-      },
-    ],
-  },
-});
-
-const path = (plural = 'crontabs', namespace = 'default') => `/apis/${GROUP}/v1/namespaces/${namespace}/${plural}`;
-
-const object = (name: string, spec: object, kind = 'CronTab') => ({
-  apiVersion: `${GROUP}/v1`,
-  kind,
-  metadata: { name },
-  spec,
-});
-
-const conditionOf = async (client: HttpsClient, name: string, type: string) => {
-  const { json } = await client.get(`${DEFINITIONS}/${name}`);
-  const conditions = (json.status as { conditions?: { type: string; status: string; reason: string }[] })?.conditions;
-  return conditions?.find((one) => one.type === type);
-};
-
-async function establish(client: HttpsClient, wanted?: Wanted): Promise<void> {
-  const body = definition(wanted);
-  const answer = await client.request('POST', DEFINITIONS, { body });
-  if (answer.status !== 201) throw new Error(answer.text);
-  await eventually(
-    () => conditionOf(client, body.metadata.name, 'Established'),
-    (condition) => condition?.status === 'True',
-  );
-}
 
 test('a definition is established, and its objects are pruned, defaulted, validated and shown', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });

@@ -1,9 +1,15 @@
 // Builds OpenAPI documents in the pool's thread, with what is sent of them: it takes some hundred milliseconds, which
 // would hold up every request of an ingress.
+import type { CustomType } from '../../../api/custom/custom-type.ts';
+import type { Definition } from '../../../api/custom/definition.ts';
+import { knownTypesOf } from '../../../api/custom/known-types.ts';
+import { publishedSchema } from '../../../api/custom/published-schema.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
 import { openApi3Documents } from '../../../api/openapi/version3.ts';
+import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry, type RegistryOptions } from '../../../api/resources/registry.ts';
+import type { ResourceType } from '../../../api/resources/resource-type.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS, type DialectName } from '../../../config/dialect.ts';
 import { type Documents, documentOf, jsonDocument } from './openapi-document.ts';
@@ -13,17 +19,33 @@ export interface ServedApi extends Required<RegistryOptions> {
   readonly dialect: DialectName;
 }
 
+/** What of a server's documents may change while it runs. Plain data. */
+export interface PresentApi {
+  /** Tells it from what was before. */
+  readonly edition: number;
+  /** Of the custom types. */
+  readonly definitions: readonly Definition[];
+}
+
 export type OpenApiVersion = 2 | 3;
 
-export interface DocumentRequest extends ServedApi {
+export interface DocumentRequest extends ServedApi, PresentApi {
   readonly openapi: OpenApiVersion;
 }
 
-export function buildDocuments({ dialect, openapi, ...options }: DocumentRequest): Documents {
+/** A job: the documents of a version of OpenAPI. */
+export function buildDocuments({ dialect, openapi, edition, definitions, ...options }: DocumentRequest): Documents {
   const words = DIALECTS[dialect];
-  const registry = createRegistry(words, options);
+  const schema = schemaOf(words);
+  const schemaWords = { prefix: words.openapiExtensionPrefix, metadata: schema.type('meta/v1.ObjectMeta') };
+  const custom = definitions.flatMap((definition) => knownTypesOf(definition, schemaWords));
+  const registry = withCustomTypes(createRegistry(words, options), custom, edition);
   const { featureGates } = options;
-  const document = buildDocument(registry.all(), schemaOf(words), { isOn: (gate) => featureGates[gate] === true });
+  const document = buildDocument(registry.all(), schema, {
+    isOn: (gate) => featureGates[gate] === true,
+    customSchema: (type: ResourceType & { readonly custom?: CustomType | undefined }) =>
+      type.custom && publishedSchema(type.custom, words.openapiExtensionPrefix),
+  });
   if (openapi === 2) {
     return new Map([
       ['json', jsonDocument(document)],

@@ -1,4 +1,5 @@
-// `/openapi/v2` and `/openapi/v3`: documents built when first asked for, in the pool, and kept as bytes; told apart by
+// `/openapi/v2` and `/openapi/v3`: documents built when they are asked for, in the pool, and kept as bytes until the
+// types change; told apart by
 // their hashes. What is in them is api/openapi's matter.
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../../api/status/failures.ts';
@@ -10,7 +11,7 @@ import type { HeaderList } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
 import { type Document, type Documents, jsonDocument } from './openapi-document.ts';
-import type { DocumentRequest, OpenApiVersion, ServedApi } from './openapi-worker.ts';
+import type { DocumentRequest, OpenApiVersion, PresentApi, ServedApi } from './openapi-worker.ts';
 
 const DOCUMENT_JOB: PoolJob<DocumentRequest, Documents> = {
   module: new URL('./openapi-worker.js', import.meta.url).href,
@@ -23,26 +24,43 @@ const VERSION3_ROOT = '/openapi/v3';
 const VARY = ['Vary', 'Accept, Accept-Encoding'] as const;
 const IMMUTABLE = ['Cache-Control', 'public, immutable, max-age=31536000'] as const;
 
+/** The documents of one state of the types. */
+interface Built {
+  readonly documents: Documents;
+  readonly madeAtMs: number;
+  root: Document | undefined;
+}
+
+interface Kept {
+  readonly edition: number;
+  readonly built: Promise<Built>;
+  isDone: boolean;
+}
+
 export class OpenApi {
   readonly #api: ServedApi;
   readonly #jobs: JobPool;
-  readonly #lastModifiedMs: number;
-  readonly #documents = new Map<OpenApiVersion, Promise<Documents>>();
-  #root: Document | undefined;
+  readonly #present: () => PresentApi;
+  readonly #madeAtMs: (edition: number) => number;
+  readonly #kept = new Map<OpenApiVersion, Kept>();
 
-  /** `startedWallMs`: of the process, whose resources do not change after its start. */
-  constructor(api: ServedApi, jobs: JobPool, startedWallMs: number) {
+  /**
+   * @param present the types of the moment.
+   * @param madeAtMs the wall time that a state of the types, built now, is said to be of.
+   */
+  constructor(api: ServedApi, present: () => PresentApi, jobs: JobPool, madeAtMs: (edition: number) => number) {
     this.#api = api;
     this.#jobs = jobs;
-    this.#lastModifiedMs = startedWallMs;
+    this.#present = present;
+    this.#madeAtMs = madeAtMs;
   }
 
   /** Version 2. Throws 406 for a client that takes neither of its forms. */
   async serve(exchange: Exchange): Promise<void> {
     const form = wantedForm(exchange.request.header('accept'));
     if (form === undefined) throw new StatusError(notAcceptable([JSON_TYPE, ...OPENAPI_PROTOBUF_MEDIA_TYPES]));
-    const documents = await this.#built(2);
-    this.#send(exchange, documents.get(form)!, form === 'json' ? JSON_TYPE : OPENAPI_PROTOBUF_CONTENT_TYPE);
+    const { documents, madeAtMs } = await this.#built(2);
+    this.#send(exchange, madeAtMs, documents.get(form)!, form === 'json' ? JSON_TYPE : OPENAPI_PROTOBUF_CONTENT_TYPE);
   }
 
   /**
@@ -51,11 +69,12 @@ export class OpenApi {
    */
   async serveVersion3(exchange: Exchange, path: string): Promise<boolean> {
     if (wantedForm(exchange.request.header('accept')) !== 'json') throw new StatusError(notAcceptable([JSON_TYPE]));
-    const documents = await this.#built(3);
+    const built = await this.#built(3);
+    const { documents, madeAtMs } = built;
     const name = path.slice(VERSION3_ROOT.length + 1);
     if (name === '') {
-      this.#root ??= jsonDocument(rootOf(documents));
-      this.#send(exchange, this.#root, JSON_TYPE);
+      built.root ??= jsonDocument(rootOf(documents));
+      this.#send(exchange, madeAtMs, built.root, JSON_TYPE);
       return true;
     }
     const document = documents.get(name);
@@ -65,24 +84,48 @@ export class OpenApi {
       exchange.answer(301, [['Location', locationOf(name, document)]], '');
       return true;
     }
-    this.#send(exchange, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
+    this.#send(exchange, madeAtMs, document, JSON_TYPE, hash === undefined ? [] : [IMMUTABLE]);
     return true;
   }
 
-  #built(openapi: OpenApiVersion): Promise<Documents> {
-    let documents = this.#documents.get(openapi);
-    if (documents === undefined) {
-      documents = this.#jobs.run(DOCUMENT_JOB, { ...this.#api, openapi });
-      this.#documents.set(openapi, documents);
-      documents.catch(() => this.#documents.delete(openapi));
+  /** Of the types that there are now. One build at a time: who comes meanwhile waits, and has the newest built after it. */
+  async #built(openapi: OpenApiVersion): Promise<Built> {
+    for (;;) {
+      const kept = this.#kept.get(openapi);
+      const present = this.#present();
+      if (kept?.edition === present.edition) return kept.built;
+      if (kept?.isDone !== false) return this.#build(openapi, present);
+      await kept.built.catch(() => {});
     }
-    return documents;
+  }
+
+  #build(openapi: OpenApiVersion, present: PresentApi): Promise<Built> {
+    const madeAtMs = this.#madeAtMs(present.edition);
+    const built = this.#jobs
+      .run(DOCUMENT_JOB, { ...this.#api, ...present, openapi })
+      .then((documents): Built => ({ documents, madeAtMs, root: undefined }));
+    const kept: Kept = { edition: present.edition, built, isDone: false };
+    this.#kept.set(openapi, kept);
+    built.then(
+      () => {
+        kept.isDone = true;
+      },
+      () => {
+        if (this.#kept.get(openapi) === kept) this.#kept.delete(openapi);
+      },
+    );
+    return built;
   }
 
   /** The document, unless the client has it, compressed for one that takes gzip. */
-  #send(exchange: Exchange, { body, gzip, hash }: Document, contentType: string, headers: HeaderList = []): void {
+  #send(
+    exchange: Exchange,
+    lastModifiedMs: number,
+    { body, gzip, hash }: Document,
+    contentType: string,
+    headers: HeaderList = [],
+  ): void {
     const { request } = exchange;
-    const lastModifiedMs = this.#lastModifiedMs;
     const etag = `"${hash}"`;
     const common: HeaderList = [['Etag', etag], VARY, ...headers];
     if (isUnmodified(request, { etag, lastModifiedMs })) {

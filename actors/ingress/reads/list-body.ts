@@ -1,7 +1,8 @@
 // A list as bytes: an envelope around the stored items, each copied once from shared memory. Small lists are one write;
 // large ones go out in pieces as the socket takes them. Nothing is parsed; lists that are rendered are rendered-list.ts.
 import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering/list.ts';
-import { copyItem, itemLength } from '../../../storage/record-reading.ts';
+import { copyItem, copyValue, itemLength } from '../../../storage/record-reading.ts';
+import { valueLength } from '../../../storage/slab-record.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import { pacedWriter } from './paced-writer.ts';
 
@@ -59,18 +60,20 @@ function itemsBytes(items: ListItems, bytesMax: number): number {
   return bytes;
 }
 
-/** `,{` (the first item has no comma) and what follows kind and apiVersion. */
-function itemBytes({ places, slabs }: ListItems, index: number): number {
+/** `,{` (the first item has no comma) and what follows kind and apiVersion, or the whole. */
+function itemBytes({ places, slabs, areWhole }: ListItems, index: number): number {
   const slab = slabs[places[index]!]!;
   const offset = places[index + 1]!;
+  if (areWhole === true) return valueLength(slab, offset) + (index === 0 ? 0 : 1);
   return itemLength(slab, offset) + (index === 0 ? 1 : 2);
 }
 
-function putItem({ places, slabs }: ListItems, index: number, target: Buffer, at: number): number {
+function putItem({ places, slabs, areWhole }: ListItems, index: number, target: Buffer, at: number): number {
   const slab = slabs[places[index]!]!;
   const offset = places[index + 1]!;
   let end = at;
   if (index > 0) target[end++] = COMMA;
+  if (areWhole === true) return copyValue(slab, offset, target, end);
   target[end++] = OPEN_BRACE;
   return copyItem(slab, offset, target, end);
 }

@@ -170,7 +170,7 @@ export class Reads {
       continueToken,
       remaining,
     };
-    const items = { places, slabs };
+    const items = { places, slabs, areWhole: type.custom !== undefined };
     const { rendering, renderer } = representation;
     if (rendering.encoding === 'protobuf') {
       await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);

@@ -1,0 +1,39 @@
+// What follows from the types that are served at the moment: the documents of discovery, what OpenAPI is made of, and how
+// custom types are answered.
+import type { CustomType } from '../../../api/custom/custom-type.ts';
+import { createDiscovery, type Discovery, type DiscoverySettings } from '../../../api/discovery/discovery.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import type { KnownType } from '../../../api/resources/resource-table.ts';
+import type { RowType } from '../../../api/table/table.ts';
+import type { PresentApi } from './openapi-worker.ts';
+
+/** The documents of the types that are served at the time; the same as long as those are. */
+export function presentDiscovery(registry: Registry, settings: DiscoverySettings): () => Discovery {
+  let edition = registry.edition;
+  let discovery = createDiscovery(registry, registry.dialect, settings);
+  return () => {
+    if (registry.edition !== edition) {
+      edition = registry.edition;
+      discovery = createDiscovery(registry, registry.dialect, settings);
+    }
+    return discovery;
+  };
+}
+
+/** What the OpenAPI documents of the moment are made of beside the built-in types. */
+export function presentApi(registry: Registry): PresentApi {
+  const definitions = registry.all().flatMap(({ custom }) => (custom === undefined ? [] : [custom.definition]));
+  return { edition: registry.edition, definitions: [...new Set(definitions)] };
+}
+
+const customRows = new WeakMap<CustomType, RowType>();
+
+/** A custom type as answers are made of it. */
+export function customRowOf({ group, version, kind }: KnownType, custom: CustomType): RowType {
+  let row = customRows.get(custom);
+  if (row === undefined) {
+    row = { group, version, kind, form: custom.form };
+    customRows.set(custom, row);
+  }
+  return row;
+}
