@@ -20,13 +20,15 @@ const QUOTAS = 'core/resourcequotas';
 /** Every quota is counted again this often, whatever happens. */
 const RESYNC_MS = 5 * 60_000;
 
+type CountedCustomTypes = Pick<CustomTypes, 'isCustomKey' | 'definition' | 'storageKey'>;
+
 /** The resource quota controller. Keys are `<namespace>/<name>` of quotas. */
 export class ResourceQuotas implements Controller {
   readonly name = 'resource-quotas';
   readonly identity;
   readonly wants: readonly string[];
   readonly wantsCustom = true;
-  readonly #customTypes: Pick<CustomTypes, 'isCustomKey'>;
+  readonly #customTypes: CountedCustomTypes;
   readonly keysInFlightMax = 16;
   readonly #clock: Clock;
   readonly #due: Due;
@@ -45,7 +47,7 @@ export class ResourceQuotas implements Controller {
     due: Due,
     dialect: Dialect,
     types: readonly NamespacedType[],
-    customTypes: Pick<CustomTypes, 'isCustomKey'>,
+    customTypes: CountedCustomTypes,
   ) {
     this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
@@ -58,7 +60,7 @@ export class ResourceQuotas implements Controller {
       if (!known.some((type) => type.group === group)) this.#types.set(storageKey, [...known, { group, plural }]);
     }
     this.#measured = new MeasuredObjects(dialect, this.#types);
-    this.wants = [...new Set([QUOTAS, ...this.#types.keys()])];
+    this.wants = [...new Set([QUOTAS, customTypes.storageKey, ...this.#types.keys()])];
   }
 
   reset(): void {
@@ -69,18 +71,35 @@ export class ResourceQuotas implements Controller {
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === QUOTAS) this.#onQuota(event);
+    if (event.storageKey === this.#customTypes.storageKey) this.#onDefinition(event);
     if (!this.#isCounted(event)) return;
     const isMeasured = this.#measured.isAbout(event.storageKey);
     const makesDifference = isMeasured ? this.#measured.onEvent(event) : this.#contents.onEvent(event);
     if (makesDifference) for (const name of this.#within(event.namespace).keys()) this.#dueFor(event.namespace, name);
   }
 
-  /** Custom types are known from their first object on: what they count by is in their key. */
+  /** Quotas may have waited for the type. */
+  #onDefinition({ name }: FeedEvent): void {
+    const definition = this.#customTypes.definition(name);
+    const dot = name.indexOf('.');
+    const storageKey = `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
+    if (definition === undefined) this.#types.delete(storageKey);
+    else if (definition.isEstablished && definition.namespaced && !this.#types.has(storageKey)) {
+      this.#addCustom(storageKey);
+      this.onSynced();
+    }
+  }
+
+  #addCustom(storageKey: string): void {
+    const [group = '', plural = ''] = storageKey.split('/');
+    this.#types.set(storageKey, [{ group, plural }]);
+  }
+
+  /** An object may be there before its type: what it counts by is in its key. */
   #isCounted({ storageKey, namespace }: FeedEvent): boolean {
     if (this.#types.has(storageKey)) return true;
     if (namespace === '' || !this.#customTypes.isCustomKey(storageKey)) return false;
-    const [group = '', plural = ''] = storageKey.split('/');
-    this.#types.set(storageKey, [{ group, plural }]);
+    this.#addCustom(storageKey);
     return true;
   }
 
