@@ -1,4 +1,4 @@
-// Custom types among everything else on a real server: versions, watches, namespaces, owners, quotas, older definitions, and
+// Custom types among everything else on a real server: versions, namespaces, owners, quotas, older definitions, and
 // threads that hear of a definition late.
 import ava from 'ava';
 import { startServer } from '../server/server-process.ts';
@@ -92,7 +92,7 @@ test('a type is served by every thread as soon as one has said that it is establ
   }
 });
 
-test('custom objects are watched, go with their namespace and their owners, and count against quotas', async (t) => {
+test('custom objects go with their namespace and their owners, and count against quotas', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });
   await establish(client);
   const { core, name } = await freshNamespace(client);
