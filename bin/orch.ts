@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   up: async () => (await import('./serve.ts')).up,
   apiserver: async () => (await import('./serve.ts')).apiserver,
   scheduler: async () => (await import('./scheduler.ts')).scheduler,
+  schedule: async () => (await import('./schedule.ts')).schedule,
   'check-config': async () => (await import('./check-config.ts')).checkConfig,
   placement: async () => (await import('./placement.ts')).placement,
   options: async () => (await import('./options.ts')).options,

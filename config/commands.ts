@@ -13,6 +13,11 @@ export const COMMANDS: readonly Command[] = [
   { usage: 'apiserver [OPTIONS]', description: 'Run the API server.', inForce: true },
   { usage: 'scheduler [OPTIONS]', description: 'Run a scheduler against an API server.', inForce: true },
   {
+    usage: 'schedule explain POD',
+    description: 'Print what a scheduler says about a pod: its score on each node, or who refuses it.',
+    inForce: true,
+  },
+  {
     usage: 'placement check FILE',
     description: 'Print which actors a placement puts on which threads.',
     inForce: true,

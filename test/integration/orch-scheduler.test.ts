@@ -1,8 +1,11 @@
 // Goal: a scheduler in a process of its own does what the one inside does, one at a time of several, and tells about itself only
 // who may know. Method: a real server without a scheduler, and real `orch scheduler`s.
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { HttpsClient } from '../server/https-client.ts';
 import { type SchedulerProcess, spawnScheduler } from '../server/scheduler-process.ts';
@@ -10,6 +13,7 @@ import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../server/test-authority.ts';
 import { eventually, POD_SPEC } from './objects.ts';
 
+const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';
 const NO_SCHEDULER = ['--scheduler-name', 'off'];
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
@@ -233,6 +237,22 @@ test('the address of the server goes before that of the file, and the older name
   await leading(scheduler);
   const lease = '/apis/coordination.orch.io/v1/namespaces/default/leases/older';
   t.is((await server.client.get(lease)).status, 200);
+});
+
+test('what a scheduler says about a pod is explained node by node', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  await makeNode(server, 'roomy');
+  const small = { capacity: { cpu: '1', pods: '10' }, allocatable: { cpu: '1', pods: '10' } };
+  const body = { metadata: { name: 'small' }, status: small };
+  t.is((await server.client.request('POST', '/api/v1/nodes', { body })).status, 201);
+  await makePod(server, 'p', { containers: [{ ...POD_SPEC.containers[0], resources: { requests: { cpu: '2' } } }] });
+  const explain = (...args: readonly string[]) =>
+    promisify(execFile)(process.execPath, [ORCH, 'schedule', 'explain', ...args, '--orchconfig', server.kubeconfig]);
+  const { stdout } = await explain('default/p');
+  t.regex(stdout, /^NODE +TOTAL {2}WHY\nroomy +\d+ {2}\S.*NodeResourcesLeastAllocated \d+\*1/);
+  t.regex(stdout, /^small {2,}refused {2}NodeResourcesFit: Insufficient cpu$/m);
+  const { stderr } = await t.throwsAsync<Error & { stderr: string }>(explain('missing'));
+  t.regex(stderr, /the pod default\/missing cannot be read \(404\)/);
 });
 
 test('a policy comes from a config map, unless the policy file is to be taken', async (t) => {

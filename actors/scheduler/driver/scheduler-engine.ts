@@ -49,6 +49,23 @@ export interface ClusterNews {
   object(): Record<string, unknown>;
 }
 
+/** The types whose objects a core is to be told of. */
+export function followedKeys(core: SchedulingCore): readonly string[] {
+  return [PODS, NODES, ...core.cluster.objects.storageKeys];
+}
+
+export function tellCore(core: SchedulingCore, news: ClusterNews, nowMs: number): void {
+  const { isGone, storageKey, namespace, name } = news;
+  if (storageKey === PODS) {
+    if (isGone) core.removePod(namespace, name);
+    else core.setPod(news.object(), nowMs);
+  } else if (storageKey === NODES) {
+    if (isGone) core.removeNode(name);
+    else core.setNode(name, news.object());
+  } else if (isGone) core.removeObject(storageKey, namespace, name);
+  else core.setObject(storageKey, namespace, name, news.object());
+}
+
 export class SchedulerEngine {
   readonly #parts: EngineParts;
   readonly #core: SchedulingCore;
@@ -75,7 +92,7 @@ export class SchedulerEngine {
 
   /** The types whose objects it is to be told of. */
   get storageKeys(): readonly string[] {
-    return [PODS, NODES, ...this.#core.cluster.objects.storageKeys];
+    return followedKeys(this.#core);
   }
 
   #makeLoop(metrics: SchedulerMetrics): SchedulingLoop {
@@ -120,16 +137,7 @@ export class SchedulerEngine {
   }
 
   tell(news: ClusterNews): void {
-    const { isGone, storageKey, namespace, name } = news;
-    const core = this.#core;
-    if (storageKey === PODS) {
-      if (isGone) core.removePod(namespace, name);
-      else core.setPod(news.object(), this.#parts.environment.clock.monotonicMs());
-    } else if (storageKey === NODES) {
-      if (isGone) core.removeNode(name);
-      else core.setNode(name, news.object());
-    } else if (isGone) core.removeObject(storageKey, namespace, name);
-    else core.setObject(storageKey, namespace, name, news.object());
+    tellCore(this.#core, news, this.#parts.environment.clock.monotonicMs());
   }
 
   /** After news: decide soon. */
