@@ -120,11 +120,12 @@ function not(schema: unknown, prefix: string): ValueCheck | undefined {
 
 function textCheck(schema: JsonObject): ValueCheck | undefined {
   const { minLength, maxLength, pattern, format } = schema;
-  const matches = typeof pattern === 'string' && pattern !== '' ? patternOf(pattern) : undefined;
+  const isPatterned = typeof pattern === 'string' && pattern !== '';
+  const matches = isPatterned ? patternOf(pattern) : undefined;
   const isOfFormat = typeof format === 'string' ? formatTest(format) : undefined;
   const min = typeof minLength === 'number' ? minLength : 0;
   const max = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
-  if (matches === undefined && isOfFormat === undefined && min === 0 && max === Number.POSITIVE_INFINITY) {
+  if (!isPatterned && isOfFormat === undefined && min === 0 && max === Number.POSITIVE_INFINITY) {
     return undefined;
   }
   return (value, at) => {
@@ -132,6 +133,8 @@ function textCheck(schema: JsonObject): ValueCheck | undefined {
     // Characters are counted only where the number of code units leaves it open.
     if (value.length > max && lengthOf(value) > max) at.invalid(value, `should be at most ${max} chars long`);
     else if (value.length < min * 2 && lengthOf(value) < min) at.invalid(value, `should be at least ${min} chars long`);
+    else if (isPatterned && matches === undefined)
+      at.invalid(value, `should match '${pattern}', but pattern is invalid`);
     else if (matches !== undefined && !matches(value)) at.invalid(value, `should match '${String(pattern)}'`);
     if (isOfFormat !== undefined && !isOfFormat(value)) {
       at.invalid(value, `must be of type ${String(format)}: ${JSON.stringify(value)}`);
