@@ -93,6 +93,8 @@ test('what finds its queue full, or no queue at all, is refused as in the origin
     t.true(metrics.sum('apiserver_flowcontrol_dispatched_requests_total', labels) >= 1 + waiting);
     t.is(metrics.sum('apiserver_flowcontrol_request_concurrency_limit', { priority_level: name }), 1);
     t.true(metrics.sum('apiserver_dropped_requests_total', { request_kind: 'readOnly' }) >= 1);
+    const terminated = { verb: 'LIST', resource: 'configmaps', code: '429', component: 'apiserver' };
+    t.true(metrics.sum('apiserver_request_terminations_total', terminated) >= 1);
   }
 });
 

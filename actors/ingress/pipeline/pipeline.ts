@@ -233,6 +233,7 @@ export class Pipeline {
       return;
     }
     if (isOrchError(error, 'Overloaded')) {
+      this.#parts.metrics.terminate(exchange, 429);
       sendText(exchange, 429, 'Too many requests, please try again later.\n', [['Retry-After', '1']]);
       return;
     }

@@ -51,6 +51,14 @@ export class RequestMetrics {
     exchange.longRunningSeries.add(1);
   }
 
+  /** Counts a request that is turned away with a code so that the server goes on. */
+  terminate(exchange: Exchange, code: number): void {
+    const labels = { ...this.#labels(exchange, exchange.verb), code: String(code) };
+    this.#metrics
+      .counter('apiserver_request_terminations_total', 'Requests that were turned away in self-defence.', labels)
+      .add(1);
+  }
+
   observe(exchange: Exchange, latencyMs: number): void {
     const series = this.#seriesOf(exchange);
     series.count.add(1);

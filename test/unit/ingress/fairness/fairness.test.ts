@@ -5,10 +5,12 @@ import { Fairness } from '../../../../actors/ingress/fairness/fairness.ts';
 import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
+import { isFair, type ServerSettings } from '../../../../actors/server-settings.ts';
 import { flowControlObjects } from '../../../../api/bootstrap/flow-control.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { parseRequestInfo } from '../../../../api/request-info.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { parseArguments } from '../../../../config/parse.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
@@ -200,4 +202,18 @@ test('mice beside an elephant take at most twice as long as without', async (t) 
   const [alone, beside] = [await micesP99(0), await micesP99(200)];
   t.is(alone, 10);
   t.true(beside <= 2 * alone, `${beside} ms beside, ${alone} ms alone`);
+});
+
+test('both the option and the feature gate switch it off', (t) => {
+  const fair = (...argv: string[]): boolean => {
+    const parsed = parseArguments('up', argv);
+    if (parsed.action !== 'run') throw new Error('these are arguments to run with');
+    return isFair({ dialect: 'orch', options: parsed.options } as ServerSettings);
+  };
+  t.true(fair());
+  t.false(fair('--enable-priority-and-fairness=false'));
+  t.false(fair('--feature-gates=APIPriorityAndFairness=false'));
+  const nothing = ['--max-requests-inflight=0', '--max-mutating-requests-inflight=0'];
+  t.throws(() => fair(...nothing), { message: /must not both be 0/ });
+  t.false(fair(...nothing, '--enable-priority-and-fairness=false'));
 });
