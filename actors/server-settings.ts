@@ -74,7 +74,7 @@ export interface ServerSettings {
 }
 
 /** Whether requests wait for their turn by priority, instead of being refused beyond the limits. */
-export function isFair({ options, dialect }: ServerSettings): boolean {
+export function isFair({ options, dialect }: Pick<ServerSettings, 'options' | 'dialect'>): boolean {
   const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
   return options.enablePriorityAndFairness && gates.enabled('APIPriorityAndFairness');
 }

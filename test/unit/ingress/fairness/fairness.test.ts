@@ -5,7 +5,7 @@ import { Fairness } from '../../../../actors/ingress/fairness/fairness.ts';
 import { SharedSeats, seatMemory } from '../../../../actors/ingress/fairness/seats.ts';
 import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
 import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
-import { isFair, type ServerSettings } from '../../../../actors/server-settings.ts';
+import { isFair } from '../../../../actors/server-settings.ts';
 import { flowControlObjects } from '../../../../api/bootstrap/flow-control.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { parseRequestInfo } from '../../../../api/request-info.ts';
@@ -208,7 +208,7 @@ test('both the option and the feature gate switch it off', (t) => {
   const fair = (...argv: string[]): boolean => {
     const parsed = parseArguments('up', argv);
     if (parsed.action !== 'run') throw new Error('these are arguments to run with');
-    return isFair({ dialect: 'orch', options: parsed.options } as ServerSettings);
+    return isFair({ dialect: 'orch', options: parsed.options });
   };
   t.true(fair());
   t.false(fair('--enable-priority-and-fairness=false'));
