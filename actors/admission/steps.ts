@@ -131,7 +131,8 @@ async function mutate(calls: readonly PluginCall[], attributes: Attributes, writ
     await callThroughView(calls, attributes);
   }
   if (attributes.object === before) return;
-  if (!attributes.isComplete) complete(attributes, write);
+  // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
+  if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation === 'update') keepStored(attributes);
 }
 
