@@ -6,7 +6,7 @@ import type { Actor, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '..
 import { endpoint } from '../runtime/control.ts';
 import { heartbeatMemory } from '../runtime/heartbeat.ts';
 import { startInProcess } from '../runtime/in-process.ts';
-import { createLogger } from '../runtime/log.ts';
+import { createLogger } from '../runtime/logging/log.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ThreadHost } from '../runtime/thread-host.ts';

@@ -12,10 +12,10 @@ import { DIALECTS } from '../config/dialect.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { createLogger } from '../runtime/log.ts';
+import { createLogger } from '../runtime/logging/log.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
-import { logOptions } from './log-options.ts';
+import { logSettings } from './log-settings.ts';
 import { preparedScheduler } from './scheduler-server.ts';
 
 const USAGE = 'usage: orch schedule explain [NAMESPACE/]POD [OPTIONS of orch scheduler]';
@@ -30,7 +30,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
   const { configuration, server } = await preparedScheduler(
     options,
     dialect,
-    createLogger('schedule', logOptions(options)),
+    createLogger('schedule', logSettings(options, new Date())),
   );
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);

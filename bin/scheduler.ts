@@ -15,10 +15,10 @@ import { helpText } from '../config/help.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { createLogger } from '../runtime/log.ts';
+import { createLogger } from '../runtime/logging/log.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
-import { logOptions } from './log-options.ts';
+import { logSettings, logWarnings } from './log-settings.ts';
 import { ignoredFlags } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
@@ -32,10 +32,16 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     return;
   }
   const { options, given } = parsed;
-  const notes = [...parsed.warnings, parsed.standing, missingSuites(options), ignoredFlags(options.config, given)];
+  const notes = [
+    ...parsed.warnings,
+    parsed.standing,
+    missingSuites(options),
+    ...logWarnings(options),
+    ignoredFlags(options.config, given),
+  ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];
-  const log = createLogger('scheduler', logOptions(options));
+  const log = createLogger('scheduler', logSettings(options, new Date()));
   const { configuration, server } = await preparedScheduler(withOldLockNames(options, given), dialect, log);
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);

@@ -16,7 +16,7 @@ import { probeAddress } from '../transport/uws/address-probe.ts';
 import { prepareUws } from '../transport/uws/binary.ts';
 import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
-import { logOptions } from './log-options.ts';
+import { logSettings, logWarnings } from './log-settings.ts';
 import { ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
@@ -54,6 +54,7 @@ export async function serve(
   }
   const { options, warnings, standing } = parsed;
   for (const warning of warnings) warn(warning);
+  for (const warning of logWarnings(options)) warn(warning);
   const suites = missingSuites(options);
   if (suites !== undefined) warn(suites);
   const ignored = program === 'up' ? ignoredFlags((options as UpOptions).config, parsed.given) : undefined;
@@ -70,12 +71,15 @@ export async function serve(
     // Before anything is made: the threads would find it taken when the store is open already.
     if (!options.permitPortSharing) await probeAddress(options.bindAddress, options.securePort);
     const { settings, kubeconfig, url } = await prepare(options, directory, schedulerName);
+    const log = logSettings(options, new Date());
+    // Who rotates the files of a log says so by this; the threads look for themselves whether theirs have been moved.
+    if (log.files !== undefined) process.on('SIGHUP', () => {});
     prepareUws(HEADER_BYTES_MAX);
     supervisor = await startSupervisor({
       plan,
       rosterUrl,
       options: settings,
-      log: logOptions(options),
+      log,
       measuresWaits: options.profiling && options.contentionProfiling,
     });
     const service = systemd(process.env, warn);

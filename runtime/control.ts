@@ -3,7 +3,7 @@
 import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Endpoint } from 'comlink';
 import type { ErrorFrame } from './errors.ts';
-import type { LogOptions } from './log.ts';
+import type { LogOptions } from './logging/log-options.ts';
 import type { MetricsReading } from './metrics.ts';
 import type { Plan } from './plan.ts';
 import type { ActorStats } from './system.ts';

@@ -7,7 +7,7 @@ import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './
 import { toErrorFrame } from './errors.ts';
 import { beat } from './heartbeat.ts';
 import { collectWhenIdle } from './idle-collection.ts';
-import { createLogger } from './log.ts';
+import { createLogger } from './logging/log.ts';
 import { realEnvironment } from './real-environment.ts';
 import { ThreadHost } from './thread-host.ts';
 

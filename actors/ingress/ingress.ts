@@ -15,7 +15,7 @@ import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/job-pool.ts';
-import { isLogWritable } from '../../runtime/log.ts';
+import { isLogWritable } from '../../runtime/logging/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';

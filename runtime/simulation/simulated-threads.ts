@@ -3,7 +3,8 @@
 import type { ActorDefinition, Protocol, Ref } from '../actor.ts';
 import { Backoff, RESTART_BACKOFF } from '../backoff.ts';
 import type { Environment } from '../environment.ts';
-import { createLogger, type LogOptions } from '../log.ts';
+import { createLogger } from '../logging/log.ts';
+import type { LogOptions } from '../logging/log-options.ts';
 import { MetricsRegistry } from '../metrics-registry.ts';
 import type { Address, Plan } from '../plan.ts';
 import { System } from '../system.ts';

@@ -3,7 +3,7 @@
 import { MessageChannel } from 'node:worker_threads';
 import type { ActorDefinition, Protocol, Ref } from '../../runtime/actor.ts';
 import { heartbeatMemory } from '../../runtime/heartbeat.ts';
-import { createLogger } from '../../runtime/log.ts';
+import { createLogger } from '../../runtime/logging/log.ts';
 import type { Plan } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { ThreadHost } from '../../runtime/thread-host.ts';

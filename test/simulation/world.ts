@@ -12,7 +12,7 @@ import type { ResourceEncryption } from '../../config/encryption-configuration.t
 import { parseArguments } from '../../config/parse.ts';
 import type { ActorDefinition } from '../../runtime/actor.ts';
 import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
-import type { LogOptions } from '../../runtime/log.ts';
+import type { LogOptions } from '../../runtime/logging/log-options.ts';
 import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';

@@ -44,6 +44,8 @@ const AUDIT_DROPPED: Proof = [AUDIT, 'a log in batches drops what does not fit']
 const AUDIT_LATER: Proof = [AUDIT, 'a batch that is not full is written'];
 const AUDIT_SENT: Proof = [AUDIT, 'a webhook is sent lists of events'];
 const AUDIT_UNSENT: Proof = [AUDIT, 'a webhook that cannot be reached'];
+const LOG_FILES = 'integration/log-files.test.ts';
+const LOGGING = 'unit/runtime/logging/log.test.ts';
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
@@ -180,6 +182,21 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'permit-address-sharing': [TRANSPORT, 'an address is taken over from connections that are closing'],
   'api-dialect': ['integration/cli.test.ts', 'a directory of the other dialect, or under another prefix, is refused'],
   'feature-gates': ['integration/http-transfer.test.ts', 'nothing is compressed where the gate is off'],
+  'log-file': [LOG_FILES, 'the log is in log-file, from its head on'],
+  'log-file-max-size': [
+    'unit/runtime/logging/log-files.test.ts',
+    'a file that would grow beyond its limit is begun anew',
+  ],
+  logtostderr: [LOG_FILES, 'without logtostderr the log is in log-file'],
+  'log-dir': [LOG_FILES, 'log-dir has a file for each severity and a link to it'],
+  alsologtostderr: [LOG_FILES, 'with lines on standard error too where alsologtostderr says so'],
+  stderrthreshold: [LOG_FILES, 'without logtostderr the log is in log-file'],
+  'one-output': ['unit/runtime/logging/log-files.test.ts', 'unless each is to have its own only'],
+  'skip-log-headers': [LOG_FILES, 'log-dir has a file for each severity'],
+  'add-dir-header': [LOGGING, 'with folders the place has its own'],
+  'skip-headers': [LOGGING, 'without headers there is the message'],
+  vmodule: [LOGGING, 'a module may be more silent than the rest'],
+  'log-backtrace-at': [LOGGING, 'a line of the place that is asked for shows how it was reached'],
   v: ['integration/option-effects.test.ts', 'and -v says how many there are'],
   help: HELP,
   version: HELP,

@@ -196,7 +196,7 @@ test('an option that changes nothing is accepted with a line that names it and s
 });
 
 test('a value that says what happens anyway is no reason for a line', (t) => {
-  const argv = ['--watch-cache', '--logtostderr', '--cloud-provider=external'];
+  const argv = ['--watch-cache', '--cloud-provider=external'];
   t.deepEqual(run('up', argv).warnings, []);
 });
 

@@ -1,0 +1,116 @@
+// What the logging options come to (SPEC.md "Logging options common to both programs"): levels, forms, and the files that the
+// threads append to, which are tried and begun here, before any thread is there.
+import { closeSync, mkdirSync, openSync, rmSync, symlinkSync } from 'node:fs';
+import { hostname, tmpdir, userInfo } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import type { LogFileOptions, LogLevel, LogOptions, Severity } from '../runtime/logging/log-options.ts';
+
+type LoggingOptions = Pick<
+  ServerOptions,
+  | 'v'
+  | 'vmodule'
+  | 'loggingFormat'
+  | 'logBacktraceAt'
+  | 'logDir'
+  | 'logFile'
+  | 'logFileMaxSizeMegabytes'
+  | 'logtostderr'
+  | 'alsologtostderr'
+  | 'stderrthreshold'
+  | 'oneOutput'
+  | 'addDirHeader'
+  | 'skipHeaders'
+  | 'skipLogHeaders'
+>;
+
+const VERBOSITY_LEVELS: readonly LogLevel[] = ['info', 'info', 'info', 'debug', 'debug', 'debug'];
+const MEGABYTE = 1024 * 1024;
+const PROGRAM = 'orch';
+/** One file a severity, by what the option for the least that goes to standard error calls them. */
+const SEVERITY_FILES: readonly (readonly [severity: Severity, word: string])[] = [
+  ['I', 'INFO'],
+  ['W', 'WARNING'],
+  ['E', 'ERROR'],
+  ['F', 'FATAL'],
+];
+
+const levelAt = (verbosity: number): LogLevel => VERBOSITY_LEVELS[verbosity] ?? 'trace';
+
+/** How the server logs. Makes the files of the log; throws OrchError where one cannot be made. */
+export function logSettings(options: LoggingOptions, now: Date): LogOptions {
+  const files = options.logtostderr ? undefined : logFiles(options, now);
+  const modules = options.vmodule.map((entry) => {
+    const at = entry.lastIndexOf('=');
+    return [entry.slice(0, at), levelAt(Number(entry.slice(at + 1)))] as const;
+  });
+  return {
+    level: levelAt(options.v),
+    format: options.loggingFormat === 'json' ? 'json' : 'text',
+    modules,
+    backtraceAt: options.logBacktraceAt,
+    skipsHeaders: options.skipHeaders,
+    showsFolders: options.addDirHeader,
+    ...(files === undefined ? {} : { files }),
+  };
+}
+
+/** The options that say where files are, given although everything goes to standard error: a line each. */
+export function logWarnings({ logtostderr, logFile, logDir, alsologtostderr }: LoggingOptions): readonly string[] {
+  if (!logtostderr) return [];
+  const given = { 'log-file': logFile !== '', 'log-dir': logDir !== '', alsologtostderr };
+  return Object.entries(given).flatMap(([name, isGiven]) =>
+    isGiven ? [`--${name} changes nothing while --logtostderr is true`] : [],
+  );
+}
+
+function logFiles(options: LoggingOptions, now: Date): LogFileOptions {
+  const { logFile, logDir, logFileMaxSizeMegabytes, alsologtostderr, stderrthreshold, oneOutput, skipLogHeaders } =
+    options;
+  const paths = logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now) : [['I', resolve(logFile)] as const];
+  for (const [, path] of paths) tryFile(path);
+  const threshold = SEVERITY_FILES.find(([, word], index) => [word, String(index)].includes(stderrthreshold));
+  return {
+    paths,
+    ownFileOnly: oneOutput,
+    bytesMax: logFileMaxSizeMegabytes * MEGABYTE,
+    stderrFrom: alsologtostderr ? 'I' : threshold![0],
+    head: skipLogHeaders || options.loggingFormat === 'json' ? '' : headOf(now),
+  };
+}
+
+/** `orch.host.user.log.INFO.20261122-194426.123` and its like, with `orch.INFO` leading to it. */
+function severityPaths(folder: string, now: Date): readonly (readonly [Severity, string])[] {
+  const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  return SEVERITY_FILES.map(([severity, word]) => {
+    const name = `${PROGRAM}.${hostname()}.${userInfo().username}.log.${word}.${stamp}.${process.pid}`;
+    const path = join(folder, name);
+    tryFile(path);
+    const link = join(folder, `${PROGRAM}.${word}`);
+    rmSync(link, { force: true });
+    symlinkSync(basename(path), link);
+    return [severity, path];
+  });
+}
+
+function tryFile(path: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    closeSync(openSync(path, 'a', 0o600));
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    throw new OrchError('BadConfiguration', `the log file ${path} cannot be written (${code})`);
+  }
+}
+
+function headOf(now: Date): string {
+  const at = now.toISOString().slice(0, 19).replaceAll('-', '/').replace('T', ' ');
+  return [
+    `Log file created at: ${at}`,
+    `Running on machine: ${hostname()}`,
+    `Binary: Built with node ${process.version} for ${process.platform}/${process.arch}`,
+    'Log line format: [IWEF]mmdd hh:mm:ss.uuuuuu threadid file:line] msg',
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,120 @@
+// Where lines go: standard error, and files that all threads append to. A line is written at once and whole, so that the last
+// one before a crash is there; what cannot be written is lost rather than the thread blocked, and the next line says so.
+import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { isAtLeast, type LogFileOptions, type Severity } from './log-options.ts';
+
+const STDERR = 2;
+/** How often it is looked whether a file is still the one at its path: whoever rotates it moves it away. */
+const LOOK_MS = 1000;
+const OWNER_ONLY = 0o600;
+
+/** Writes to a descriptor; false when it cannot. A full pipe answers EAGAIN. */
+function written(descriptor: number, text: string): boolean {
+  try {
+    writeSync(descriptor, text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A place that lines go to, and what is said of those that were lost. */
+class Outlet {
+  readonly #write: (text: string) => boolean;
+  readonly #lostText: string;
+  #hasLost = false;
+
+  constructor(write: (text: string) => boolean, lostText: string) {
+    this.#write = write;
+    this.#lostText = lostText;
+  }
+
+  line(text: string): void {
+    if (!this.#write(text)) this.#hasLost = true;
+    else this.#hasLost = false;
+  }
+
+  /** Whether lines go out. After one that did not, the next is tried now: it says that some are missing. */
+  isWritable(): boolean {
+    if (this.#hasLost) this.line(this.#lostText);
+    return !this.#hasLost;
+  }
+}
+
+/** A file of the log, as one thread has it open. */
+class LogFile {
+  readonly #path: string;
+  readonly #bytesMax: number;
+  readonly #head: string;
+  #descriptor: number | undefined;
+  #lookedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(path: string, { bytesMax, head }: LogFileOptions) {
+    this.#path = path;
+    this.#bytesMax = bytesMax;
+    this.#head = head;
+  }
+
+  write(text: string): boolean {
+    try {
+      const descriptor = this.#open();
+      if (this.#bytesMax > 0 && fstatSync(descriptor).size + text.length > this.#bytesMax) {
+        ftruncateSync(descriptor);
+        writeSync(descriptor, this.#head);
+      }
+      writeSync(descriptor, text);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #open(): number {
+    const nowMs = performance.now();
+    if (this.#descriptor !== undefined && nowMs - this.#lookedMs < LOOK_MS) return this.#descriptor;
+    this.#lookedMs = nowMs;
+    if (this.#descriptor !== undefined) {
+      if (statSync(this.#path, { throwIfNoEntry: false })?.ino === fstatSync(this.#descriptor).ino)
+        return this.#descriptor;
+      closeSync(this.#descriptor);
+      this.#descriptor = undefined;
+    }
+    const descriptor = openSync(this.#path, 'a', OWNER_ONLY);
+    this.#descriptor = descriptor;
+    if (fstatSync(descriptor).size === 0) writeSync(descriptor, this.#head);
+    return descriptor;
+  }
+}
+
+/** Everywhere that the lines of one thread go. */
+export class LogOutlets {
+  readonly #stderr: Outlet;
+  readonly #stderrFrom: Severity | undefined;
+  readonly #files: readonly (readonly [severity: Severity, outlet: Outlet])[];
+  readonly #ownFileOnly: boolean;
+
+  /** `lostText`: the line that says that lines were lost. */
+  constructor(files: LogFileOptions | undefined, lostText: string) {
+    this.#stderr = new Outlet((text) => written(STDERR, text), lostText);
+    this.#stderrFrom = files === undefined ? 'I' : files.stderrFrom;
+    this.#ownFileOnly = files?.ownFileOnly ?? false;
+    this.#files = (files?.paths ?? []).map(([severity, path]) => {
+      const file = new LogFile(path, files!);
+      return [severity, new Outlet((text) => file.write(text), lostText)];
+    });
+  }
+
+  line(severity: Severity, text: string): void {
+    if (this.#stderrFrom !== undefined && isAtLeast(severity, this.#stderrFrom)) this.#stderr.line(text);
+    for (const [least, outlet] of this.#files) {
+      if (this.#ownFileOnly && this.#files.length > 1 ? severity === least : isAtLeast(severity, least))
+        outlet.line(text);
+    }
+  }
+
+  /** Whether lines go out wherever they should. */
+  isWritable(): boolean {
+    return [this.#stderr, ...this.#files.map(([, outlet]) => outlet)].every((outlet) => outlet.isWritable());
+  }
+}

@@ -1,0 +1,70 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { LogOutlets } from '../../../../runtime/logging/log-files.ts';
+import type { LogFileOptions } from '../../../../runtime/logging/log-options.ts';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'orch-log-'));
+test.after.always(() => rmSync(FOLDER, { recursive: true }));
+const LOST = 'lost\n';
+const options = (given: Partial<LogFileOptions> & Pick<LogFileOptions, 'paths'>): LogFileOptions => ({
+  ownFileOnly: false,
+  bytesMax: 0,
+  head: '',
+  ...given,
+});
+const read = (path: string): string => readFileSync(path, 'utf8');
+
+test('a file is for its owner alone, begins with its head, and several threads append whole lines to it', (t) => {
+  const path = join(FOLDER, 'shared');
+  const outlets = [1, 2].map(() => new LogOutlets(options({ paths: [['I', path]], head: 'head\n' }), LOST));
+  outlets[0]!.line('I', 'one\n');
+  outlets[1]!.line('E', 'two\n');
+  outlets[0]!.line('W', 'three\n');
+  t.is(read(path), 'head\none\ntwo\nthree\n');
+  t.is(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a file that would grow beyond its limit is begun anew', (t) => {
+  const path = join(FOLDER, 'bounded');
+  const outlets = new LogOutlets(options({ paths: [['I', path]], head: 'head\n', bytesMax: 20 }), LOST);
+  for (const line of ['aaaaaaa\n', 'bbbbbb\n', 'cccccc\n']) outlets.line('I', line);
+  t.is(read(path), 'head\ncccccc\n');
+});
+
+test('each severity has its file, which has what is more severe too, unless each is to have its own only', (t) => {
+  for (const ownFileOnly of [false, true]) {
+    const [info, errors] = ['info', 'errors'].map((name) => join(FOLDER, `${name}-${ownFileOnly}`)) as [string, string];
+    const paths = [
+      ['I', info],
+      ['E', errors],
+    ] as const;
+    const outlets = new LogOutlets(options({ paths, ownFileOnly }), LOST);
+    outlets.line('I', 'fine\n');
+    outlets.line('E', 'bad\n');
+    t.deepEqual([read(info), read(errors)], [ownFileOnly ? 'fine\n' : 'fine\nbad\n', 'bad\n']);
+  }
+});
+
+test('a file that was moved away is made again, and none is lost without a word', async (t) => {
+  const path = join(FOLDER, 'moved');
+  const outlets = new LogOutlets(options({ paths: [['I', path]] }), LOST);
+  outlets.line('I', 'before\n');
+  renameSync(path, `${path}.1`);
+  for (let lines = 0; !existsSync(path); lines++) {
+    outlets.line('I', `${lines}\n`);
+    await new Promise((resolve) => void setTimeout(resolve, 50));
+  }
+  t.regex(read(`${path}.1`), /^before\n/);
+  t.regex(read(path), /^\d+\n$/);
+});
+
+test('lines that cannot be written are said to be lost once they can', (t) => {
+  const folder = join(FOLDER, 'not-there-yet');
+  const path = join(folder, 'log');
+  const outlets = new LogOutlets(options({ paths: [['I', path]] }), LOST);
+  outlets.line('I', 'gone\n');
+  t.false(outlets.isWritable());
+  t.false(existsSync(path));
+});
