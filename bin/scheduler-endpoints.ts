@@ -5,14 +5,17 @@ import { BrowserRules } from '../actors/ingress/pipeline/browser-rules.ts';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { FollowedFiles } from '../runtime/followed-files.ts';
 import type { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { processMetrics } from '../runtime/process-metrics.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
 import {
   HEADER_BYTES_MAX,
   type HttpRequest,
   type HttpResponse,
   type Listener,
   type RequestHandler,
+  type TlsMaterial,
 } from '../transport/http.ts';
 import { openNodeListener } from '../transport/node/listener.ts';
 import { SchedulerAccess } from './scheduler-access.ts';
@@ -39,6 +42,7 @@ type Pages = Readonly<Record<string, MakePage>>;
 export class SchedulerEndpoints {
   readonly #parts: SchedulerEndpointsParts;
   readonly #listeners: Listener[] = [];
+  #files: FollowedFiles | undefined;
 
   constructor(parts: SchedulerEndpointsParts) {
     this.#parts = parts;
@@ -51,6 +55,7 @@ export class SchedulerEndpoints {
   }
 
   async close(): Promise<void> {
+    this.#files?.stop();
     for (const listener of this.#listeners) listener.stopAccepting();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
   }
@@ -62,7 +67,7 @@ export class SchedulerEndpoints {
     const authorities = await clientAuthorities(options, say);
     const access = new SchedulerAccess(options, authorities, metrics);
     const { clientCaPem, proxyCaPem } = authorities;
-    const tls = await schedulerTls(options, `${clientCaPem}${proxyCaPem}`);
+    const { tls, paths, replaced } = await schedulerTls(options, `${clientCaPem}${proxyCaPem}`);
     const rules = await browserRules(options);
     const answer = pagesHandler(this.#pages(true, true));
     const { http2MaxStreamsPerConnection: streams } = options;
@@ -76,7 +81,22 @@ export class SchedulerEndpoints {
         return passed === undefined ? undefined : guarded(access, request, passed, answer);
       },
     });
+    await this.#follow(paths, this.#listeners.at(-1)!, replaced);
     return [`address https://${hostOf(options.bindAddress)}:${port}`];
+  }
+
+  /** Certificates that are replaced are served from then on. */
+  async #follow(
+    paths: readonly string[],
+    listener: Listener,
+    replaced: (texts: readonly string[]) => TlsMaterial,
+  ): Promise<void> {
+    const { disk, timers } = realEnvironment;
+    const take = (texts: readonly string[]): Promise<void> => listener.replaceTls(replaced(texts));
+    const onRefused = (err: unknown): void =>
+      this.#parts.log.warn({ err }, 'the certificates that were replaced are not served');
+    this.#files = new FollowedFiles({ disk, timers, paths, take, onRefused });
+    await this.#files.start();
   }
 
   /** Health and metrics may be asked for on two addresses, or on one. */

@@ -15,14 +15,29 @@ const VALID_MS = 365 * 24 * 3600 * 1000;
 /** A client whose clock is behind still accepts it. */
 const BACKDATED_MS = 3600 * 1000;
 
+export interface SchedulerTls {
+  readonly tls: TlsMaterial;
+  /** What of it is from files, which may be replaced; none: it was made for this process. */
+  readonly paths: readonly string[];
+  /** The material with other texts of those files. Throws OrchError BadConfiguration. */
+  readonly replaced: (texts: readonly string[]) => TlsMaterial;
+}
+
 /** `clientCaPem`: whose certificates clients are asked for; empty for none. Throws OrchError BadConfiguration. */
-export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<TlsMaterial> {
+export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<SchedulerTls> {
   const { certDir, bindAddress } = options;
   const names = ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
   const asks = clientCaPem === '' ? {} : { clientCaPem };
   const pair = givenPair(options) ?? (certDir === '' ? undefined : await selfSignedPair(resolve(certDir), names));
   const named = namedPairs(options);
-  if (pair !== undefined) return { ...material({ ...pair, named, clientCa: [] }, options), ...asks };
+  if (pair !== undefined) {
+    const files: TlsFiles = { ...pair, named, clientCa: [] };
+    const replaced = (texts: readonly string[]): TlsMaterial => ({
+      ...materialOf(files, texts, spokenTls(options)),
+      ...asks,
+    });
+    return { tls: { ...material(files, options), ...asks }, paths: pathsOf(files), replaced };
+  }
   const made = await makeSelfSigned({
     commonName: hostname().slice(0, 40),
     names: ['localhost', '127.0.0.1', '::1', hostname(), ...names],
@@ -31,7 +46,8 @@ export async function schedulerTls(options: SchedulerOptions, clientCaPem: strin
   });
   const [first] = named;
   const others = first === undefined ? [] : (material({ ...first, named, clientCa: [] }, options).namedPairs ?? []);
-  return { ...spokenTls(options), ...made, ...asks, ...(others.length === 0 ? {} : { namedPairs: others }) };
+  const tls = { ...spokenTls(options), ...made, ...asks, ...(others.length === 0 ? {} : { namedPairs: others }) };
+  return { tls, paths: [], replaced: () => tls };
 }
 
 function material(files: TlsFiles, options: SchedulerOptions): TlsMaterial {

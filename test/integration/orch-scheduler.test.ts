@@ -255,6 +255,34 @@ test('what a scheduler says about a pod is explained node by node', async (t) =>
   t.regex(stderr, /the pod default\/missing cannot be read \(404\)/);
 });
 
+test('a certificate that is replaced is served from then on', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const folder = folderOf(t);
+  const [cert, key] = [join(folder, 'serving.crt'), join(folder, 'serving.key')];
+  const put = (name: string): string => {
+    const authority = testAuthority(folder, name);
+    const pair = authority.issue('scheduler', ['127.0.0.1']);
+    writeFileSync(cert, pair.certPem);
+    writeFileSync(key, pair.keyPem);
+    return authority.certPem;
+  };
+  put('first');
+  const pair = ['--tls-cert-file', cert, '--tls-private-key-file', key];
+  const scheduler = await spawnScheduler(t, ['--orchconfig', server.kubeconfig, '--leader-elect=false', ...pair]);
+  await eventually(
+    async () => scheduler.output,
+    (output) => /^ready in/m.test(output),
+  );
+  const client = new HttpsClient(`https://127.0.0.1:${scheduler.port}`, put('second'), '');
+  t.teardown(() => client.close());
+  const healthy = () =>
+    client.get('/healthz').then(
+      ({ text }) => text,
+      () => '',
+    );
+  t.is(await eventually(healthy, (text) => text !== ''), 'ok');
+});
+
 test('a policy comes from a config map, unless the policy file is to be taken', async (t) => {
   const server = await startServer(t, { args: NO_SCHEDULER });
   const folder = folderOf(t);
