@@ -3,6 +3,7 @@
 
 import { formatDurationMs } from '../values/duration.ts';
 import { formatIpRange, hostBitCount, rangesOverlap } from '../values/ip.ts';
+import { controllersProblem } from './controllers.ts';
 import type { Program } from './options/option.ts';
 import type { SchedulerOptions, ServerOptions } from './options.ts';
 
@@ -78,6 +79,7 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     auditLogPath + auditWebhookConfigFile === '' &&
     '--audit-policy-file needs --audit-log-path or --audit-webhook-config-file beside it',
   serviceRangeProblem,
+  ({ controllers }) => controllersProblem(controllers) ?? false,
   ({ orchServiceNodePort: port, serviceNodePortRange: { first, last } }) =>
     port !== 0 &&
     (port < first || port > last) &&

@@ -1,6 +1,7 @@
 // The controllers as part of the server: their options, out of the server's settings.
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
+import { runningControllers } from '../../config/controllers.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import { isFair, type ServerSettings } from '../server-settings.ts';
@@ -21,6 +22,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     persistedTypes: persistedTypes(registry),
     customTypes: new CustomTypes(registry),
     isFair: isFair(settings),
+    running: runningControllers(options.controllers),
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     issuesTokens: (settings.serviceAccounts?.signingKeyPem ?? '') !== '',

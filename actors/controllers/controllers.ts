@@ -11,10 +11,6 @@ import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
 import { Bootstrap } from './bootstrap.ts';
-import { BootstrapTokenCleanup } from './bootstrap-token-cleanup.ts';
-import { CertificateApproving } from './certificate-approving.ts';
-import { CertificateCleanup } from './certificate-cleanup.ts';
-import { CertificateSigning } from './certificate-signing.ts';
 import type { Controller, Due } from './controller.ts';
 import { CustomDefinitions } from './custom-definitions.ts';
 import type { CustomTypes } from './custom-types.ts';
@@ -22,20 +18,10 @@ import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './flow-announcer.ts';
 import { FlowSchemas } from './flow-schemas.ts';
-import { GarbageCollector } from './garbage-collector.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
-import { NamespaceDefaults } from './namespace-defaults.ts';
-import { NamespaceLifecycle } from './namespace-lifecycle.ts';
-import { NodeLifecycle } from './node-lifecycle.ts';
-import { NodePods } from './node-pods.ts';
-import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
-import { PodGarbage } from './pod-garbage.ts';
 import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
-import { ResourceQuotas } from './resource-quotas.ts';
-import { RoleAggregation } from './role-aggregation.ts';
-import { ServiceAccountTokens } from './service-account-tokens.ts';
-import { StorageProtection } from './storage-protection.ts';
+import { switchable } from './switchable.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
@@ -123,7 +109,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   constructor(context: ActorContext, options: ControllersOptions, feedFactory: FeedFactory) {
     this.#context = context;
     const dialect = DIALECTS[options.dialect];
-    const { clock } = context;
     const { customTypes } = options;
     this.#customTypes = customTypes;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
@@ -135,36 +120,14 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
       if (this.#synced) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
-    const queues: WorkQueue[] = [
+    const parts = { context, dialect, issue: tokenIssuer(context) };
+    this.#queues = [
       bootstrap,
-      queueOf((due) => new NamespaceDefaults(due, dialect, options.caPem)),
-      queueOf((due) => new NamespaceLifecycle(clock, due, dialect, options.namespacedTypes, customTypes)),
-      queueOf((due) => new RoleAggregation(due, dialect)),
-      queueOf((due) => new PodGarbage(clock, due, dialect)),
-      queueOf((due) => new StorageProtection(due, dialect)),
-      queueOf((due) => new NodeTaints(clock, due, dialect)),
-      queueOf((due) => new NodeLifecycle(clock, due, dialect)),
-      queueOf((due) => new NodePods(clock, due, dialect)),
-      queueOf((due) => new ResourceQuotas(clock, due, dialect, options.namespacedTypes, customTypes)),
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
-      queueOf((due) => new BootstrapTokenCleanup(clock, due, dialect)),
-      queueOf((due) => new CertificateApproving(due, dialect)),
-      queueOf((due) => new CertificateCleanup(clock, due, dialect)),
-      queueOf((due) => new CustomDefinitions(clock, due, dialect, customTypes)),
+      queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes)),
+      ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
+      ...switchable(options, parts).map(queueOf),
     ];
-    if (options.isFair) queues.push(this.#flowSchemas(queueOf, dialect));
-    const { signingAuthority } = options;
-    if (signingAuthority !== undefined)
-      queues.push(queueOf((due) => new CertificateSigning(context, due, dialect, signingAuthority)));
-    if (options.issuesTokens) {
-      const { caPem } = options;
-      const { random } = context;
-      const issue = tokenIssuer(context);
-      queues.push(queueOf((due) => new ServiceAccountTokens(due, { dialect, caPem, random, issue })));
-    }
-    if (options.collectsGarbage)
-      queues.push(queueOf((due) => new GarbageCollector(clock, due, dialect, options.persistedTypes, customTypes)));
-    this.#queues = queues;
     for (const { controller } of this.#queues) {
       for (const storageKey of controller.wants) {
         const followers = this.#followers.get(storageKey);
@@ -172,7 +135,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
         else followers.push(controller);
       }
     }
-    this.#ofCustom = queues.map(({ controller }) => controller).filter(({ wantsCustom }) => wantsCustom === true);
+    this.#ofCustom = this.#queues.map(({ controller }) => controller).filter(({ wantsCustom }) => wantsCustom === true);
     this.#feed = new FeedFollower(context, undefined, feedFactory, this, customTypes.storageKey);
     const { metrics } = context;
     metrics.beforeReading(() => {

@@ -13,13 +13,20 @@ const SERVICE_ACCOUNTS = 'core/serviceaccounts';
 const CONFIG_MAPS = 'core/configmaps';
 const ACCOUNT = 'default';
 
+/** What of it is given. Without `caPem` there is nothing to publish, and config maps are left alone. */
+export interface NamespaceGifts {
+  readonly account: boolean;
+  readonly caPem: string;
+}
+
 /** The default service account and root certificate controllers. Keys are names of namespaces. */
 export class NamespaceDefaults implements Controller {
   readonly name = 'namespace-defaults';
   readonly identity;
-  readonly wants = [NAMESPACES, SERVICE_ACCOUNTS, CONFIG_MAPS];
+  readonly wants: readonly string[];
   readonly keysInFlightMax = 20;
   readonly #due: Due;
+  readonly #givesAccount: boolean;
   readonly #caPem: string;
   readonly #configMapName: string;
   readonly #active = new Set<string>();
@@ -27,10 +34,11 @@ export class NamespaceDefaults implements Controller {
   /** The config map of each namespace: itself where it must be set right, undefined where it is as it should be. */
   readonly #configMaps = new Map<string, ApiObject | undefined>();
 
-  /** Without `caPem` there is nothing to publish, and config maps are left alone. */
-  constructor(due: Due, dialect: Dialect, caPem: string) {
+  constructor(due: Due, dialect: Dialect, { account, caPem }: NamespaceGifts) {
     this.identity = controllerManagerIdentity(dialect);
+    this.wants = [NAMESPACES, ...(account ? [SERVICE_ACCOUNTS] : []), ...(caPem === '' ? [] : [CONFIG_MAPS])];
     this.#due = due;
+    this.#givesAccount = account;
     this.#caPem = caPem;
     this.#configMapName = dialect.spell('@short-root-ca.crt');
   }
@@ -67,7 +75,7 @@ export class NamespaceDefaults implements Controller {
   plan(key: string): Plan {
     if (!this.#active.has(key)) return NOTHING;
     const writes: Write[] = [];
-    if (!this.#accounts.has(key)) {
+    if (this.#givesAccount && !this.#accounts.has(key)) {
       const body = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: ACCOUNT, namespace: key } };
       writes.push({ verb: 'create', target: coreTarget('serviceaccounts', key, ''), body });
     }

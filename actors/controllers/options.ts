@@ -1,5 +1,6 @@
 // What the controllers are told when they are made.
 
+import type { ControllerName } from '../../config/controllers.ts';
 import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
 import type { AuthorityFiles } from '../followed-authorities.ts';
@@ -62,6 +63,8 @@ export interface ControllersOptions {
   readonly customTypes: CustomTypes;
   /** API priority and fairness is on. */
   readonly isFair: boolean;
+  /** `--controllers`. */
+  readonly running: readonly ControllerName[];
   /** `--enable-garbage-collector`. */
   readonly collectsGarbage: boolean;
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */

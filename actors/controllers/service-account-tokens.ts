@@ -37,13 +37,16 @@ interface TokenSecret {
   readonly lacks: { readonly token: boolean; readonly ca: boolean; readonly namespace: boolean };
 }
 
+/** Asks for a token. Rejects where none is to be had. */
+export type TokenIssuer = (subject: SecretTokenSubject) => Promise<string>;
+
 export interface TokenSettings {
   readonly dialect: Dialect;
   /** Goes into the secrets beside the token. */
   readonly caPem: string;
   readonly random: Random;
   /** Signs a token; rejects where none can be had now. */
-  readonly issue: (subject: SecretTokenSubject) => Promise<string>;
+  readonly issue: TokenIssuer;
 }
 
 /** The controller of service accounts' tokens. Keys are those of accounts and of secrets. */

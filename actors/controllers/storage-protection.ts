@@ -26,7 +26,7 @@ interface Protected {
 export class StorageProtection implements Controller {
   readonly name = 'storage-protection';
   readonly identity;
-  readonly wants = [PODS, CLAIMS, VOLUMES];
+  readonly wants: readonly string[];
   readonly keysInFlightMax = 16;
   readonly #due: Due;
   readonly #finalizers: ReturnType<typeof protectionFinalizers>;
@@ -37,8 +37,13 @@ export class StorageProtection implements Controller {
   readonly #boundPods = new Set<string>();
   readonly #podsOfClaim = new Map<string, Set<string>>();
 
-  constructor(due: Due, dialect: Dialect) {
+  constructor(
+    due: Due,
+    dialect: Dialect,
+    { claims, volumes }: { readonly claims: boolean; readonly volumes: boolean },
+  ) {
     this.identity = controllerManagerIdentity(dialect);
+    this.wants = [...(claims ? [PODS, CLAIMS] : []), ...(volumes ? [VOLUMES] : [])];
     this.#due = due;
     this.#finalizers = protectionFinalizers(dialect);
   }

@@ -19,6 +19,14 @@ export const orchOptions = optionGroup('Orch', SERVER, [
     effect: ['in force', 'the threads of the process, as the line `placement` says at the start'],
   },
   {
+    name: 'controllers',
+    type: 'list',
+    default: '*',
+    description:
+      'Background loops that run: * all, NAME that one, -NAME not that one; a wrong name is told which there are.',
+    effect: ['in force', 'which loops run, so that others may take over what they do'],
+  },
+  {
     name: 'ingress',
     type: 'string',
     default: 'auto',

@@ -85,6 +85,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'enable-aggregator-routing': HOOKS,
   'data-dir': ['integration/cli.test.ts', 'a directory that was open to others, and all that is made in it'],
   placement: ['integration/cli.test.ts', 'says where the server is, and SIGTERM ends it'],
+  controllers: [
+    'integration/controllers-switched.test.ts',
+    'a controller that is switched off leaves its work to others',
+  ],
   ingress: ['integration/http-transfer.test.ts', 'an HTTP/2 client is told how many streams'],
   'livez-grace-period': ['unit/ingress/paths/health.test.ts', 'hooks that are not through are forgiven for a while'],
   'shutdown-delay-duration': ['integration/cli.test.ts', 'a server that is to stop later is not ready from then on'],

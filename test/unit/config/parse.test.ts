@@ -118,6 +118,12 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--authorization-mode allow', /"allow" is not one of AlwaysAllow, AlwaysDeny, ABAC/],
   ['up', '--authorization-mode AlwaysDeny,,', /an element of the list is empty$/],
   ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
+  [
+    'up',
+    '--controllers *,-deployment',
+    /--controllers: "-deployment" is none of clusterrole-aggregation, .*tokencleaner$/,
+  ],
+  ['apiserver', '--controllers foo', /--controllers: "foo" is none of /],
   ['up', '--authorization-mode AlwaysDeny,AlwaysDeny', /names AlwaysDeny twice$/],
   ['up', '--enable-admission-plugins Priorty', /"Priorty" is not one of/],
   [

@@ -1,0 +1,65 @@
+// Which controllers run: those that `--controllers` names. What the API server does by itself is not among them.
+import type { ControllerName } from '../../config/controllers.ts';
+import type { Dialect } from '../../config/dialect.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { BootstrapTokenCleanup } from './bootstrap-token-cleanup.ts';
+import { CertificateApproving } from './certificate-approving.ts';
+import { CertificateCleanup } from './certificate-cleanup.ts';
+import { CertificateSigning } from './certificate-signing.ts';
+import type { Controller, Due } from './controller.ts';
+import { GarbageCollector } from './garbage-collector.ts';
+import { NamespaceDefaults } from './namespace-defaults.ts';
+import { NamespaceLifecycle } from './namespace-lifecycle.ts';
+import { NodeLifecycle } from './node-lifecycle.ts';
+import { NodePods } from './node-pods.ts';
+import { NodeTaints } from './node-taints.ts';
+import type { ControllersOptions } from './options.ts';
+import { PodGarbage } from './pod-garbage.ts';
+import { ResourceQuotas } from './resource-quotas.ts';
+import { RoleAggregation } from './role-aggregation.ts';
+import { ServiceAccountTokens, type TokenIssuer } from './service-account-tokens.ts';
+import { StorageProtection } from './storage-protection.ts';
+
+/** Makes a controller that reports its keys to `due`. */
+export type MakeController = (due: Due) => Controller;
+
+interface Parts {
+  readonly context: ActorContext;
+  readonly dialect: Dialect;
+  readonly issue: TokenIssuer;
+}
+
+/** How to make each controller that is to run, in the order in which they hear of changes. */
+export function switchable(options: ControllersOptions, { context, dialect, issue }: Parts): readonly MakeController[] {
+  const { clock, random } = context;
+  const { caPem, customTypes, namespacedTypes, signingAuthority } = options;
+  const runs = (name: ControllerName): boolean => options.running.includes(name);
+  const gifts = { account: runs('serviceaccount'), caPem: runs('root-ca-cert-publisher') ? caPem : '' };
+  const protects = { claims: runs('pvc-protection'), volumes: runs('pv-protection') };
+  const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
+    [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(due, dialect, gifts)],
+    [runs('namespace'), (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes)],
+    [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
+    [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
+    [protects.claims || protects.volumes, (due) => new StorageProtection(due, dialect, protects)],
+    [runs('nodelifecycle'), (due) => new NodeTaints(clock, due, dialect)],
+    [runs('nodelifecycle'), (due) => new NodeLifecycle(clock, due, dialect)],
+    [runs('nodelifecycle'), (due) => new NodePods(clock, due, dialect)],
+    [runs('resourcequota'), (due) => new ResourceQuotas(clock, due, dialect, namespacedTypes, customTypes)],
+    [runs('tokencleaner'), (due) => new BootstrapTokenCleanup(clock, due, dialect)],
+    [runs('csrapproving'), (due) => new CertificateApproving(due, dialect)],
+    [runs('csrcleaner'), (due) => new CertificateCleanup(clock, due, dialect)],
+    [
+      runs('serviceaccount-token') && options.issuesTokens,
+      (due) => new ServiceAccountTokens(due, { dialect, caPem, random, issue }),
+    ],
+    [
+      runs('garbagecollector') && options.collectsGarbage,
+      (due) => new GarbageCollector(clock, due, dialect, options.persistedTypes, customTypes),
+    ],
+  ];
+  const made = rows.filter(([isRunning]) => isRunning).map(([, make]) => make);
+  if (signingAuthority !== undefined && runs('csrsigning'))
+    made.push((due) => new CertificateSigning(context, due, dialect, signingAuthority));
+  return made;
+}

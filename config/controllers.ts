@@ -1,0 +1,40 @@
+// The background loops of the server that can be switched, by the names that the original's controller manager has for them. Data
+// only; they are in actors/controllers.
+
+export const CONTROLLER_NAMES = [
+  'clusterrole-aggregation',
+  'csrapproving',
+  'csrcleaner',
+  'csrsigning',
+  'garbagecollector',
+  'namespace',
+  'nodelifecycle',
+  'podgc',
+  'pv-protection',
+  'pvc-protection',
+  'resourcequota',
+  'root-ca-cert-publisher',
+  'serviceaccount',
+  'serviceaccount-token',
+  'tokencleaner',
+] as const;
+
+export type ControllerName = (typeof CONTROLLER_NAMES)[number];
+
+const ALL = '*';
+
+/** What is wrong with a list of them as `--controllers` has it; undefined: nothing. */
+export function controllersProblem(listed: readonly string[]): string | undefined {
+  const isKnown = (name: string): boolean => (CONTROLLER_NAMES as readonly string[]).includes(name);
+  const unknown = listed.find((one) => one !== ALL && !isKnown(one) && !isKnown(one.replace(/^-/, '')));
+  if (unknown === undefined) return undefined;
+  return `--controllers: ${JSON.stringify(unknown)} is none of ${CONTROLLER_NAMES.join(', ')}`;
+}
+
+/** Those that run: of an element that names one and one that takes it away the first counts, and both before `*`. */
+export function runningControllers(listed: readonly string[]): readonly ControllerName[] {
+  return CONTROLLER_NAMES.filter((name) => {
+    const said = listed.find((one) => one === name || one === `-${name}`);
+    return said === undefined ? listed.includes(ALL) : said === name;
+  });
+}
