@@ -1,7 +1,7 @@
 // The background loops of the server that can be switched, by the names that the original's controller manager has for them. Data
 // only; they are in actors/controllers.
 
-export const CONTROLLER_NAMES = [
+const CONTROLLER_NAMES = [
   'clusterrole-aggregation',
   'csrapproving',
   'csrcleaner',

@@ -7,7 +7,7 @@ import type { ControllersProtocol, HookState } from '../../../actors/controllers
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
-import { CONTROLLER_NAMES } from '../../../config/controllers.ts';
+import { runningControllers } from '../../../config/controllers.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import type { Actor, ActorContext, AskOptions, MessageOf } from '../../../runtime/actor.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
@@ -70,7 +70,7 @@ export function defaultOptions(): ControllersOptions {
     persistedTypes: PERSISTED,
     customTypes: new CustomTypes(createRegistry(DIALECT)),
     isFair: false,
-    running: CONTROLLER_NAMES,
+    running: runningControllers(['*']),
     collectsGarbage: true,
     caPem: 'the authority',
     issuesTokens: false,
