@@ -82,6 +82,7 @@ class Admission implements Actor<AdmissionProtocol> {
       slabs: ThreadSlabs.of(context),
       requestTimeoutMs,
       requestNumber: NO_REQUEST,
+      auditAnnotations: new Map<string, string>(),
     };
     this.#write = {
       ...reader,
@@ -166,23 +167,25 @@ class Admission implements Actor<AdmissionProtocol> {
 
   /** For the request whose message is being handled. */
   #writeOfTurn(): WriteContext {
-    return { ...this.#write, requestNumber: turn.requestNumber };
+    return { ...this.#write, requestNumber: turn.requestNumber, auditAnnotations: new Map() };
   }
 
   #answer(request: WriteRequest, reply: Reply): void {
-    const refuse = (error: unknown): void => this.#refuse(reply, error);
+    const write = this.#writeOfTurn();
+    const refuse = (error: unknown): void => this.#refuse(reply, error, write);
     try {
-      this.#performed(request).then((answer) => reply.send(answer), refuse);
+      this.#performed(write, request).then((answer) => reply.send(annotated(answer, write)), refuse);
     } catch (error) {
       refuse(error);
     }
   }
 
   /** Expected refusals are answers; anything else is an error. */
-  #refuse(reply: Reply, error: unknown): void {
+  #refuse(reply: Reply, error: unknown, write: WriteContext): void {
     if (isStatusError(error)) {
       const answer: WriteReply = { code: httpCode(error.status), body: error.status };
-      reply.send(error instanceof WarnedRefusal ? withWarnings(answer, error.warnings) : answer);
+      const warned = error instanceof WarnedRefusal ? withWarnings(answer, error.warnings) : answer;
+      reply.send(annotated(warned, write));
     } else if (error instanceof BodyError) reply.send(bodyRefusal(error));
     else if (error instanceof DecodeError)
       reply.send({ code: 400, body: badRequest(`the body cannot be read: ${error.message}`) } satisfies WriteReply);
@@ -190,12 +193,12 @@ class Admission implements Actor<AdmissionProtocol> {
   }
 
   /** Throws, or rejects with, what refuses the write. */
-  #performed(request: WriteRequest): Promise<WriteReply> {
+  #performed(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
     const { group, version, resource } = request.target;
     const type = this.#write.registry.byPath(group, version, resource);
     return type === undefined || type.custom !== undefined
-      ? this.#performCustom(this.#writeOfTurn(), request)
-      : this.#perform(this.#writeOfTurn(), request, type);
+      ? this.#performCustom(write, request)
+      : this.#perform(write, request, type);
   }
 
   /** Of a type that may have come, or changed, since this thread has heard of it. */
@@ -273,6 +276,11 @@ async function mayAccess(
   const { requestNumber, requestTimeoutMs: deadlineMs } = asked.reader;
   if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
   return auth().ask({ type: 'authorize', user, access }, { deadlineMs, requestNumber });
+}
+
+/** A reply with what is said of its write in the audit event. */
+function annotated(reply: WriteReply, { auditAnnotations }: WriteContext): WriteReply {
+  return auditAnnotations.size === 0 ? reply : { ...reply, auditAnnotations: Object.fromEntries(auditAnnotations) };
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

@@ -40,6 +40,8 @@ export interface Asked {
   readonly user: User;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
+  /** What is said of the write in its audit event. */
+  readonly auditAnnotations: Map<string, string>;
   /** Reads for this write alone: what it asks carries the number of the request. */
   readonly reader: StoreReader;
   /** Of a DELETE: what it asks for, wherever it says so. */

@@ -57,8 +57,16 @@ export interface ConnectRequest {
 
 /** The answer to a write: a stored object, or a body made for the occasion (Status, Scale, a list of deleted objects). */
 export type WriteReply =
-  | { readonly code: number; readonly place: PublishedPlace; readonly warnings?: readonly string[] }
-  | { readonly code: number; readonly body: object; readonly warnings?: readonly string[] };
+  | (WriteRemarks & { readonly code: number; readonly place: PublishedPlace })
+  | (WriteRemarks & { readonly code: number; readonly body: object });
+
+/** What is said of a write beside its answer. */
+interface WriteRemarks {
+  /** For the client's user. */
+  readonly warnings?: readonly string[];
+  /** For the audit event, by webhooks. */
+  readonly auditAnnotations?: Readonly<Record<string, string>>;
+}
 
 /** A pod to be bound to a node. */
 export interface Binding {

@@ -38,6 +38,7 @@ export function attributesOf(
       userAgent,
       parameters,
       reader: write,
+      auditAnnotations: write.auditAnnotations,
       deletion,
       dryRun,
       isTracked,

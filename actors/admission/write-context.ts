@@ -22,6 +22,8 @@ export interface DeletionSettings {
 }
 
 export interface WriteContext extends StoreReader {
+  /** What plugins say of this write in its audit event. */
+  readonly auditAnnotations: Map<string, string>;
   readonly registry: Registry;
   readonly dialect: Dialect;
   /** Where the definitions of custom types are stored. */

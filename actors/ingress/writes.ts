@@ -58,6 +58,7 @@ export class Writes {
       },
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
+    if (reply.auditAnnotations !== undefined) exchange.audit?.annotate(reply.auditAnnotations);
     if ('place' in reply)
       await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
     else if (isStatus(reply.body))

@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { webhookService } from '../server/webhook-service.ts';
 import { eventually } from './objects.ts';
 
 interface AuditedRequest {
@@ -393,4 +394,30 @@ test('a webhook that cannot be reached fails requests where it must not, and its
     () => errorsOf(slow.server, 'buffered'),
     (count) => count === 3,
   );
+});
+
+test('what webhooks say of a write for its event is in the event, whether they allow it or not', async (t) => {
+  const annotations = (allowed: boolean) => () => ({ allowed, auditAnnotations: { why: allowed ? 'fine' : 'bad' } });
+  const hooks = await webhookService(t, { allow: annotations(true), deny: annotations(false) });
+  const at = await audited(t, [{ level: 'Metadata', verbs: ['create'], omitStages: ['RequestReceived'] }]);
+  const { client } = at.server;
+  const webhooks = ['allow', 'deny'].map((path) => ({
+    name: `${path}.example.org`,
+    clientConfig: { url: `${hooks.url}/${path}`, caBundle: hooks.caBundle },
+    rules: [{ operations: ['CREATE'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    objectSelector: { matchLabels: { case: path } },
+    sideEffects: 'None',
+    admissionReviewVersions: ['v1'],
+  }));
+  const configurations = '/apis/admissionregistration.orch.io/v1/validatingwebhookconfigurations';
+  t.is((await client.request('POST', configurations, { body: { metadata: { name: 'v' }, webhooks } })).status, 201);
+  for (const [name, code, said] of [
+    ['allow', 201, 'fine'],
+    ['deny', 400, 'bad'],
+  ] as const) {
+    const made = await client.request('POST', MAPS, { body: { metadata: { name, labels: { case: name } } } });
+    t.is(made.status, code);
+    const event = await at.found(({ objectRef }) => objectRef?.name === name);
+    t.is(event.annotations?.[`${name}.example.org/why`], said);
+  }
 });
