@@ -24,6 +24,7 @@ const ANSWERERS: Readonly<Record<string, Answerer>> = {
   LocalSubjectAccessReview: (write, review) => accessStatus(write, specOf(review), subjectOf(specOf(review))),
   SelfSubjectAccessReview: (write, review, { user }) => accessStatus(write, specOf(review), user),
   SelfSubjectRulesReview: rulesStatus,
+  SelfSubjectReview: (_write, _review, { user }) => Promise.resolve({ userInfo: userInfoOf(user) }),
 };
 
 /** The answer to a POST of the type; undefined where the type is no review. */
@@ -89,16 +90,20 @@ async function tokenStatus(write: WriteContext, review: JsonObject): Promise<obj
     );
   const { user, error } = answer;
   if (user === null) return { user: {}, ...(error === '' ? undefined : { error }) };
-  const { name, uid, groups, extra } = user;
   return {
     authenticated: true,
-    user: {
-      username: name,
-      ...(uid === '' ? undefined : { uid }),
-      groups,
-      ...(Object.keys(extra).length === 0 ? undefined : { extra }),
-    },
+    user: userInfoOf(user),
     ...(answer.audiences.length === 0 ? undefined : { audiences: answer.audiences }),
+  };
+}
+
+/** A user as reviews show it. */
+function userInfoOf({ name, uid, groups, extra }: User): object {
+  return {
+    username: name,
+    ...(uid === '' ? undefined : { uid }),
+    groups,
+    ...(Object.keys(extra).length === 0 ? undefined : { extra }),
   };
 }
 

@@ -34,11 +34,12 @@ export function hookChecks(dialect: Dialect, options: BootstrapOptions): readonl
 
 function everyObject(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {
   const service = desiredService(dialect, options);
+  const whoAmI = targetIn(dialect.spell('authentication.@group/v1alpha1'), 'selfsubjectreviews', '', '');
   const hasEndpoints = options.endpointReconcilerType !== 'none' && isAdvertisable(options.advertiseAddress);
   return [
     ...desiredNamespaces(dialect),
     ...desiredPriorityClasses(dialect),
-    ...desiredRbac(dialect),
+    ...desiredRbac(dialect, options.isServed(whoAmI)),
     ...desiredFlowControl(dialect),
     service,
     ...(hasEndpoints ? [desiredEndpoints(dialect, options), desiredEndpointSlice(dialect, options)] : []),

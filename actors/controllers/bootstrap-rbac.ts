@@ -19,11 +19,11 @@ const PLURALS: Readonly<Record<string, string>> = {
   RoleBinding: 'rolebindings',
 };
 
-/** The roles and bindings to make, a role before what binds to it. */
-export function desiredRbac(dialect: Dialect): Desired[] {
+/** The roles and bindings to make, a role before what binds to it. `tellsWho`: as rbacObjects. */
+export function desiredRbac(dialect: Dialect, tellsWho: boolean): Desired[] {
   const group = dialect.spell('rbac.authorization.@group');
   const autoupdate = dialect.spell('rbac.authorization.@label/autoupdate');
-  return rbacObjects(dialect).map((object) => {
+  return rbacObjects(dialect, tellsWho).map((object) => {
     const resource = PLURALS[object.kind]!;
     const { name, namespace = '' } = object.metadata;
     return {

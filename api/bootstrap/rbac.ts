@@ -8,12 +8,21 @@ import { ROLES } from './namespaced-roles.ts';
 import type { RuleRow } from './rbac-rules.ts';
 import { policyRule } from './rbac-rules.ts';
 
-/** Cluster roles and their bindings, then roles and theirs: a role always before what binds to it. */
-export function rbacObjects(dialect: Dialect): readonly BootstrapObject[] {
+/** What everybody may do besides where the server tells clients who they are (`selfsubjectreviews`). */
+const ASK_WHO: RuleRow = ['create', 'authentication.@group', 'selfsubjectreviews'];
+const EVERYBODY = 'system:basic-user';
+
+/**
+ * Cluster roles and their bindings, then roles and theirs: a role always before what binds to it. `tellsWho`: the server has
+ * the type that tells clients who they are.
+ */
+export function rbacObjects(dialect: Dialect, tellsWho = false): readonly BootstrapObject[] {
   const build = new RbacBuilder(dialect);
   const controllers = Object.entries(CONTROLLER_ROLES);
   return [
-    ...CLUSTER_ROLES.map(({ name, rules, sumOf, partOf }) => build.clusterRole(name, rules, sumOf, partOf)),
+    ...CLUSTER_ROLES.map(({ name, rules, sumOf, partOf }) =>
+      build.clusterRole(name, tellsWho && name === EVERYBODY ? [...rules, ASK_WHO] : rules, sumOf, partOf),
+    ),
     ...controllers.map(([name, rules]) => build.clusterRole(`system:controller:${name}`, rules)),
     ...Object.entries(CLUSTER_ROLE_SUBJECTS).map(([name, subjects]) => build.clusterRoleBinding(name, subjects)),
     ...controllers.map(([name]) => build.clusterRoleBinding(`system:controller:${name}`, [`ServiceAccount ${name}`])),

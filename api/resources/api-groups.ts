@@ -16,7 +16,7 @@ export const API_GROUPS: readonly ApiGroup[] = [
   { name: '', priorityMinimum: 18000, versions: { v1: 1 } },
   { name: 'apps', priorityMinimum: 17800, versions: { v1: 15 } },
   { name: 'events.@group', priorityMinimum: 17750, versions: { v1: 15, v1beta1: 5 } },
-  { name: 'authentication.@group', priorityMinimum: 17700, versions: { v1: 15, v1beta1: 9 } },
+  { name: 'authentication.@group', priorityMinimum: 17700, versions: { v1: 15, v1beta1: 9, v1alpha1: 1 } },
   { name: 'authorization.@group', priorityMinimum: 17600, versions: { v1: 15, v1beta1: 9 } },
   { name: 'autoscaling', priorityMinimum: 17500, versions: { v1: 15, v2beta1: 9, v2beta2: 1 } },
   { name: 'batch', priorityMinimum: 17400, versions: { v1: 15, v1beta1: 9 } },

@@ -74,6 +74,14 @@ function reviewVersions(introducedIn: string): Readonly<Record<string, VersionRo
 const AUTHENTICATION: GroupTypes = {
   group: 'authentication.@group',
   types: [
+    // Of later releases: served where its version is switched on.
+    {
+      ...REVIEW,
+      plural: 'selfsubjectreviews',
+      kind: 'SelfSubjectReview',
+      clusterScoped: true,
+      versions: { v1alpha1: {} },
+    },
     { ...REVIEW, plural: 'tokenreviews', kind: 'TokenReview', clusterScoped: true, versions: reviewVersions('1.4') },
   ],
 };

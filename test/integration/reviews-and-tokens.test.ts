@@ -470,3 +470,29 @@ test('there is no Table of a review: 406, or plain where that is accepted as wel
   t.is(plain.status, 201);
   t.is(plain.json.kind, 'SelfSubjectAccessReview');
 });
+
+test('who asks who it is is told by a SelfSubjectReview, whoever that is, where its version is switched on', async (t) => {
+  const at = await startServer(t, { args: ['--runtime-config', 'authentication.orch.io/v1alpha1=true'] });
+  const path = '/apis/authentication.orch.io/v1alpha1/selfsubjectreviews';
+  const ask = (headers: Readonly<Record<string, string>>): Promise<Answer> =>
+    at.client.request('POST', path, {
+      body: { apiVersion: 'authentication.orch.io/v1alpha1', kind: 'SelfSubjectReview' },
+      headers,
+    });
+  const admin = await ask({});
+  t.is(admin.status, 201, admin.text);
+  const { username, groups } = (admin.json.status as { userInfo: { username: string; groups: string[] } }).userInfo;
+  t.is(username, 'orch-admin');
+  t.true(groups.includes('system:masters'));
+  const jane = await ask({
+    'impersonate-user': 'jane',
+    'impersonate-group': 'devs',
+    'impersonate-extra-floor': '3',
+    'impersonate-uid': 'u1',
+  });
+  t.deepEqual(jane.json.status, {
+    userInfo: { username: 'jane', uid: 'u1', groups: ['devs', 'system:authenticated'], extra: { floor: ['3'] } },
+  });
+  t.is((await at.client.request('POST', path, { body: {}, token: '' })).status, 403);
+  t.is((await server().client.request('POST', path, { body: {} })).status, 404);
+});

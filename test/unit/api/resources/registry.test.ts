@@ -23,6 +23,7 @@ const KNOWN = [
   'events.k8s.io/v1beta1',
   'authentication.k8s.io/v1',
   'authentication.k8s.io/v1beta1',
+  'authentication.k8s.io/v1alpha1',
   'authorization.k8s.io/v1',
   'authorization.k8s.io/v1beta1',
   'autoscaling/v1',

@@ -82,8 +82,11 @@ function factOf(type: KnownType, fact: ResourceFact): unknown {
   };
 }
 
+/** Of releases after the reference's, and off unless it is switched on. */
+const LATER = /selfsubjectreviews/;
+
 test('the table lists exactly the types of the reference', (t) => {
-  t.deepEqual([...BY_ID.keys()].sort(), FACTS.map(idOf).sort());
+  t.deepEqual([...BY_ID.keys()].filter((id) => !LATER.test(id)).sort(), FACTS.map(idOf).sort());
   t.is(BY_ID.size, TABLE.length);
 });
 
