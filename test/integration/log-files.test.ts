@@ -48,7 +48,10 @@ test('log-dir has a file for each severity and a link to it, with lines on stand
   );
   t.regex(text.split('\n')[0]!, LINE);
   t.true(text.split('\n').some((line) => / [a-z]+\/[a-z-]+\.[jt]s:\d+\] .*\/api\/v1\/nodes/.test(line)));
-  t.regex(server.stderr, / [a-z]+\/[a-z-]+\.[jt]s:\d+\] .*\/api\/v1\/nodes/);
+  await eventually(
+    async () => server.stderr,
+    (all) => / [a-z]+\/[a-z-]+\.[jt]s:\d+\] .*\/api\/v1\/nodes/.test(all),
+  );
   for (const word of ['INFO', 'WARNING', 'ERROR', 'FATAL']) {
     t.true(
       readdirSync(folder).some((name) => name.includes(`.log.${word}.`)),

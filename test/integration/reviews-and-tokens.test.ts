@@ -444,7 +444,7 @@ test('a key file that is of no use stops the start, and is named', async (t) => 
   const file = join(directory, 'bad.key');
   writeFileSync(file, 'nothing');
   const cases: readonly (readonly [args: readonly string[], problem: RegExp])[] = [
-    [['--service-account-key-file', file], /bad\.key cannot be used/],
+    [['--service-account-key-file', file], /bad\.key: /],
     [['--service-account-key-file', join(directory, 'none')], /ENOENT/],
     [['--service-account-issuer', 'https://['], /is not an address/],
     [['--service-account-max-token-expiration', '59m'], /between 1h/],
