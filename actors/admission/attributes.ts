@@ -40,7 +40,7 @@ export interface Asked {
   readonly user: User;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
-  /** What is said of the write in its audit event. */
+  /** What is said of the write in its audit event, whatever its level. */
   readonly auditAnnotations: Map<string, string>;
   /** Reads for this write alone: what it asks carries the number of the request. */
   readonly reader: StoreReader;
@@ -59,6 +59,9 @@ const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
 const NO_KEYS: readonly string[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
+/** What may be said of one write. */
+const ANNOTATIONS_MAX = 100;
+const ANNOTATION_LENGTH_MAX = 4096;
 const NO_ANNOTATIONS: readonly AuditAnnotation[] = Object.freeze([]);
 
 /** What plugins say of a write for its audit event. */
@@ -183,10 +186,18 @@ export class Attributes implements WriteFacts {
     this.warnings = [...this.warnings, text];
   }
 
-  /** Says something for the audit event. Whoever was first under a key keeps it: false where it was another value. */
+  /**
+   * Says something for the audit event. Whoever was first under a key keeps it: false where it was another value, and for what
+   * is more than an event is to carry.
+   */
   annotate(key: string, value: string, level: AuditAnnotationLevel = 'Metadata'): boolean {
     const known = this.auditAnnotations.find((one) => one.key === key);
-    if (known === undefined) this.auditAnnotations = [...this.auditAnnotations, { key, value, level }];
-    return known === undefined || known.value === value;
+    if (known !== undefined) return known.value === value;
+    const isMetadata = level === 'Metadata';
+    if (this.auditAnnotations.length >= ANNOTATIONS_MAX) return false;
+    if (isMetadata && key.length + value.length > ANNOTATION_LENGTH_MAX) return false;
+    this.auditAnnotations = [...this.auditAnnotations, { key, value, level }];
+    if (isMetadata) this.asked.auditAnnotations.set(key, value);
+    return true;
   }
 }

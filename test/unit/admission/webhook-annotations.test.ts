@@ -57,6 +57,7 @@ function written(): Attributes {
     user: { name: 'u', uid: '', groups: [], extra: {} },
     userAgent: '',
     parameters: {},
+    auditAnnotations: new Map<string, string>(),
     deletion: undefined,
     dryRun: false,
     isTracked: true,

@@ -69,9 +69,12 @@ function factsOfField(field: FieldFacts): Record<string, unknown> {
   return withoutUnset({ ...flags, type: named, num: num ?? undefined });
 }
 
+/** Types of releases after the reference's. */
+const LATER = /SelfSubjectReview/;
+
 test('every type and field of the reference tables is in the schema, flag by flag', (t) => {
   t.deepEqual(
-    orch.typeNames.filter((name) => name !== 'runtime.Value').toSorted(),
+    orch.typeNames.filter((name) => name !== 'runtime.Value' && !LATER.test(name)).toSorted(),
     facts.types.map((type) => type.name).toSorted(),
   );
   for (const expected of facts.types) {

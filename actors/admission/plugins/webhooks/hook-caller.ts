@@ -53,7 +53,6 @@ export class HookCaller {
       const answer = await this.#ask(hook, told);
       this.#annotate(told.attributes, hook, answer);
       for (const warning of answer.warnings) warn(told.attributes, warning);
-      for (const [key, value] of answer.auditAnnotations) annotate(told.attributes, `${hook.name}/${key}`, value);
       if (!answer.allowed) throw new Denied(denialOf(hook, answer.status));
       const used = use(answer);
       done(false);
@@ -140,16 +139,6 @@ function reasonOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error
     ? `the service could not be reached (${String(error.code)})`
     : undefined;
-}
-
-/** What webhooks may say of one write in its audit event. */
-const ANNOTATIONS_MAX = 100;
-const ANNOTATION_LENGTH_MAX = 4096;
-
-/** What was said first holds; what is too much is left out. */
-function annotate({ asked: { auditAnnotations } }: Attributes, key: string, value: string): void {
-  if (auditAnnotations.size >= ANNOTATIONS_MAX || key.length + value.length > ANNOTATION_LENGTH_MAX) return;
-  if (!auditAnnotations.has(key)) auditAnnotations.set(key, value);
 }
 
 /** What the warnings of a write may be together; each is a header of its answer. */
