@@ -9,7 +9,8 @@ const turnOf = (file) => {
 export default {
   files: ['dist/unit/*.test.js', 'dist/test/**/*.test.js', '!dist/test/unit/**'],
   workerThreads: false,
-  concurrency: 2,
+  // More than the cores of a small machine: many of these wait for servers and timers.
+  concurrency: 3,
   timeout: '5m',
   sortTestFiles: (one, other) => turnOf(one) - turnOf(other) || one.localeCompare(other),
 };
