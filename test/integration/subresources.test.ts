@@ -122,8 +122,14 @@ async function asked(at: ServerProcess, path: string, subresource: string, verb:
     const headers = { 'content-type': 'application/merge-patch+json' };
     return at.client.request(method, `${path}/${subresource}`, { body: {}, headers });
   }
-  const body = verb === 'create' ? (REQUESTS[subresource] ?? {}) : await present(at, path, subresource);
-  return at.client.request(method, `${path}/${subresource}`, { body });
+  if (verb === 'create')
+    return at.client.request(method, `${path}/${subresource}`, { body: REQUESTS[subresource] ?? {} });
+  // A controller may write the status of what was just made, between what is read here and its update.
+  for (;;) {
+    const body = await present(at, path, subresource);
+    const answer = await at.client.request(method, `${path}/${subresource}`, { body });
+    if (answer.status !== 409) return answer;
+  }
 }
 
 /** What a PUT of a subresource replaces. */
