@@ -11,13 +11,13 @@ test('the line of each request says its number and its id, whichever thread writ
   for (const name of names) await createConfigMap(client, namespace, { name });
   for (const name of names) await client.get(`${namespace.configMaps}/${name}`);
   const lines = (): string[] =>
-    server.stderr.split('\n').filter((line) => / audit request /.test(line) && line.includes('/configmaps'));
+    server.stderr.split('\n').filter((line) => line.includes('] "request" ') && line.includes('/configmaps'));
   await eventually(
     () => Promise.resolve(lines().length),
     (count) => count >= 6,
   );
   const numbers = lines().map((line) => / requestNumber=([1-9]\d*)(?: |$)/.exec(line)?.[1]);
-  const ids = lines().map((line) => / requestId=([0-9a-f-]{36}) /.exec(line)?.[1]);
+  const ids = lines().map((line) => / requestId="([0-9a-f-]{36})"/.exec(line)?.[1]);
   t.false(numbers.includes(undefined));
   t.false(ids.includes(undefined));
   t.is(new Set(numbers).size, 6);
