@@ -68,8 +68,8 @@ export function logWarnings({ logtostderr, logFile, logDir, alsologtostderr }: L
 function logFiles(options: LoggingOptions, now: Date): LogFileOptions {
   const { logFile, logDir, logFileMaxSizeMegabytes, alsologtostderr, stderrthreshold, oneOutput, skipLogHeaders } =
     options;
-  const paths = logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now) : [['I', resolve(logFile)] as const];
-  for (const [, path] of paths) tryFile(path);
+  const paths =
+    logFile === '' ? severityPaths(resolve(logDir || tmpdir()), now) : [['I', tried(resolve(logFile))] as const];
   const threshold = SEVERITY_FILES.find(([, word], index) => [word, String(index)].includes(stderrthreshold));
   return {
     paths,
@@ -85,8 +85,7 @@ function severityPaths(folder: string, now: Date): readonly (readonly [Severity,
   const stamp = now.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
   return SEVERITY_FILES.map(([severity, word]) => {
     const name = `${PROGRAM}.${hostname()}.${userInfo().username}.log.${word}.${stamp}.${process.pid}`;
-    const path = join(folder, name);
-    tryFile(path);
+    const path = tried(join(folder, name));
     const link = join(folder, `${PROGRAM}.${word}`);
     rmSync(link, { force: true });
     symlinkSync(basename(path), link);
@@ -94,10 +93,12 @@ function severityPaths(folder: string, now: Date): readonly (readonly [Severity,
   });
 }
 
-function tryFile(path: string): void {
+/** The path of a file that can be written. Throws OrchError. */
+function tried(path: string): string {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     closeSync(openSync(path, 'a', 0o600));
+    return path;
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new OrchError('BadConfiguration', `the log file ${path} cannot be written (${code})`);

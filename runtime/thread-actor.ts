@@ -4,7 +4,7 @@ import type { Actor, MessageOf, Protocol, Reply } from './actor.ts';
 import type { Clock } from './environment.ts';
 import { OrchError } from './errors.ts';
 import type { Metrics, MetricsReading } from './metrics.ts';
-import type { ProfileKind, Profiler, ThreadProfile } from './profiles/thread-profile.ts';
+import type { ProfileKind, Profiler, ThreadProfile, ThreadTrace } from './profiles/thread-profile.ts';
 import type { ThreadState } from './profiles/thread-state.ts';
 import { unreachable } from './unreachable.ts';
 
@@ -21,11 +21,8 @@ export interface ThreadProtocol extends Protocol {
       readonly message: { readonly kind: ProfileKind; readonly durationMs: number };
       readonly reply: ThreadProfile;
     };
-    /** The JSON of a V8 CPU profile. Answered and refused as `profile` is. */
-    readonly trace: {
-      readonly message: { readonly durationMs: number };
-      readonly reply: { readonly thread: string; readonly profile: string };
-    };
+    /** Answered and refused as `profile` is. */
+    readonly trace: { readonly message: { readonly durationMs: number }; readonly reply: ThreadTrace };
     readonly state: { readonly message: Record<never, never>; readonly reply: ThreadState };
   };
   readonly tells: {
@@ -77,9 +74,7 @@ export class ThreadActor implements Actor<ThreadProtocol> {
         this.profiled(reply, (profiler) => profiler.take(message.kind, message.durationMs));
         return;
       case 'trace':
-        this.profiled(reply, async (profiler) => {
-          return { thread: this.parts.state().thread, profile: await profiler.trace(message.durationMs) };
-        });
+        this.profiled(reply, (profiler) => profiler.trace(message.durationMs));
         return;
       default:
         unreachable(message);

@@ -31,8 +31,7 @@ class Outlet {
   }
 
   line(text: string): void {
-    if (!this.#write(text)) this.#hasLost = true;
-    else this.#hasLost = false;
+    this.#hasLost = !this.#write(text);
   }
 
   /** Whether lines go out. After one that did not, the next is tried now: it says that some are missing. */

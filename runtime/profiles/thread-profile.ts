@@ -19,12 +19,18 @@ export interface ThreadProfile {
 /** `cpu` is in nanoseconds of work; `heap` in bytes that are still held at the end, `allocs` in all bytes allocated. */
 export type ProfileKind = 'cpu' | 'heap' | 'allocs';
 
+/** The samples of a thread in their order, as the JSON of V8's own CPU profile. */
+export interface ThreadTrace {
+  readonly thread: string;
+  readonly profile: string;
+}
+
 /** Takes profiles of the thread that it is on. */
 export interface Profiler {
   /** Resolves after `durationMs`. Rejects with `Refused` while another profile is being taken. */
   take(kind: ProfileKind, durationMs: number): Promise<ThreadProfile>;
-  /** The samples of `durationMs` in their order, as the JSON of V8's own CPU profile. Rejects as `take` does. */
-  trace(durationMs: number): Promise<string>;
+  /** Resolves after `durationMs`. Rejects as `take` does. */
+  trace(durationMs: number): Promise<ThreadTrace>;
 }
 
 /** Collects the calls of one profile, each function once. */

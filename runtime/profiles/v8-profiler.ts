@@ -4,7 +4,13 @@ import type { HeapProfiler, Profiler as Protocol } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import type { Timers } from '../environment.ts';
 import { OrchError } from '../errors.ts';
-import { type ProfileKind, type Profiler, ProfileTables, type ThreadProfile } from './thread-profile.ts';
+import {
+  type ProfileKind,
+  type Profiler,
+  ProfileTables,
+  type ThreadProfile,
+  type ThreadTrace,
+} from './thread-profile.ts';
 
 const CPU_SAMPLE_US = 1000;
 /** One object is sampled in so many allocated bytes, on average. */
@@ -29,8 +35,11 @@ export class V8Profiler implements Profiler {
     });
   }
 
-  trace(durationMs: number): Promise<string> {
-    return this.#alone(async (session) => JSON.stringify(await this.#cpu(session, durationMs)));
+  trace(durationMs: number): Promise<ThreadTrace> {
+    return this.#alone(async (session) => ({
+      thread: this.#thread,
+      profile: JSON.stringify(await this.#cpu(session, durationMs)),
+    }));
   }
 
   async #alone<T>(use: (session: Session) => Promise<T>): Promise<T> {

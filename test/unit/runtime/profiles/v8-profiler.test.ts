@@ -59,6 +59,6 @@ test.serial('one profile is taken at a time, and the next one once that is over'
   const first = profiler.take('cpu', 50);
   await t.throwsAsync(profiler.take('heap', 50), { message: 'a profile of this thread is being taken' });
   await during(first, spinConspicuously);
-  const trace = JSON.parse(await during(profiler.trace(50), spinConspicuously)) as { nodes: unknown[] };
+  const trace = JSON.parse((await during(profiler.trace(50), spinConspicuously)).profile) as { nodes: unknown[] };
   t.true(trace.nodes.length > 0);
 });
