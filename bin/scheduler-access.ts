@@ -7,7 +7,7 @@ import { tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import { TokenWebhook } from '../actors/auth/authenticators/token-webhook.ts';
 import { WebhookAuthorizer } from '../actors/auth/authorizers/webhook.ts';
 import { proxiedIdentityOf } from '../actors/ingress/pipeline/proxied-identity.ts';
-import { type AccessAttributes, SUPERUSERS, type User } from '../api/authorization/attributes.ts';
+import { pathAccess, SUPERUSERS, type User } from '../api/authorization/attributes.ts';
 import { forbiddenPath, unauthorized } from '../api/status/failures.ts';
 import type { Status } from '../api/status/status.ts';
 import { DIALECTS } from '../config/dialect.ts';
@@ -27,16 +27,6 @@ export interface ClientAuthorities {
   readonly groupHeaders: readonly string[];
   readonly extraPrefixes: readonly string[];
 }
-
-const ASKED: Omit<AccessAttributes, 'verb' | 'path'> = {
-  isResource: false,
-  group: '',
-  version: '',
-  resource: '',
-  subresource: '',
-  namespace: '',
-  name: '',
-};
 
 export class SchedulerAccess {
   readonly #options: SchedulerOptions;
@@ -67,7 +57,7 @@ export class SchedulerAccess {
   async refusal(request: HttpRequest): Promise<Status | undefined> {
     const user = await this.#userOf(request);
     if (user === null) return unauthorized();
-    const access = { ...ASKED, verb: request.method.toLowerCase(), path: decoded(request.path) };
+    const access = pathAccess(request.method.toLowerCase(), decoded(request.path));
     if (this.#isAlwaysAllowed(access.path) || user.groups.includes(SUPERUSERS)) return undefined;
     const verdict = await this.#authorizer?.decide(user, access);
     if (verdict?.decision === 'allow') return undefined;

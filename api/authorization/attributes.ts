@@ -24,3 +24,18 @@ export interface AccessAttributes {
   /** Non-resource requests only. */
   readonly path: string;
 }
+
+/** A request for a path that is no resource. */
+export function pathAccess(verb: string, path: string): AccessAttributes {
+  return {
+    verb,
+    isResource: false,
+    group: '',
+    version: '',
+    resource: '',
+    subresource: '',
+    namespace: '',
+    name: '',
+    path,
+  };
+}

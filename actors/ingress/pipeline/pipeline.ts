@@ -1,7 +1,7 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
-import type { AccessAttributes } from '../../../api/authorization/attributes.ts';
+import { type AccessAttributes, pathAccess } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo, type RequestInfo } from '../../../api/request-info.ts';
 import {
@@ -309,20 +309,7 @@ function authorizationOf(request: HttpRequest, bearerPrefix: string): string {
 
 /** What authorization is asked about. */
 function accessOf({ info, request }: Exchange): AccessAttributes {
-  if (!info.isResource) {
-    const { verb, path } = info;
-    return {
-      verb,
-      isResource: false,
-      group: '',
-      version: '',
-      resource: '',
-      subresource: '',
-      namespace: '',
-      name: '',
-      path,
-    };
-  }
+  if (!info.isResource) return pathAccess(info.verb, info.path);
   const { verb, group, version, resource, subresource, name } = info;
   const namespace = authorizationNamespace(info);
   return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
