@@ -3,6 +3,7 @@
 import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
 import { type Figures, lines } from './report.ts';
+import { admission } from './workloads/admission.ts';
 import { auth } from './workloads/auth.ts';
 import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
@@ -20,6 +21,7 @@ const WORKLOADS: readonly Workload[] = [
   create,
   get,
   auth,
+  admission,
   list,
   update,
   remove,

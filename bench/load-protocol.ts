@@ -153,6 +153,12 @@ export interface ListenerJob {
   readonly certFile: string;
 }
 
+/** Opens an admission webhook that allows everything. Answers `{ port }`. */
+export interface WebhookJob extends ListenerJob {
+  /** How long what is asked under `/slow` waits for its answer. */
+  readonly slowMs: number;
+}
+
 /** Writes batches to a bare engine. Answers a LoadReply. */
 export interface EngineJob {
   /** Must exist and be empty. */

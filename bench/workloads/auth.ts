@@ -6,6 +6,7 @@ import type { LoadResult } from '../load-protocol.ts';
 import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
 import { UsageError } from '../options.ts';
 import { figuresOf, floorFigures } from '../report.ts';
+import { cpuEach, median, sum } from '../slices.ts';
 import { repeat } from './populate.ts';
 
 const ROLES = 1000;
@@ -109,27 +110,4 @@ function slice(bench: Bench, { endpoint, pid, prefix }: Target): Promise<LoadRes
     bounds: bench.bounds(SECONDS),
     ...(pid === undefined ? {} : { serverPid: pid }),
   });
-}
-
-function cpuEach({ serverCpuSeconds, operations }: LoadResult): number {
-  return (serverCpuSeconds ?? Number.NaN) / operations;
-}
-
-/** Several slices as one load; its delays are those of the last. */
-function sum(of: readonly LoadResult[]): LoadResult {
-  const total = (value: (result: LoadResult) => number | undefined): number =>
-    of.reduce((all, result) => all + (value(result) ?? 0), 0);
-  return {
-    ...of.at(-1)!,
-    operations: total(({ operations }) => operations),
-    seconds: total(({ seconds }) => seconds),
-    errors: total(({ errors }) => errors),
-    serverCpuSeconds: total(({ serverCpuSeconds }) => serverCpuSeconds),
-    generatorCpuSeconds: total(({ generatorCpuSeconds }) => generatorCpuSeconds),
-    machineCpuSeconds: total(({ machineCpuSeconds }) => machineCpuSeconds),
-  };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[values.length >>> 1] ?? 0;
 }

@@ -6,6 +6,7 @@ import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
 import { configMap, createRequest, PATHS, pod } from '../objects.ts';
 import { UsageError } from '../options.ts';
 import { type Figures, figuresOf } from '../report.ts';
+import { median } from '../slices.ts';
 import { repeat } from './populate.ts';
 
 const PODS = 10_000;
@@ -99,8 +100,4 @@ async function slice(
     list === undefined ? undefined : loadOf(list, 1),
   ]);
   return { reads, lists };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[values.length >>> 1] ?? 0;
 }
