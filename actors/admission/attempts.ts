@@ -24,15 +24,13 @@ export type Refusal = Extract<TransactionResult, { readonly ok: false }>;
 
 /** A write without a precondition is made again this often before the client hears of the conflict. */
 export const TRIES_MAX = 32;
-/** Races for what many writes change at a time are lost this often before it counts: each was won by another write. */
-const CONTENDED_TRIES_MAX = 1000;
 
 /**
- * Tries until something is committed or answered, and ends the write.
+ * Tries until something is committed or answered.
  *
  * @param attempt reads the present and decides; `undefined`: what it has read is no longer so.
  * @param gaveUp what to answer when every try was lost.
- * @param attributes of a write whose plugins may want to know when it has ended, or contend with others.
+ * @param attributes of a write that a plugin may want to commit together with others.
  */
 export async function untilCommitted<Answer>(
   write: WriteContext,
@@ -41,22 +39,16 @@ export async function untilCommitted<Answer>(
   gaveUp: () => Status,
   attributes?: Attributes,
 ): Promise<Answer> {
-  try {
-    let contended = 0;
-    for (let tries = 0; tries - contended < triesMax; tries++) {
-      const decided = await attempt(tries);
-      if (decided === undefined) continue;
-      if ('answer' in decided) return decided.answer;
-      const result = await commitOne(write, decided.draft);
-      if (result.ok) return decided.committed(result.places[0]!);
-      if (attributes !== undefined && isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
-      if (contended < CONTENDED_TRIES_MAX && attributes?.contended.includes(result.key)) contended++;
-      else await decided.lost?.(result);
-    }
-    throw new StatusError(gaveUp());
-  } finally {
-    attributes?.end();
+  for (let tries = 0; tries < triesMax; tries++) {
+    const decided = await attempt(tries);
+    if (decided === undefined) continue;
+    if ('answer' in decided) return decided.answer;
+    const result = await (attributes?.commitBy ?? commitOne)(write, decided.draft);
+    if (result.ok) return decided.committed(result.places[0]!);
+    if (attributes !== undefined && isOfDefinition(write, attributes, result.key)) throw new DefinitionChanged();
+    await decided.lost?.(result);
   }
+  throw new StatusError(gaveUp());
 }
 
 /** The definition that a custom object was looked at by is no longer the newest: the write begins anew. */

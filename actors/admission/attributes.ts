@@ -8,7 +8,8 @@ import type { WriteFacts } from '../../api/strategy/strategy.ts';
 import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { Guard } from '../store/protocol.ts';
+import type { Guard, TransactionResult } from '../store/protocol.ts';
+import type { CommitContext } from './commit.ts';
 import type { Draft } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
 import type { WriteParameters } from './protocol.ts';
@@ -19,6 +20,9 @@ export type Operation = 'create' | 'update' | 'delete' | 'connect';
 
 /** A plugin's part in a phase. It throws a StatusError to refuse the write. */
 export type PluginCall = (attributes: Attributes) => void | undefined | Promise<void>;
+
+/** Commits a write's draft. */
+export type Committer = (write: CommitContext, draft: Draft) => Promise<TransactionResult>;
 
 /** The plugins that want to hear of a write, in the order they run. */
 export interface PluginPhases {
@@ -57,7 +61,6 @@ export interface Asked {
 export const NO_OBJECT: JsonObject = Object.freeze({});
 const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
-const NO_KEYS: readonly string[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
 /** What may be said of one write. */
 const ANNOTATIONS_MAX = 100;
@@ -79,7 +82,6 @@ export class Attributes implements WriteFacts {
   readonly asked: Asked;
   readonly dialect: Dialect;
   readonly #standing: readonly Guard[];
-  #ends: (() => void)[] | undefined;
   /** Counted from 0: a try is made again when another write came in between. */
   tries = 0;
   nowIso = '';
@@ -99,8 +101,8 @@ export class Attributes implements WriteFacts {
   wantsSecondRound = false;
   /** True while they are. */
   isSecondRound = false;
-  /** Keys that many writes change at a time: losing one of these races is no conflict, and the write is made again. */
-  contended: readonly string[] = NO_KEYS;
+  /** How the write is committed, where a plugin commits it together with others. May reject with a StatusError. */
+  commitBy: Committer | undefined;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
   /** For the audit event, in the order they were said; no two have the same key. */
@@ -143,7 +145,7 @@ export class Attributes implements WriteFacts {
     this.also = NO_DRAFTS;
     this.wantsSecondRound = false;
     this.isSecondRound = false;
-    this.contended = NO_KEYS;
+    this.commitBy = undefined;
     this.warnings = NO_WARNINGS;
     this.auditAnnotations = NO_ANNOTATIONS;
   }
@@ -163,23 +165,6 @@ export class Attributes implements WriteFacts {
   /** Other changes that are committed with this one. */
   commitAlso(drafts: readonly Draft[]): void {
     if (drafts.length > 0) this.also = this.also.length === 0 ? drafts : [...this.also, ...drafts];
-  }
-
-  contendFor(key: string): void {
-    this.contended = [...this.contended, key];
-  }
-
-  /** Calls back once the write has been answered or refused, after all of its tries. */
-  whenEnded(callback: () => void): void {
-    this.#ends ??= [];
-    this.#ends.push(callback);
-  }
-
-  /** No try follows. */
-  end(): void {
-    const ends = this.#ends;
-    this.#ends = undefined;
-    for (const callback of ends ?? []) callback();
   }
 
   warn(text: string): void {

@@ -1,13 +1,23 @@
 // The last step of a write: drafts become transactions of the store.
-import type { Operation, Transaction, TransactionResult } from '../store/protocol.ts';
+import type { Ref } from '../../runtime/actor.ts';
+import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../store/protocol.ts';
 import type { Draft } from './draft.ts';
-import type { WriteContext } from './write-context.ts';
 
 /** Bytes carry the generation of the schema that made them; built-in types have one. */
 const SCHEMA_GENERATION = 1;
 
+/** What a commit takes of the context of its write. */
+export interface CommitContext {
+  readonly store: Ref<StoreProtocol>;
+  readonly requestTimeoutMs: number;
+  readonly requestNumber: number;
+}
+
 /** Commits drafts, each its own transaction, in one message. Results in the same order. */
-export async function commitEach(write: WriteContext, drafts: readonly Draft[]): Promise<readonly TransactionResult[]> {
+export async function commitEach(
+  write: CommitContext,
+  drafts: readonly Draft[],
+): Promise<readonly TransactionResult[]> {
   let total = 0;
   for (const draft of drafts) {
     total += bytesOf(draft);
@@ -34,11 +44,16 @@ export async function commitEach(write: WriteContext, drafts: readonly Draft[]):
     };
   };
   const transactions = drafts.map((draft): Transaction => {
-    const { key, also, guards, isLast } = draft;
+    const { key, also, guards, isLast, isBehindFirst } = draft;
     const operations = [operationOf(draft)];
     for (const other of also ?? NO_DRAFTS) operations.push(operationOf(other));
-    if (isLast !== true && guards === undefined) return { operations };
-    return { operations, ...(guards && { guards }), ...(isLast && { thenRemoves: [key] }) };
+    if (isLast !== true && guards === undefined && isBehindFirst !== true) return { operations };
+    return {
+      operations,
+      ...(guards && { guards }),
+      ...(isLast && { thenRemoves: [key] }),
+      ...(isBehindFirst && { isBehindFirst }),
+    };
   });
   const { results } = await write.store.ask(
     { type: 'commit', transactions, payload },
@@ -54,7 +69,7 @@ function bytesOf(draft: Draft): number {
 }
 
 /** Commits one draft. */
-export async function commitOne(write: WriteContext, draft: Draft): Promise<TransactionResult> {
+export async function commitOne(write: CommitContext, draft: Draft): Promise<TransactionResult> {
   const [result] = await commitEach(write, [draft]);
   return result!;
 }

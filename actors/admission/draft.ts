@@ -29,6 +29,8 @@ export type Draft = (
   readonly isLast?: boolean;
   /** Keys that must be as they were read for it to be committed. */
   readonly guards?: readonly Guard[];
+  /** Holds only if the first draft that is committed in the same message does. */
+  readonly isBehindFirst?: boolean;
 };
 
 /**

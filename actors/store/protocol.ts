@@ -52,6 +52,8 @@ export interface Transaction {
    * object's last state before it goes.
    */
   readonly thenRemoves?: readonly string[];
+  /** Holds only if the first transaction of its message does, and is refused with the key of that one's refusal. */
+  readonly isBehindFirst?: boolean;
 }
 
 /** Where an object's record lies, and the revision that wrote it. */

@@ -121,6 +121,17 @@ export class RevisionLog {
     this.begin();
   }
 
+  /** The transactions of one message, in their order. */
+  applyEach(transactions: readonly Transaction[], payload: Uint8Array): readonly TransactionResult[] {
+    const results: TransactionResult[] = [];
+    for (const transaction of transactions) {
+      const [first] = results;
+      const isInVain = transaction.isBehindFirst === true && first?.ok === false;
+      results.push(isInVain ? { ...first, reason: 'guard' } : this.apply(transaction, payload));
+    }
+    return results;
+  }
+
   /** Checks one transaction against everything before it, this batch included, and applies it when it holds. */
   apply(transaction: Transaction, payload: Uint8Array): TransactionResult {
     const refusal = refusalOf(transaction, this.#revisionOf);

@@ -17,7 +17,7 @@ import { STORE_FACTS } from './facts.ts';
 import { keyServiceProblem, storeProblem } from './health.ts';
 import { type PendingCommit, PendingCommits } from './pending-commits.ts';
 import { historyPlaces, livePlaces } from './present-state.ts';
-import type { PresentState, StoreHealth, StoreProtocol, TransactionResult } from './protocol.ts';
+import type { PresentState, StoreHealth, StoreProtocol } from './protocol.ts';
 import { recover } from './recovery.ts';
 import { RevisionLog } from './revision-log.ts';
 import { STORE_SETTINGS, type StoreOptions } from './settings.ts';
@@ -259,7 +259,7 @@ export class Store implements Actor<StoreProtocol> {
     log.begin();
     const answers = commits.map(({ message }) => {
       transactions += message.transactions.length;
-      return message.transactions.map((transaction): TransactionResult => log.apply(transaction, message.payload));
+      return log.applyEach(message.transactions, message.payload);
     });
     const batch = log.finish(firstRevision, wallMs);
     if (batch !== undefined) {

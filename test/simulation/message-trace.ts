@@ -135,14 +135,15 @@ function freshnessOf({ kind, revision }: AnyMessage): string {
   return revision === undefined ? String(kind) : `${String(kind)} ${String(revision)}`;
 }
 
-function transactionOf({ operations, guards = [], thenRemoves = [] }: AnyMessage): string {
+function transactionOf({ operations, guards = [], thenRemoves = [], isBehindFirst }: AnyMessage): string {
   const put = (operations as readonly AnyMessage[]).map(
     ({ key, expect, delete: isDeleted }) => `${isDeleted ? 'delete' : 'put'} ${key}${expectationOf(expect as number)}`,
   );
   const guarded = (guards as readonly AnyMessage[]).map(
     ({ key, expect }) => `guard ${key}${expectationOf(expect as number)}`,
   );
-  return [...put, ...guarded, ...(thenRemoves as readonly string[]).map((key) => `then remove ${key}`)].join(', ');
+  const removed = (thenRemoves as readonly string[]).map((key) => `then remove ${key}`);
+  return [...put, ...guarded, ...removed, ...(isBehindFirst === true ? ['behind the first'] : [])].join(', ');
 }
 
 function expectationOf(expect: number): string {

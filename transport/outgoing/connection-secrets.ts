@@ -6,7 +6,7 @@ import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { isToken, type Pems, type ServiceConnection } from './connection-file.ts';
 import { retire } from './idle-connections.ts';
 
-const IDLE_SOCKETS_MAX = 16;
+const IDLE_SOCKETS_MAX = 64;
 const SOCKETS_MAX = 256;
 const READ_AGAIN_MS = 10_000;
 

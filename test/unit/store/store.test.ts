@@ -49,6 +49,23 @@ test('the transactions of one message are answered in order, each on its own', a
   );
 });
 
+test('a transaction behind the first of its message holds only if that one does', async (t) => {
+  const { store, put } = await rigFor(t);
+  await put(A);
+  const outcomes = async (expect: number): Promise<readonly string[]> => {
+    const writer = new MessageWriter();
+    writer.transaction([writer.put(A, expect, 'first')]);
+    writer.transaction([writer.put(B, -1, 'behind')]);
+    const { payload } = writer;
+    const [first, second] = writer.transactions;
+    const transactions = [first!, { ...second!, isBehindFirst: true }];
+    const { results } = await store.ask({ type: 'commit', transactions, payload }, { deadlineMs: DEADLINE_MS });
+    return results.map((result) => (result.ok ? String(result.revision) : `${result.reason} ${result.key}`));
+  };
+  t.deepEqual(await outcomes(7), [`changed ${A}`, `guard ${A}`]);
+  t.deepEqual(await outcomes(1), ['2', '3']);
+});
+
 test('a batch in which everything is refused writes nothing and is answered', async (t) => {
   const { engine, commit, followers } = await rigFor(t);
   await followers[0]!.subscribe();

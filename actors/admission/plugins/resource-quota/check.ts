@@ -49,7 +49,8 @@ export function quotaOf(object: JsonObject, { name, revision }: { name: string; 
 /** A quota that is committed with the write. */
 export interface Charge {
   readonly quota: Quota;
-  readonly object: JsonObject;
+  /** What is used then. */
+  readonly used: Amounts;
 }
 
 const NO_CHARGES: readonly Charge[] = [];
@@ -84,10 +85,10 @@ export function chargesOf(
   for (const { quota, names } of covering) {
     if (names.length > 0) {
       const used = usedAfter(attributes, quota, added);
-      if (used !== undefined) charges.push({ quota, object: withUsed(quota, used) });
+      if (used !== undefined) charges.push({ quota, used });
     } else if (namesOf(type, quota.wanted, dialect).length > 0) {
       // Nobody has counted for it yet. Who does must not miss this object: the quota changes under the count.
-      charges.push({ quota, object: quota.object });
+      charges.push({ quota, used: quota.used });
     }
   }
   return charges;
@@ -140,8 +141,17 @@ function usedAfter(attributes: Attributes, quota: Quota, added: Amounts): Amount
   throw forbid(attributes, `exceeded quota: ${quota.name}, requested: ${asked}, used: ${before}, limited: ${hard}`);
 }
 
-function withUsed({ object }: Quota, used: Amounts): JsonObject {
+/** A quota as it is stored when that much of it is used. */
+export function withUsed({ object, used: before }: Quota, used: Amounts): JsonObject {
+  if (used === before) return object;
   return { ...object, status: { ...partAt(object, 'status'), used: textsOf(used) } };
+}
+
+/** True where one of the quotas counts such objects, or is to. */
+export function isAnyAbout({ type, dialect }: Attributes, quotas: Iterable<Quota>): boolean {
+  for (const { hard, wanted } of quotas)
+    if (namesOf(type, Object.keys(hard), dialect).length > 0 || namesOf(type, wanted, dialect).length > 0) return true;
+  return false;
 }
 
 /** True where a write may need a quota of its namespace that is not there. */

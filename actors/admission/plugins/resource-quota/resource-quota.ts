@@ -1,26 +1,31 @@
 // ResourceQuota: what is created in a namespace keeps to its quotas. The usage is committed with the object, against the revision
 // of the quota that it was decided by, so that no two writes ever share what is left.
 
+import type { Amounts } from '../../../../api/quota/amounts.ts';
 import { isCounted } from '../../../../api/quota/usage.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import { draftPut } from '../../draft.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
-import { addedBy, chargesOf, isLimited, type Quota, quotaOf } from './check.ts';
+import { addedBy, chargesOf, isAnyAbout, isLimited, type Quota, quotaOf, withUsed } from './check.ts';
 import { type LimitedResource, readLimitedResources } from './configuration.ts';
-import { Turns } from './turns.ts';
+import { type Charging, Desks } from './desks.ts';
 
 const QUOTAS = 'core/resourcequotas';
+
+/** A write, and what it adds. */
+interface Addition {
+  readonly attributes: Attributes;
+  readonly added: Amounts;
+}
 
 class ResourceQuota implements AdmissionPlugin {
   readonly #quotas: KindView<Quota>;
   readonly #type: KnownType;
   readonly #context: PluginContext;
   readonly #limited: readonly LimitedResource[];
-  readonly #turns = new Turns();
-  /** The writes whose turn it is, with all their tries. */
-  readonly #inTurn = new WeakSet<Attributes>();
+  readonly #desks = new Desks<Addition>((namespace) => this.#charging(namespace));
 
   constructor(context: PluginContext, limited: readonly LimitedResource[]) {
     this.#context = context;
@@ -29,46 +34,45 @@ class ResourceQuota implements AdmissionPlugin {
     this.#quotas = context.cluster.follow('v1/resourcequotas', quotaOf);
   }
 
-  readonly validate = (attributes: Attributes): Promise<void> | undefined => {
+  readonly validate = (attributes: Attributes): void => {
     const { type, asked } = attributes;
     const { namespace, dryRun } = asked;
-    if (namespace === '' || !type.namespaced || !type.persisted || !isCounted(type)) return undefined;
-    const hasQuotas = this.#quotas.within(namespace).size > 0;
-    if (!hasQuotas && !isLimited(this.#limited, attributes)) return undefined;
-    if (!hasQuotas || dryRun || this.#inTurn.has(attributes)) {
-      this.#charge(attributes);
-      return undefined;
-    }
-    return this.#chargeInTurn(attributes);
+    if (namespace === '' || !type.namespaced || !type.persisted || !isCounted(type)) return;
+    const quotas = this.#quotas.within(namespace);
+    if (quotas.size === 0 && !isLimited(this.#limited, attributes)) return;
+    const added = addedBy(attributes, this.#nowMs());
+    // Who adds nothing waits for nobody.
+    if (dryRun || Object.keys(added).length === 0 || !isAnyAbout(attributes, quotas.values()))
+      chargesOf(attributes, inOrder(quotas), this.#limited, added);
+    else attributes.commitBy = (write, draft) => this.#desks.commit(namespace, { attributes, added }, write, draft);
   };
 
-  async #chargeInTurn(attributes: Attributes): Promise<void> {
-    const { namespace } = attributes.asked;
-    // Who adds nothing waits for nobody.
-    if (Object.keys(addedBy(attributes, this.#nowMs())).length > 0) {
-      await this.#turns.begin(namespace);
-      this.#inTurn.add(attributes);
-      attributes.whenEnded(() => this.#turns.end(namespace));
-      // The turn before has changed the quotas.
-      await this.#context.cluster.current();
-    }
-    this.#charge(attributes);
-  }
-
-  #charge(attributes: Attributes): void {
-    const { namespace, dryRun } = attributes.asked;
-    const within = this.#quotas.within(namespace);
-    const quotas = [...within.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const charges = chargesOf(attributes, quotas, this.#limited, addedBy(attributes, this.#nowMs()));
-    if (dryRun || charges.length === 0) return;
-    const drafts = charges.map(({ quota, object }) => draftPut(this.#type, object, quota.revision));
-    attributes.commitAlso(drafts);
-    for (const { key } of drafts) attributes.contendFor(key);
+  /** From what is used by now. */
+  async #charging(namespace: string): Promise<Charging<Addition>> {
+    await this.#context.cluster.current();
+    const quotas = new Map(inOrder(this.#quotas.within(namespace)).map((quota) => [quota.name, quota]));
+    const charged = new Map<Quota['name'], Quota>();
+    return {
+      add: ({ attributes, added }) => {
+        for (const { quota, used } of chargesOf(attributes, [...quotas.values()], this.#limited, added)) {
+          charged.set(quota.name, charged.get(quota.name) ?? quota);
+          quotas.set(quota.name, { ...quota, used });
+        }
+      },
+      drafts: () =>
+        [...charged.values()].map((quota) =>
+          draftPut(this.#type, withUsed(quota, quotas.get(quota.name)!.used), quota.revision),
+        ),
+    };
   }
 
   #nowMs(): number {
     return this.#context.reader.context.clock.nowMs();
   }
+}
+
+function inOrder(quotas: ReadonlyMap<string, Quota>): readonly Quota[] {
+  return [...quotas.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 export const resourceQuota = configurable<readonly LimitedResource[]>({

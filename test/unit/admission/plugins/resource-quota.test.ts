@@ -296,3 +296,24 @@ test('the settings of ResourceQuota say where they are wrong', (t) => {
   t.throws(() => read([], 'v1'), { message: /apiVersion/ });
   t.is(read([{ resource: 'pods' }], 'apiserver.config.orch.io/v1alpha1').length, 1);
 });
+
+test('ResourceQuota: a quota that counts quotas counts those that come, and does not race itself', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [resourceQuota] });
+  await given(world, { hard: { resourcequotas: '3' }, used: { resourcequotas: '1' } });
+  const made = async (name: string) =>
+    (await world.write('create', QUOTAS, { body: { metadata: { name }, spec: {} } })).code;
+  t.deepEqual([await made('q'), await made('a'), await made('b'), await made('c')], [409, 201, 201, 403]);
+  await world.stop();
+});
+
+test('ResourceQuota: of writes that are committed together one may fail, and the others hold', async (t) => {
+  const world = await AdmissionWorld.start({ plugins: [resourceQuota] });
+  await given(world, { hard: { pods: '20' }, used: { pods: '0' } });
+  const soon = (name: string) => world.soon('create', PODS, { body: podOf({}, {}, { name }) });
+  const answers = await world.during(Promise.all(['a', 'b', 'a', 'c', 'b', 'd'].map(soon)));
+  t.deepEqual(
+    answers.map(({ code }) => code),
+    [201, 201, 409, 201, 409, 201],
+  );
+  await world.stop();
+});

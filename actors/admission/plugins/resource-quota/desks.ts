@@ -1,0 +1,131 @@
+// Where writes that add to the usage of a namespace are charged for, one desk a namespace. What has come while the desk was busy
+// is decided together, one write after the other, and committed in one message: what is used then, and behind it each write, which
+// holds only if that does. So however many come at once, a quota is written once for all of them, and none of them races another.
+import { StatusError } from '../../../../api/status/status.ts';
+import type { TransactionResult } from '../../../store/protocol.ts';
+import { type CommitContext, commitEach } from '../../commit.ts';
+import type { Draft } from '../../draft.ts';
+
+/** Bounds of one message. */
+const WRITES_MAX = 128;
+const BYTES_MAX = 4 * 1024 * 1024;
+/** Races against other threads, and against who counts, are lost this often before those who wait are told. */
+const TRIES_MAX = 1000;
+
+/** Decides about writes one after the other, each knowing what those before it have used. */
+export interface Charging<W> {
+  /** Throws the StatusError that refuses the write. */
+  readonly add: (of: W) => void;
+  /** The quotas with what is used after all of them. */
+  readonly drafts: () => readonly Draft[];
+}
+
+interface Waiting<W> {
+  readonly of: W;
+  readonly write: CommitContext;
+  readonly draft: Draft;
+  readonly settle: (result: TransactionResult) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Desks<W> {
+  /** By namespace, while somebody is served. */
+  readonly #waiting = new Map<string, Waiting<W>[]>();
+  readonly #charging: (namespace: string) => Promise<Charging<W>>;
+
+  /** @param charging begins anew, from what is committed by now. */
+  constructor(charging: (namespace: string) => Promise<Charging<W>>) {
+    this.#charging = charging;
+  }
+
+  /** Commits a write together with what it uses. Rejects with the StatusError that refuses it. */
+  commit(namespace: string, of: W, write: CommitContext, draft: Draft): Promise<TransactionResult> {
+    return new Promise((settle, fail) => {
+      const waiting = this.#waiting.get(namespace);
+      const one: Waiting<W> = { of, write, draft, settle, fail };
+      if (waiting !== undefined) {
+        waiting.push(one);
+        return;
+      }
+      const line = [one];
+      this.#waiting.set(namespace, line);
+      void this.#serve(namespace, line);
+    });
+  }
+
+  async #serve(namespace: string, line: Waiting<W>[]): Promise<void> {
+    while (line.length > 0) {
+      // Whoever comes in the same turn is served with the first of them.
+      await Promise.resolve();
+      const group = taken(line);
+      try {
+        await this.#commitGroup(namespace, group);
+      } catch (error) {
+        for (const { fail } of group) fail(error);
+      }
+    }
+    this.#waiting.delete(namespace);
+  }
+
+  async #commitGroup(namespace: string, group: readonly Waiting<W>[]): Promise<void> {
+    let left = group;
+    for (let tries = 1; left.length > 0; tries++) {
+      const charging = await this.#charging(namespace);
+      left = left.filter((one) => isCharged(charging, one));
+      if (left.length === 0) return;
+      const quotas = charging.drafts();
+      const results = await commitBehind(quotas, left);
+      // The quotas were not as they were read: decided anew, by what they are now.
+      if (tries < TRIES_MAX && isLost(results[0]!, quotas, left[0]!.draft)) continue;
+      for (const [i, { settle }] of left.entries()) settle(results[i]!);
+      return;
+    }
+  }
+}
+
+/** The first of the line, within the bounds; at least one. */
+function taken<W>(line: Waiting<W>[]): readonly Waiting<W>[] {
+  let bytes = 0;
+  let count = 0;
+  for (const { draft } of line) {
+    bytes += 'bytes' in draft ? draft.bytes : 0;
+    if (count > 0 && (count >= WRITES_MAX || bytes > BYTES_MAX)) break;
+    count++;
+  }
+  return line.splice(0, count);
+}
+
+function isCharged<W>(charging: Charging<W>, { of, fail }: Waiting<W>): boolean {
+  try {
+    charging.add(of);
+    return true;
+  } catch (error) {
+    if (!(error instanceof StatusError)) throw error;
+    fail(error);
+    return false;
+  }
+}
+
+/** Whether it was for the quotas that nothing was committed. A write of a quota may itself be refused for one. */
+function isLost(first: TransactionResult, quotas: readonly Draft[], { key }: Draft): boolean {
+  return !first.ok && first.key !== key && quotas.some((quota) => quota.key === first.key);
+}
+
+/** The results of the writes, in their order. */
+async function commitBehind<W>(
+  quotas: readonly Draft[],
+  group: readonly Waiting<W>[],
+): Promise<readonly TransactionResult[]> {
+  const { write, draft } = group[0]!;
+  if (quotas.length === 0)
+    return commitEach(
+      write,
+      group.map(({ draft: each }) => each),
+    );
+  const [head, ...others] = quotas as readonly [Draft, ...Draft[]];
+  // One alone is committed with what it uses, or not at all.
+  if (group.length === 1) return commitEach(write, [{ ...draft, also: [...(draft.also ?? []), ...quotas] }]);
+  const behind = group.map(({ draft: each }): Draft => ({ ...each, isBehindFirst: true }));
+  const [, ...results] = await commitEach(write, [{ ...head, also: others }, ...behind]);
+  return results;
+}
