@@ -137,13 +137,22 @@ export class ConnectionSecrets {
   }
 }
 
+/** All connections of one agent are made alike: where they lead tells them apart, and the name is short. */
+class OneServiceAgent extends TlsAgent {
+  override getName({ host, port }: AgentPlace = {}): string {
+    return `${host ?? ''}:${port ?? ''}`;
+  }
+}
+
+type AgentPlace = NonNullable<Parameters<TlsAgent['getName']>[0]>;
+
 function agentFor(
   { url, insecure, serverName }: ServiceConnection,
   { caPem, certPem, keyPem }: Pems,
 ): PlainAgent | TlsAgent {
   const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxSockets: SOCKETS_MAX };
   if (!url.startsWith('https:')) return new PlainAgent(limits);
-  return new TlsAgent({
+  return new OneServiceAgent({
     ...limits,
     rejectUnauthorized: !insecure,
     ...(caPem === '' ? {} : { ca: caPem }),

@@ -2,6 +2,7 @@
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 import { type ClientRequest, request as plainRequest } from 'node:http';
 import { type RequestOptions, request as tlsRequest } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
 import { checkedLookup } from './checked-lookup.ts';
 import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
 import { dropIdle } from './idle-connections.ts';
@@ -35,6 +36,8 @@ export class ServiceClient {
   readonly #url: string;
   readonly #isTls: boolean;
   readonly #secrets: ConnectionSecrets;
+  /** The address that was called last, read. */
+  #place: { readonly url: string; readonly parts: RequestOptions } | undefined;
 
   constructor(parts: ConnectionSecretsParts) {
     this.#url = parts.connection.url;
@@ -133,24 +136,29 @@ export class ServiceClient {
     body: string | undefined,
     options: CallOptions,
   ): Promise<ServiceAnswer> {
-    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(deadlineMs)));
+    const endsMs = performance.now() + deadlineMs;
     try {
-      return await this.#attempt(url, body, { ...options, signal });
+      return await this.#attempt(url, body, options, deadlineMs);
     } catch (error) {
       if (!(error instanceof StaleConnection)) throw error;
       dropIdle(options.agent);
-      return this.#attempt(url, body, { ...options, signal });
+      return this.#attempt(url, body, options, endsMs - performance.now());
     }
   }
 
-  #attempt(
-    url: string,
-    body: string | undefined,
-    options: CallOptions & { readonly signal: AbortSignal },
-  ): Promise<ServiceAnswer> {
+  #attempt(url: string, body: string | undefined, options: CallOptions, deadlineMs: number): Promise<ServiceAnswer> {
     return new Promise((resolve, reject) => {
       const outgoing = this.#begin(url, options);
-      const fail = (error: Error): void => reject(failureOf(error, options.signal.aborted));
+      let isTooLate = false;
+      const deadline = setTimeout(
+        () => {
+          isTooLate = true;
+          outgoing.destroy(new Error('too late'));
+        },
+        Math.max(1, Math.ceil(deadlineMs)),
+      );
+      outgoing.on('close', () => clearTimeout(deadline));
+      const fail = (error: Error): void => reject(failureOf(error, isTooLate));
       outgoing.on('response', (answer) => {
         outgoing.off('error', failUnanswered);
         outgoing.on('error', fail);
@@ -170,7 +178,7 @@ export class ServiceClient {
       });
       const failUnanswered = (error: NodeJS.ErrnoException): void => {
         const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        if (isStale && !options.signal.aborted) reject(new StaleConnection('the service closed the connection', true));
+        if (isStale && !isTooLate) reject(new StaleConnection('the service closed the connection', true));
         else fail(error);
       };
       outgoing.on('error', failUnanswered);
@@ -178,9 +186,15 @@ export class ServiceClient {
     });
   }
 
+  #placeOf(url: string): RequestOptions {
+    if (this.#place?.url !== url) this.#place = { url, parts: urlToHttpOptions(new URL(url)) };
+    return this.#place.parts;
+  }
+
   #begin(url: string, options: RequestOptions): ClientRequest {
     try {
-      return this.#isTls ? tlsRequest(url, options) : plainRequest(url, options);
+      const place = { ...this.#placeOf(url), ...options };
+      return this.#isTls ? tlsRequest(place) : plainRequest(place);
     } catch {
       // Its message may quote what was to be sent.
       throw new ServiceCallFailed('the address or the credentials of the service cannot be used', false);
