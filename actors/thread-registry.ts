@@ -1,5 +1,6 @@
 // The types that a thread knows, shared by its actors: the built-in ones, and those of the definitions that its hub has
 // applied. A thread without a hub knows the built-in ones.
+import { RemoteGroups } from '../api/aggregation/remote-groups.ts';
 import { TypeCatalog } from '../api/custom/catalog.ts';
 import { minorOf } from '../api/resources/deprecation.ts';
 import { createRegistry, type Registry, type RegistryOptions } from '../api/resources/registry.ts';
@@ -15,6 +16,11 @@ export function threadRegistry(context: ActorContext, settings: ServerSettings):
 /** The thread's catalog; the hub of the thread keeps it up to date. */
 export function threadCatalog(context: ActorContext, settings: ServerSettings): TypeCatalog {
   return context.threadLocal('types', () => new TypeCatalog(threadBuiltIns(context, settings)));
+}
+
+/** Which groups other servers answer for; the hub of the thread keeps it up to date. */
+export function threadRemoteGroups(context: ActorContext, { dialect }: ServerSettings): RemoteGroups {
+  return context.threadLocal('remote groups', () => new RemoteGroups(DIALECTS[dialect]));
 }
 
 /** The registry of built-in types, built once a thread; it never changes. */

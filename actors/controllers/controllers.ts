@@ -10,6 +10,7 @@ import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
+import { ApiServiceAvailability, type TryApiService } from './api-service-availability.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { CustomDefinitions } from './custom-definitions.ts';
@@ -27,6 +28,8 @@ import { Writer } from './writer.ts';
 
 const WRITES_IN_FLIGHT_MAX = 128;
 const WRITE_DEADLINE_MS = 10_000;
+/** Two rounds of calls, and the time in which they are found to be late. */
+const TRY_DEADLINE_MS = 20_000;
 /** At shutdown: what could not be undone by then stays, and is set right by the next start. */
 const LAST_WRITES_ATTEMPTS_MAX = 3;
 const LAST_WRITE_DEADLINE_MS = 2_000;
@@ -125,6 +128,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       bootstrap,
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes)),
+      queueOf((due) => new ApiServiceAvailability(context.clock, due, dialect, trying(context))),
       ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
       ...switchable(options, parts).map(queueOf),
     ];
@@ -264,6 +268,15 @@ function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Pr
       .ask({ type: 'issueKeptToken', subject }, { deadlineMs: WRITE_DEADLINE_MS });
     if (issued.refused !== undefined) throw new OrchError('BadConfiguration', 'there is no key to sign tokens with');
     return issued.token;
+  };
+}
+
+/** Asks the first ingress: it calls by the way that requests go. Rejects where there is none. */
+function trying(context: ActorContext): TryApiService {
+  return async (name) => {
+    const [ingress] = context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    return (await ingress.ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
   };
 }
 

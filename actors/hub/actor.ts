@@ -3,7 +3,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRecords } from '../thread-records.ts';
-import { threadCatalog } from '../thread-registry.ts';
+import { threadCatalog, threadRemoteGroups } from '../thread-registry.ts';
 import { type HubOptions, hubActor } from './hub.ts';
 
 export const define: DefineActor = () => withSettings(hubActor, hubOptions);
@@ -12,7 +12,7 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   const types = threadCatalog(context, settings);
   const { registry } = types;
   return {
-    types,
+    types: [types, threadRemoteGroups(context, settings)],
     selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
     records: threadRecords(context, settings),

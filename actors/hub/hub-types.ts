@@ -1,5 +1,5 @@
-// Keeps a thread's types in step with what its hub has applied: whoever knows a custom type on this thread finds its objects in
-// the hub, and whoever has waited for the hub knows the type.
+// Keeps what a thread knows of types and groups in step with what its hub has applied: whoever knows a custom type on this thread
+// finds its objects in the hub, and whoever has waited for the hub knows the type.
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { decodeRecord } from '../../storage/record-reading.ts';
@@ -7,9 +7,9 @@ import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';
 import type { ResourceCaches } from './resource-caches.ts';
 
-/** What definitions make of the types there are. */
+/** What the objects of one type say about the types and groups there are. */
 export interface FollowedTypes {
-  /** Where definitions are stored. */
+  /** Where those objects are stored. They are in no namespace. */
   readonly storageKey: string;
   reset(): void;
   put(object: JsonObject, revision: number): void;
@@ -17,46 +17,49 @@ export interface FollowedTypes {
 }
 
 export class HubTypes {
-  readonly #types: FollowedTypes | undefined;
+  readonly #followers: readonly FollowedTypes[];
   readonly #slabs: SlabView;
   readonly #log: ActorContext['log'];
-  #cache: ResourceCache | undefined;
+  readonly #byCache = new Map<ResourceCache, FollowedTypes>();
 
-  /** @param types undefined: nobody on this thread asks for custom types. */
-  constructor(types: FollowedTypes | undefined, slabs: SlabView, log: ActorContext['log']) {
-    this.#types = types;
+  /** @param followers none: nobody on this thread asks. */
+  constructor(followers: readonly FollowedTypes[], slabs: SlabView, log: ActorContext['log']) {
+    this.#followers = followers;
     this.#slabs = slabs;
     this.#log = log;
   }
 
   /** The present state has been taken over. */
   begin(caches: ResourceCaches): void {
-    const types = this.#types;
-    if (types === undefined) return;
-    types.reset();
-    this.#cache = caches.of(types.storageKey);
-    for (const entry of this.#cache.tree.values()) this.#put(types, entry);
+    this.#byCache.clear();
+    for (const types of this.#followers) {
+      types.reset();
+      const cache = caches.of(types.storageKey);
+      this.#byCache.set(cache, types);
+      for (const entry of cache.tree.values()) this.#put(types, entry);
+    }
   }
 
   /** A change has come; of all types. */
   apply(cache: ResourceCache, entry: Entry, isDeleted: boolean): void {
-    if (cache !== this.#cache) return;
-    if (isDeleted) this.#types!.remove(nameOf(entry));
-    else this.#put(this.#types!, entry);
+    const types = this.#byCache.get(cache);
+    if (types === undefined) return;
+    if (isDeleted) types.remove(nameOf(entry));
+    else this.#put(types, entry);
   }
 
   #put(types: FollowedTypes, entry: Entry): void {
     try {
       types.put(decodeRecord(this.#slabs.slab(entry.slab), entry.offset), entry.revision);
     } catch (error) {
-      // One definition that cannot be read must not keep the others from being served.
-      this.#log.error({ definition: nameOf(entry), err: error }, 'definition not understood');
+      // One object that cannot be read must not keep the others from being served.
+      this.#log.error({ type: types.storageKey, name: nameOf(entry), err: error }, 'definition not understood');
       types.remove(nameOf(entry));
     }
   }
 }
 
-/** Definitions are in no namespace. */
+/** In no namespace. */
 function nameOf({ key }: Entry): string {
   return key.slice(key.indexOf('/') + 1);
 }

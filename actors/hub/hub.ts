@@ -25,8 +25,8 @@ import type { InitialState } from './watcher.ts';
 import { Watchers } from './watchers.ts';
 
 export interface HubOptions {
-  /** The thread's types, which follow the definitions that are applied here. */
-  readonly types?: FollowedTypes;
+  /** What the thread knows of types and groups, which follows what is applied here. */
+  readonly types?: readonly FollowedTypes[];
   /** KnownType.storedFields by storageKey. */
   readonly selectableFields: (storageKey: string) => readonly string[];
   /** The annotation on the bookmark that ends a watch's initial events. */
@@ -68,7 +68,7 @@ export class Hub implements Actor<HubProtocol> {
       crash: (error) => context.crash(error),
     });
     this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
-    this.#types = new HubTypes(options.types, this.#slabs, context.log);
+    this.#types = new HubTypes(options.types ?? [], this.#slabs, context.log);
     this.#gate = new ReadGate(context);
     this.#watchers = new Watchers({
       context,

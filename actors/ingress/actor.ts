@@ -2,11 +2,12 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
 import { threadRecords } from '../thread-records.ts';
-import { registryOptions, threadRegistry } from '../thread-registry.ts';
+import { registryOptions, threadRegistry, threadRemoteGroups } from '../thread-registry.ts';
 import { type IngressOptions, ingressActor } from './ingress.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
 
@@ -18,6 +19,11 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
     registry: threadRegistry(context, settings),
+    remotes: threadRemoteGroups(context, settings),
+    aggregation: {
+      callsEndpoints: options.enableAggregatorRouting,
+      shown: settings.shownToServices ?? NOTHING_SHOWN,
+    },
     records: threadRecords(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
     listener: options.ingress,

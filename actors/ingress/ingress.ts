@@ -1,6 +1,9 @@
 // The edge. Owns the sockets of its thread. Serves each request through the pipeline, carries the hub's frames to
 // open watches, and drains at shutdown.
 
+import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
+import type { Finding } from '../../api/aggregation/availability.ts';
+import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { storedKind } from '../../api/conversion/stored-form.ts';
 import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
@@ -21,6 +24,8 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
+import type { AggregationSettings } from './aggregation/backends.ts';
+import { remoteAt } from './aggregation/remote-paths.ts';
 import { type AuditSettings, auditorFor } from './audit/auditor.ts';
 import type { ConnectSettings } from './connect/connect.ts';
 import { WayOut } from './connect/way-out.ts';
@@ -50,6 +55,9 @@ import { Writes } from './writes.ts';
 
 export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
   readonly registry: Registry;
+  /** Which groups other servers answer for. */
+  readonly remotes: RemoteGroups;
+  readonly aggregation: AggregationSettings;
   /** Which requests are recorded, and whether they wait for it. Absent: none. */
   readonly audit: AuditSettings | undefined;
   /** The thread's records as Protobuf. */
@@ -179,6 +187,9 @@ class Ingress implements Actor<IngressProtocol> {
       case 'status':
         reply.send(this.#status());
         return;
+      case 'tryApiService':
+        void this.#tryApiService(message.name).then((finding) => reply.send({ finding }));
+        return;
       default:
         unreachable(message);
     }
@@ -217,11 +228,13 @@ class Ingress implements Actor<IngressProtocol> {
   /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */
   async #dispatch(exchange: Exchange): Promise<void> {
     const { info } = exchange;
+    const remote = remoteAt(this.#options.remotes, info);
+    if (remote !== undefined) return this.#passOn(exchange, remote);
     if (!info.isResource) return this.#paths.serve(exchange, info);
     const type =
       this.#options.registry.byPath(info.group, info.version, info.resource) ??
       (await this.#typeUnknownSoFar(exchange, info));
-    if (type === undefined) throw new StatusError(resourceNotFound());
+    if (type === undefined) return this.#passOn(exchange, remoteAt(this.#options.remotes, info));
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;
@@ -236,6 +249,17 @@ class Ingress implements Actor<IngressProtocol> {
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
     return this.#watches.serve(exchange, info, type, representation);
+  }
+
+  /** As it is committed now. */
+  async #tryApiService(name: string): Promise<Finding | undefined> {
+    return (await this.#out.aggregation()).availability(name);
+  }
+
+  /** Throws 404 where nobody answers for it. */
+  async #passOn(exchange: Exchange, remote: RemoteApiService | undefined): Promise<void> {
+    if (remote === undefined) throw new StatusError(resourceNotFound());
+    return (await this.#out.aggregation()).serve(exchange, remote);
   }
 
   /** Its definition may have been committed before this thread has heard of it. */
@@ -263,6 +287,12 @@ class Ingress implements Actor<IngressProtocol> {
       registry,
       requestTimeoutMs,
       settings: connect,
+      aggregation: {
+        settings: this.#options.aggregation,
+        remotes: this.#options.remotes,
+        identityNames: this.#options.identityHeaders,
+        bearerPrefix: webSocketBearerPrefix(registry.dialect),
+      },
       isTls: tls !== undefined,
       handsOver: () => this.#listener.kind === 'node',
       openDoor: (handler) => this.#listener.openDoor(handler),
@@ -272,12 +302,13 @@ class Ingress implements Actor<IngressProtocol> {
 
   #pathsWith(health: Health): Paths {
     const context = this.#context;
-    const { registry, requestTimeoutMs, serverAddress, build, openapi, storePrefix, servesProfiles } = this.#options;
+    const { registry, remotes, requestTimeoutMs, serverAddress, build, openapi, storePrefix, servesProfiles } =
+      this.#options;
     const { jobs, startedWallMs } = this.#options;
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
     return new Paths({
-      discovery: presentDiscovery(registry, { serverAddress, extraPaths, build }),
+      discovery: presentDiscovery(registry, remotes, { serverAddress, extraPaths, build }),
       health,
       representations: this.#representations,
       openapi: new OpenApi(

@@ -1,4 +1,5 @@
 // What the ingress understands: the hub's frames for open watches, and questions about its sockets.
+import type { Finding } from '../../api/aggregation/availability.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
@@ -68,6 +69,11 @@ export interface FlowProtocol extends Protocol {
 export interface IngressProtocol extends Protocol {
   readonly asks: {
     readonly status: { readonly message: Record<never, never>; readonly reply: IngressStatus };
+    /** Tries whether the server of an APIService can be reached, as this thread sees it; undefined: it knows none of that name. */
+    readonly tryApiService: {
+      readonly message: { readonly name: string };
+      readonly reply: { readonly finding: Finding | undefined };
+    };
   } & FlowProtocol['asks'];
   readonly tells: WatchDeliveryTells & FlowProtocol['tells'];
 }

@@ -73,7 +73,12 @@ function encodedSegment(segment: string): string {
 
 /** A query as sent, with whatever may not stand in a request line encoded. */
 export function backendQuery(query: string): string {
-  return query === '' ? '' : `?${query.replace(/[^\x21-\x7e]+/g, (text) => encodeURIComponent(wellFormed(text)))}`;
+  return query === '' ? '' : `?${sendable(query)}`;
+}
+
+/** A part of an address as sent, with whatever may not stand in a request line encoded. */
+export function sendable(text: string): string {
+  return text.replace(/[^\x21-\x7e]+/g, (part) => encodeURIComponent(wellFormed(part)));
 }
 
 /** Halves of a character, which no encoding has, become the replacement character. */

@@ -2,6 +2,8 @@
 // /version. Documents as objects; encoding, caching and content negotiation are the caller's.
 
 import type { Dialect } from '../../config/dialect.ts';
+import { pathOf, type RemoteApiService } from '../aggregation/api-service.ts';
+import { withRemoteGroups } from '../aggregation/priorities.ts';
 import { API_MINOR_VERSION } from '../resources/deprecation.ts';
 import type { Registry, ServedGroup } from '../resources/registry.ts';
 import { apiVersionOf } from '../resources/resource-table.ts';
@@ -42,10 +44,17 @@ export interface Discovery {
 /**
  * All documents for what `registry` serves, each made when it is first asked for: a server that starts has no time for
  * them. They do not change, unless a new registry does.
+ *
+ * @param remotes groups and versions that other servers answer for, who describe their resources themselves.
  */
-export function createDiscovery(registry: Registry, dialect: Dialect, settings: DiscoverySettings): Discovery {
+export function createDiscovery(
+  registry: Registry,
+  dialect: Dialect,
+  settings: DiscoverySettings,
+  remotes: readonly RemoteApiService[] = [],
+): Discovery {
   const makers = new Map<string, () => object>();
-  const groups = registry.groups();
+  const groups = withRemoteGroups(dialect, registry.groups(), remotes);
   const named = groups.filter(({ name }) => name !== '');
   makers.set('/version', () => versionDocument(dialect, settings.build));
   makers.set('/api', () => apiVersions(registry.servedVersions(''), settings.serverAddress));
@@ -58,7 +67,8 @@ export function createDiscovery(registry: Registry, dialect: Dialect, settings: 
       makers.set(rootPath(name, version), () => resourceList(registry, name, version));
     }
   }
-  const below = [...makers.keys(), '/apis/', ...settings.extraPaths];
+  for (const remote of remotes) makers.delete(pathOf(remote));
+  const below = [...makers.keys(), ...remotes.map(pathOf), '/apis/', ...settings.extraPaths];
   makers.set('/', () => ({ paths: [...new Set(below)].sort() }));
   const documents = new Map<string, object>();
   return {

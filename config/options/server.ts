@@ -227,7 +227,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     type: 'bool',
     default: 'false',
     description: 'Call services (webhooks, extension servers) at their endpoints instead of their cluster IP.',
-    effect: ['in force', 'where webhooks are called that are services'],
+    effect: ['in force', 'where webhooks and extension servers are called'],
   },
 ]);
 

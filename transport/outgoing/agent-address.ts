@@ -15,8 +15,13 @@ export interface AgentTarget {
   /** A name, or an IP address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** `agent`: our certificate is shown, and the agent's is verified. `none`: neither. */
-  readonly trust: 'agent' | 'unverifiedAgent' | 'none';
+  /**
+   * `agent`: our certificate is shown, and the agent's is verified where its authorities are known. `service`: the same, by the
+   * host's authorities where it has none of its own. `none`: neither.
+   */
+  readonly trust: 'agent' | 'unverifiedAgent' | 'service' | 'none';
+  /** The name that the certificate must be for; absent: the host. */
+  readonly serverName?: string;
   /** Asked about each address that the name stands for: why it is not connected to, or undefined. */
   readonly addressProblem?: (address: string) => string | undefined;
 }
@@ -31,8 +36,12 @@ export interface AgentRequest {
 
 /** A backend that could not be reached, or did not answer in HTTP. */
 export class AgentUnreachable extends Error {
-  constructor(message: string) {
+  /** A kept connection turned out to be closed. */
+  readonly isStale: boolean;
+
+  constructor(message: string, isStale = false) {
     super(message);
     this.name = 'AgentUnreachable';
+    this.isStale = isStale;
   }
 }

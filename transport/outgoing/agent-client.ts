@@ -52,7 +52,7 @@ export class AgentClient {
       const outgoing = this.#begin(target, request, false);
       onSent(() => outgoing.destroy());
       outgoing.once('response', (message) => resolve(new Answer(message)));
-      outgoing.on('error', (error) => reject(unreachable(target, error)));
+      outgoing.on('error', (error) => reject(unreachable(target, error, outgoing.reusedSocket)));
       sendBody(outgoing, request.body, (why) => reject(new AgentUnreachable(why)));
     });
   }
@@ -88,6 +88,12 @@ export class AgentClient {
     this.#tlsAgents.clear();
   }
 
+  /** Keeps no connection any more: what is under way ends by itself. */
+  retire(): void {
+    retire(this.#plainAgent);
+    for (const agent of this.#tlsAgents.values()) retire(agent);
+  }
+
   /** Ends every connection. */
   close(): void {
     this.#plainAgent.destroy();
@@ -96,7 +102,7 @@ export class AgentClient {
   }
 
   #begin(target: AgentTarget, { method, path, headers }: AgentRequest, isUpgrade: boolean): ClientRequest {
-    const { scheme, host, port, trust, addressProblem } = target;
+    const { scheme, host, port, trust, addressProblem, serverName = isIP(host) === 0 ? host : '' } = target;
     const options = {
       host,
       port,
@@ -113,7 +119,7 @@ export class AgentClient {
         : tlsRequest({
             ...options,
             ...tlsOptions(this.#tls, trust),
-            ...(isIP(host) === 0 ? { servername: host } : undefined),
+            ...(serverName === '' ? undefined : { servername: serverName }),
             agent: isUpgrade ? false : this.#tlsAgent(trust),
           });
     this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
@@ -184,7 +190,9 @@ function tlsOptions({ caPem, certPem, keyPem }: AgentTls, trust: Trust): object 
   return {
     ...(certPem === undefined ? undefined : { cert: certPem }),
     ...(keyPem === undefined ? undefined : { key: keyPem }),
-    ...(caPem === undefined || trust === 'unverifiedAgent' ? { rejectUnauthorized: false } : { ca: caPem }),
+    ...(trust === 'unverifiedAgent' || (caPem === undefined && trust !== 'service')
+      ? { rejectUnauthorized: false }
+      : { ca: caPem }),
   };
 }
 
@@ -263,7 +271,8 @@ class Answer implements AgentAnswer {
   }
 }
 
-function unreachable({ host, port }: AgentTarget, error: Error): AgentUnreachable {
+function unreachable({ host, port }: AgentTarget, error: Error, isReused = false): AgentUnreachable {
   const { code } = error as NodeJS.ErrnoException;
-  return new AgentUnreachable(`${host}:${port} cannot be reached: ${code ?? error.message}`);
+  const isStale = isReused && (code === 'ECONNRESET' || code === 'EPIPE');
+  return new AgentUnreachable(`${host}:${port} cannot be reached: ${code ?? error.message}`, isStale);
 }

@@ -13,12 +13,7 @@ import {
   serviceCandidates,
 } from '../../../api/connect/backends.ts';
 import { connectOptions } from '../../../api/connect/connect-options.ts';
-import {
-  backendPath,
-  backendQuery,
-  forwardedRequestHeaders,
-  forwardedResponseHeaders,
-} from '../../../api/connect/forwarded.ts';
+import { backendPath, backendQuery, forwardedRequestHeaders } from '../../../api/connect/forwarded.ts';
 import { type ProxiedName, parseProxiedName } from '../../../api/connect/proxied-name.ts';
 import { addressProblem } from '../../../api/connect/proxyable-address.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
@@ -37,7 +32,6 @@ import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
-import type { SwitchHead } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
@@ -45,6 +39,7 @@ import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** How the way out is set up. Plain data. */
@@ -73,14 +68,6 @@ export interface ConnectParts {
 const OPEN_MAX = 2000;
 /** Of an agent's refusal that is passed on. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
-
-/** Where a request goes, and what is asked there. */
-interface Route {
-  readonly target: AgentTarget;
-  readonly path: string;
-  /** What a failure to connect is answered with. */
-  readonly unreachable: (detail: string) => Status;
-}
 
 export class Connects {
   readonly #parts: ConnectParts;
@@ -145,7 +132,7 @@ export class Connects {
       answerEmpty(exchange);
       return;
     }
-    if (stream !== 'log' && (await this.#isSentElsewhere(exchange, info))) return;
+    if (stream !== 'log' && (await isSentElsewhere(this.#parts.door, exchange, info))) return;
     const target: AgentTarget = {
       ...(await this.#agent(exchange, nodeName)),
       trust: skipsVerification ? 'unverifiedAgent' : 'agent',
@@ -156,7 +143,7 @@ export class Connects {
       path,
       unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`),
     };
-    if (stream === 'log') await this.#relay(exchange, route, true);
+    if (stream === 'log') await this.#agentStream(exchange, route);
     else await this.#join(exchange, route);
   }
 
@@ -174,24 +161,8 @@ export class Connects {
       path: backendPath(info.rest) + backendQuery(exchange.request.query),
       unreachable: (detail) => serviceUnavailable(`${type.plural} ${JSON.stringify(info.name)}: ${detail}`),
     };
-    if (!TUNNELLED.test(exchange.request.header('upgrade'))) await this.#relay(exchange, route, false);
-    else if (!(await this.#isSentElsewhere(exchange, info))) await this.#join(exchange, route);
-  }
-
-  /**
-   * False where the connection can be handed over; true when the client has been sent to where it can. Throws 400 for a
-   * request that asks for no other protocol, or for one that cannot be spoken.
-   */
-  async #isSentElsewhere(exchange: Exchange, info: ResourceRequestInfo): Promise<boolean> {
-    const { request } = exchange;
-    const protocol = request.header('upgrade');
-    if (protocol === '')
-      throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
-    if (request.upgrade !== undefined) return false;
-    const { door } = this.#parts;
-    if (door === undefined || !SPDY.test(protocol)) throw new StatusError(cannotUpgrade(protocol));
-    await door.redirect(exchange, info);
-    return true;
+    if (!asksForTunnel(exchange)) await this.#passOn(exchange, route);
+    else if (!(await isSentElsewhere(this.#parts.door, exchange, info))) await this.#join(exchange, route);
   }
 
   /** The agent itself, or another port of its machine. */
@@ -244,49 +215,28 @@ export class Connects {
   readonly #agentProblem = (address: string): string | undefined =>
     addressProblem(address, this.#parts.settings.permitsLoopback);
 
-  async #relay(exchange: Exchange, route: Route, isAgentStream: boolean): Promise<void> {
-    const { request, response, bodyFlow } = exchange;
-    const headers = isAgentStream ? [] : forwardedRequestHeaders(request.headersWithPrefix(''), false);
-    const outgoing = {
-      method: request.method,
-      path: route.path,
-      headers: isAgentStream ? headers : [...headers, ...forwardedFrom(exchange)],
-      body: isAgentStream ? undefined : bodyFlow,
-    };
-    const answer = await this.#client
-      .send(route.target, outgoing, (cancel) => response.onAborted(cancel))
-      .catch((error: unknown) => {
-        throw error instanceof AgentUnreachable && !response.aborted
-          ? new StatusError(route.unreachable(error.message))
-          : error;
-      });
-    if (isAgentStream && (answer.status < 200 || answer.status > 206)) throw new StatusError(await refusalOf(answer));
-    exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
-    await answer.relay(response);
+  /** What an agent says itself is answered with a Status of ours where it refuses. */
+  #agentStream(exchange: Exchange, route: Route): Promise<void> {
+    return relay(this.#client, exchange, route, {
+      headers: [],
+      body: undefined,
+      check: async (answer) => {
+        if (answer.status < 200 || answer.status > 206) throw new StatusError(await refusalOf(answer));
+      },
+    });
   }
 
-  async #join(exchange: Exchange, route: Route): Promise<void> {
-    const { request } = exchange;
-    const { upgrade } = request;
-    if (upgrade === undefined) throw new StatusError(cannotUpgrade(request.header('upgrade')));
-    const headers = forwardedRequestHeaders(request.headersWithPrefix(''), true);
-    const outgoing = {
-      method: request.method,
-      path: route.path,
-      headers: upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS),
-      body: undefined,
-    };
-    const take = (head: SwitchHead) => {
-      exchange.leaveHttp();
-      return upgrade.take(head);
-    };
-    const answer = await this.#client.join(route.target, outgoing, take).catch((error: unknown) => {
-      throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
+  #join(exchange: Exchange, route: Route): Promise<void> {
+    const headers = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), true);
+    return join(this.#client, exchange, route, headers);
+  }
+
+  #passOn(exchange: Exchange, route: Route): Promise<void> {
+    const headers = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), false);
+    return relay(this.#client, exchange, route, {
+      headers: [...headers, ...forwardedFrom(exchange)],
+      body: exchange.bodyFlow,
     });
-    if (answer === undefined) return;
-    // The backend stays with HTTP, and so do we.
-    exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
-    await answer.relay(exchange.response);
   }
 
   #type(storageKey: string): KnownType {
@@ -314,12 +264,6 @@ export class Connects {
   }
 }
 
-/** What a WebSocket's two ends agree on about its frames (RFC 6455 9). */
-const FRAME_EXTENSIONS = 'sec-websocket-extensions';
-/** Protocols that make no sense to a backend but in a tunnel. */
-const TUNNELLED = /^(?:websocket|spdy)/i;
-const SPDY = /^spdy\/3\.1$/i;
-
 type FindTarget = (
   connects: Connects,
   exchange: Exchange,
@@ -332,12 +276,6 @@ const PROXY_TARGETS: Readonly<Record<string, FindTarget>> = {
   pods: (connects, ...rest) => connects.podTarget(...rest),
   services: (connects, ...rest) => connects.serviceTarget(...rest),
 };
-
-function cannotUpgrade(protocol: string): Status {
-  return badRequest(
-    `the request is no handshake for ${JSON.stringify(protocol)}, or its connection is shared (HTTP/2)`,
-  );
-}
 
 /** What an agent refuses, as a Status of ours. */
 async function refusalOf(answer: AgentAnswer): Promise<Status> {
@@ -357,15 +295,4 @@ function redirectInside(exchange: Exchange): void {
   const { request } = exchange;
   const query = request.query === '' ? '' : `?${request.query}`;
   exchange.answer(301, [['Location', `${request.path}/${query}`]], '');
-}
-
-function forwardedFrom({ request }: Exchange): readonly (readonly [string, string])[] {
-  const from = request.remoteAddress;
-  const { path } = request;
-  return [
-    ...(from === '' ? [] : [['x-forwarded-for', from] as const]),
-    ['x-forwarded-host', request.header('host')],
-    ['x-forwarded-proto', 'https'],
-    ['x-forwarded-uri', path],
-  ];
 }

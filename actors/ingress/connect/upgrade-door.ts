@@ -26,6 +26,8 @@ const HOST = /^(\[[0-9a-fA-F:.]+\]|[^:[\]/?#@\s]+)(?::\d+)?$/;
 export interface Invitation {
   readonly info: ResourceRequestInfo;
   readonly verb: string;
+  /** As it was sent at first, without the query. */
+  readonly path: string;
   readonly query: string;
   readonly user: User;
   readonly impersonator: User | undefined;
@@ -63,7 +65,7 @@ export class UpgradeDoor {
     const { port } = await this.#opened();
     const ticket = Buffer.from(random.bytes(TICKET_BYTES)).toString('base64url');
     const { query } = request;
-    this.#tickets.set(ticket, { info, verb, query, user, impersonator });
+    this.#tickets.set(ticket, { info, verb, path: exchange.path, query, user, impersonator });
     timers.after(TICKET_MS, () => this.#tickets.delete(ticket));
     const location = `${isTls ? 'https' : 'http'}://${host}:${port}/${ticket}${query === '' ? '' : `?${query}`}`;
     const headers = [...headersFor('text/plain'), ['Location', location] as const];

@@ -8,6 +8,7 @@ import { FollowedFiles } from '../../../runtime/followed-files.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
 import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../../transport/outgoing/agent-tls.ts';
+import type { Aggregation, AggregationParts } from '../aggregation/aggregation.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ConnectSettings, Connects } from './connect.ts';
 import type { DoorParts, UpgradeDoor } from './upgrade-door.ts';
@@ -17,6 +18,7 @@ export interface WayOutParts {
   readonly registry: Registry;
   readonly requestTimeoutMs: number;
   readonly settings: ConnectSettings;
+  readonly aggregation: Pick<AggregationParts, 'settings' | 'remotes' | 'identityNames' | 'bearerPrefix'>;
   readonly isTls: boolean;
   /** Asked with the first request: whether the listener hands over connections of any protocol. */
   readonly handsOver: () => boolean;
@@ -27,7 +29,8 @@ export interface WayOutParts {
 export class WayOut {
   readonly #parts: WayOutParts;
   #connects: Promise<Connects> | undefined;
-  #door: UpgradeDoor | undefined;
+  #aggregation: Promise<Aggregation> | undefined;
+  #door: Promise<UpgradeDoor | undefined> | undefined;
   #files: FollowedFiles | undefined;
 
   constructor(parts: WayOutParts) {
@@ -40,23 +43,29 @@ export class WayOut {
     return (await this.#connects).serve(exchange, info, type);
   }
 
+  /** What serves requests that other servers answer for. */
+  aggregation(): Promise<Aggregation> {
+    this.#aggregation ??= this.#loadAggregation();
+    return this.#aggregation;
+  }
+
   /** Ends every connection. */
   async close(): Promise<void> {
     (await this.#connects)?.close();
+    (await this.#aggregation)?.close();
     this.#files?.stop();
     await this.closeDoor();
   }
 
   /** All that must not outlive the thread. */
   async closeDoor(): Promise<void> {
-    await this.#door?.close();
+    await (await this.#door)?.close();
   }
 
   async #load(): Promise<Connects> {
-    const [{ Connects }, { UpgradeDoor }] = await Promise.all([import('./connect.ts'), import('./upgrade-door.ts')]);
-    const { context, registry, requestTimeoutMs, settings, isTls, handsOver, openDoor, serveAdmitted } = this.#parts;
-    const { random, timers } = context;
-    if (!handsOver()) this.#door = new UpgradeDoor({ open: openDoor, isTls, random, timers, serve: serveAdmitted });
+    const { Connects } = await import('./connect.ts');
+    const { context, registry, requestTimeoutMs, settings } = this.#parts;
+    const { random } = context;
     const connects = new Connects({
       registry,
       hub: context.ref('hub'),
@@ -65,10 +74,38 @@ export class WayOut {
       requestTimeoutMs,
       random: () => random.next(),
       settings,
-      door: this.#door,
+      door: await this.#openDoor(),
     });
     await this.#follow(connects, settings.tlsFiles);
     return connects;
+  }
+
+  async #loadAggregation(): Promise<Aggregation> {
+    const { Aggregation } = await import('../aggregation/aggregation.ts');
+    const { aggregation, context, registry, requestTimeoutMs } = this.#parts;
+    return new Aggregation({
+      ...aggregation,
+      context,
+      dialect: registry.dialect,
+      hub: context.ref('hub'),
+      slabs: ThreadSlabs.of(context),
+      requestTimeoutMs,
+      door: await this.#openDoor(),
+    });
+  }
+
+  /** One for all that leads out; undefined where the listener hands over connections itself. */
+  #openDoor(): Promise<UpgradeDoor | undefined> {
+    this.#door ??= this.#makeDoor();
+    return this.#door;
+  }
+
+  async #makeDoor(): Promise<UpgradeDoor | undefined> {
+    const { context, isTls, handsOver, openDoor, serveAdmitted } = this.#parts;
+    if (handsOver()) return undefined;
+    const { UpgradeDoor } = await import('./upgrade-door.ts');
+    const { random, timers } = context;
+    return new UpgradeDoor({ open: openDoor, isTls, random, timers, serve: serveAdmitted });
   }
 
   /** From the first request on: what agents are shown may have been replaced since the start. */

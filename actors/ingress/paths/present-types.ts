@@ -1,5 +1,6 @@
 // What follows from the types that are served at the moment: the documents of discovery, what OpenAPI is made of, and how
 // custom types are answered.
+import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
 import type { CustomType } from '../../../api/custom/custom-type.ts';
 import { createDiscovery, type Discovery, type DiscoverySettings } from '../../../api/discovery/discovery.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
@@ -8,13 +9,19 @@ import type { RowType } from '../../../api/table/table.ts';
 import type { PresentApi } from './openapi-worker.ts';
 
 /** The documents of the types that are served at the time; the same as long as those are. */
-export function presentDiscovery(registry: Registry, settings: DiscoverySettings): () => Discovery {
-  let edition = registry.edition;
-  let discovery = createDiscovery(registry, registry.dialect, settings);
+export function presentDiscovery(
+  registry: Registry,
+  remotes: RemoteGroups,
+  settings: DiscoverySettings,
+): () => Discovery {
+  let edition = -1;
+  let remoteEdition = -1;
+  let discovery: Discovery | undefined;
   return () => {
-    if (registry.edition !== edition) {
+    if (discovery === undefined || registry.edition !== edition || remotes.edition !== remoteEdition) {
       edition = registry.edition;
-      discovery = createDiscovery(registry, registry.dialect, settings);
+      remoteEdition = remotes.edition;
+      discovery = createDiscovery(registry, registry.dialect, settings, remotes.all());
     }
     return discovery;
   };

@@ -42,6 +42,8 @@ export class Exchange implements Arrival {
   readonly startedMs: number;
   readonly body: Promise<Uint8Array | null> | undefined;
   readonly bodyFlow: BodyFlow | undefined;
+  /** As sent, without the query; of a client that was sent on to another port, what it asked for at first. */
+  path: string;
   /** Emptied where an answer goes on for long: nothing is looked up in it then. */
   query: Query;
   /** An answer that goes on for long may share an equal one. */
@@ -76,6 +78,7 @@ export class Exchange implements Arrival {
     this.startedMs = arrival.startedMs;
     this.body = arrival.body;
     this.bodyFlow = arrival.bodyFlow;
+    this.path = arrival.request.path;
     this.query = arrival.query;
     this.info = arrival.info;
     this.verb = arrival.verb;

@@ -112,6 +112,7 @@ export class Pipeline {
       verb,
       longRunning: true,
     });
+    exchange.path = earlier.path;
     exchange.user = earlier.user;
     exchange.impersonator = earlier.impersonator;
     this.#parts.metrics.begin(exchange);

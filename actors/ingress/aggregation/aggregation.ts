@@ -1,0 +1,188 @@
+// Requests that another server answers for, as an APIService says: passed on to it with the word of this server on who asks, and its
+// answer passed back. Loaded with the first of them.
+import { backendText, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
+import type { Finding } from '../../../api/aggregation/availability.ts';
+import { type IdentityNames, identityHeaders, withoutIdentity } from '../../../api/aggregation/identity-headers.ts';
+import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
+import { decodePercent } from '../../../api/query.ts';
+import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
+import { type Status, StatusError } from '../../../api/status/status.ts';
+import { OrchError } from '../../../runtime/errors.ts';
+import type { BodyFlow, HeaderList } from '../../../transport/http.ts';
+import { NoPlace } from '../../service-places.ts';
+import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from '../connect/passage.ts';
+import type { UpgradeDoor } from '../connect/upgrade-door.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { availabilityOf } from './availability.ts';
+import { type Backend, type BackendParts, Backends } from './backends.ts';
+
+export interface AggregationParts extends BackendParts {
+  readonly door: UpgradeDoor | undefined;
+  /** Headers that name users to this server, where a proxy is believed. */
+  readonly identityNames: IdentityNames | undefined;
+  readonly bearerPrefix: string;
+}
+
+/** Requests to extension servers that are open at once on a thread; what is more is told to come back. */
+const OPEN_MAX = 2000;
+/** The same to one server: one that hangs must not take all. */
+const OPEN_TO_ONE_MAX = 1000;
+const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
+
+export class Aggregation {
+  readonly backends: Backends;
+  readonly #parts: AggregationParts;
+  readonly #openTo = new Map<string, number>();
+  #open = 0;
+
+  constructor(parts: AggregationParts) {
+    this.#parts = parts;
+    this.backends = new Backends(parts);
+  }
+
+  /** Serves one request. Throws StatusError, and OrchError Overloaded. */
+  async serve(exchange: Exchange, apiService: RemoteApiService): Promise<void> {
+    const { name } = apiService;
+    const openToIt = this.#openTo.get(name) ?? 0;
+    if (this.#open >= OPEN_MAX || openToIt >= OPEN_TO_ONE_MAX)
+      throw new OrchError('Overloaded', 'too many requests to extension servers are open');
+    this.#open++;
+    this.#openTo.set(name, openToIt + 1);
+    try {
+      await this.#passOn(exchange, await this.#available(apiService));
+    } finally {
+      this.#open--;
+      const left = this.#openTo.get(name)! - 1;
+      if (left === 0) this.#openTo.delete(name);
+      else this.#openTo.set(name, left);
+    }
+  }
+
+  /** Whether a server can be reached, as it is committed now; undefined: there is none of that name. */
+  async availability(name: string): Promise<Finding | undefined> {
+    const apiService = await this.#newest(name);
+    if (apiService === undefined) return undefined;
+    const { context, dialect } = this.#parts;
+    return availabilityOf(apiService, { backends: this.backends, dialect, timers: context.timers });
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.backends.close();
+  }
+
+  /** As it is committed now, where this thread has not heard yet that it can be reached. Throws 503. */
+  async #available(apiService: RemoteApiService): Promise<RemoteApiService> {
+    if (apiService.isAvailable) return apiService;
+    const newest = await this.#newest(apiService.name);
+    if (newest?.isAvailable === true) return newest;
+    throw new StatusError(unavailable(apiService, 'it is not available'));
+  }
+
+  /** Waits until the hub of the thread has applied what is committed. */
+  async #newest(name: string): Promise<RemoteApiService | undefined> {
+    const { remotes } = this.#parts;
+    await this.backends.find(remotes.storageKey, '', name).catch(() => undefined);
+    return remotes.named(name);
+  }
+
+  async #passOn(exchange: Exchange, apiService: RemoteApiService): Promise<void> {
+    const { request, user, bodyFlow } = exchange;
+    const body = bodyFlow ?? (await bufferedBody(exchange));
+    const shown = identityHeaders(user);
+    if (shown === undefined) throw new StatusError(internalError('the user has a name that no header can say'));
+    if (DOTS.test(decodePercent(exchange.path) ?? ''))
+      throw new StatusError(badRequest('the path has a segment that is no name'));
+    const { client, target } = await this.#backend(apiService);
+    const route: Route = {
+      target,
+      path: sendable(exchange.path) + backendQuery(request.query),
+      unreachable: (detail) => unavailable(apiService, detail),
+    };
+    const ours = [...shown, ...forwardedFrom(exchange)];
+    if (asksForTunnel(exchange)) {
+      const { info } = exchange;
+      if (!info.isResource) throw new StatusError(badRequest('the path is no stream'));
+      const { door } = this.#parts;
+      if (!(await isSentElsewhere(door, exchange, info)))
+        await join(client, exchange, route, this.#headers(exchange, ours, true));
+      return;
+    }
+    const limit = this.#limited(exchange);
+    try {
+      await relay(client, exchange, route, {
+        headers: this.#headers(exchange, ours, false),
+        body,
+        onSent: limit.onSent,
+      });
+    } catch (error) {
+      throw limit.isOver()
+        ? new StatusError(timeout(`${backendText(apiService.backend)} did not answer in time`))
+        : error;
+    } finally {
+      limit.end();
+    }
+  }
+
+  /** What is known of the client, and what it says that is not for this server alone. */
+  #headers(exchange: Exchange, ours: HeaderList, keepsUpgrade: boolean): HeaderList {
+    const { identityNames, bearerPrefix } = this.#parts;
+    const given = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), keepsUpgrade);
+    return [...withoutIdentity(given, identityNames, bearerPrefix), ...ours];
+  }
+
+  /** Gives up what is not answered whole within the time of a request; a watch and its like go on. */
+  #limited(exchange: Exchange): RequestLimit {
+    const { context, requestTimeoutMs } = this.#parts;
+    const cancels: (() => void)[] = [];
+    const cancel = (): void => {
+      for (const one of cancels) one();
+    };
+    let isOver = false;
+    const timer = exchange.longRunning
+      ? undefined
+      : context.timers.after(requestTimeoutMs, () => {
+          isOver = true;
+          cancel();
+        });
+    exchange.onGivenUp = cancel;
+    return {
+      onSent: (one) => cancels.push(one),
+      isOver: () => isOver,
+      end: () => timer?.cancel(),
+    };
+  }
+
+  async #backend(apiService: RemoteApiService): Promise<Backend> {
+    try {
+      return await this.backends.of(apiService);
+    } catch (error) {
+      if (error instanceof NoPlace) throw new StatusError(unavailable(apiService, error.message));
+      throw error;
+    }
+  }
+}
+
+interface RequestLimit {
+  readonly onSent: (cancel: () => void) => void;
+  readonly isOver: () => boolean;
+  readonly end: () => void;
+}
+
+function unavailable({ name, backend }: RemoteApiService, detail: string): Status {
+  return serviceUnavailable(`${backendText(backend)}, which answers for ${name}: ${detail}`);
+}
+
+/** The body of a request that was read whole. Throws 413. */
+async function bufferedBody({ body }: Exchange): Promise<BodyFlow | undefined> {
+  const bytes = await body;
+  if (bytes === null) throw new StatusError(tooLarge());
+  if (bytes === undefined || bytes.length === 0) return undefined;
+  return {
+    start: (receiver) => {
+      receiver.onChunk(bytes);
+      receiver.onEnd();
+    },
+    resume: () => {},
+  };
+}

@@ -1,0 +1,142 @@
+// A request that another server answers, on its way there and back: passed on with its body, its answer streamed to our client; or
+// joined to that server as a connection of another protocol. Where it goes and what it is shown is its callers' matter.
+import { forwardedResponseHeaders } from '../../../api/connect/forwarded.ts';
+import type { ResourceRequestInfo } from '../../../api/request-info.ts';
+import { badRequest } from '../../../api/status/failures.ts';
+import { type Status, StatusError } from '../../../api/status/status.ts';
+import type { BodyFlow, HeaderList, SwitchHead } from '../../../transport/http.ts';
+import { type AgentTarget, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
+import type { AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
+import { isPlainJson } from '../../../transport/response-headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { UpgradeDoor } from './upgrade-door.ts';
+
+/** Where a request goes, and what is asked there. */
+export interface Route {
+  readonly target: AgentTarget;
+  readonly path: string;
+  /** What a failure to connect is answered with. */
+  readonly unreachable: (detail: string) => Status;
+}
+
+/** How a request is passed on. */
+export interface Passed {
+  readonly headers: HeaderList;
+  readonly body: BodyFlow | undefined;
+  /** Gets what gives it up. */
+  readonly onSent?: (cancel: () => void) => void;
+  /** Looks at the answer before it is passed back; rejects to answer something else. */
+  readonly check?: (answer: AgentAnswer) => Promise<void>;
+}
+
+/** What a WebSocket's two ends agree on about its frames (RFC 6455 9). */
+const FRAME_EXTENSIONS = 'sec-websocket-extensions';
+/** Protocols that make no sense to a backend but in a tunnel. */
+const TUNNELLED = /^(?:websocket|spdy)/i;
+const SPDY = /^spdy\/3\.1$/i;
+/** A kept connection may have been closed by the backend: what changes nothing is sent again, on another. */
+const STALE_TRIES_MAX = 3;
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** Whether the request asks for a protocol that only a tunnel can carry. */
+export function asksForTunnel({ request }: Exchange): boolean {
+  return TUNNELLED.test(request.header('upgrade'));
+}
+
+/** Passes a request on, and its answer back. Throws StatusError; AgentUnreachable where the client has gone. */
+export async function relay(client: AgentClient, exchange: Exchange, route: Route, passed: Passed): Promise<void> {
+  const { request, response } = exchange;
+  const outgoing = { method: request.method, path: route.path, headers: passed.headers, body: passed.body };
+  const send = (): Promise<AgentAnswer> =>
+    client.send(route.target, outgoing, (cancel) => {
+      response.onAborted(cancel);
+      passed.onSent?.(cancel);
+    });
+  const answer = await repeated(send, passed.body === undefined && REPEATABLE.has(request.method)).catch(
+    (error: unknown) => {
+      throw error instanceof AgentUnreachable && !response.aborted
+        ? new StatusError(route.unreachable(error.message))
+        : error;
+    },
+  );
+  await passed.check?.(answer);
+  exchange.start(answer.status, forwardedResponseHeaders(answer.headers), !isEventStream(exchange, answer));
+  await answer.relay(response);
+}
+
+/** Joins the client to the backend. `headers`: as forwardedRequestHeaders makes them. Throws StatusError. */
+export async function join(client: AgentClient, exchange: Exchange, route: Route, headers: HeaderList): Promise<void> {
+  const { request } = exchange;
+  const { upgrade } = request;
+  if (upgrade === undefined) throw new StatusError(cannotUpgrade(request.header('upgrade')));
+  const outgoing = {
+    method: request.method,
+    path: route.path,
+    headers: upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS),
+    body: undefined,
+  };
+  const take = (head: SwitchHead) => {
+    exchange.leaveHttp();
+    return upgrade.take(head);
+  };
+  const answer = await client.join(route.target, outgoing, take).catch((error: unknown) => {
+    throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
+  });
+  if (answer === undefined) return;
+  // The backend stays with HTTP, and so do we.
+  exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);
+  await answer.relay(exchange.response);
+}
+
+/**
+ * False where the connection can be handed over; true when the client has been sent through the door to where it can. Throws
+ * 400 for a request that asks for no other protocol, or for one that cannot be spoken.
+ */
+export async function isSentElsewhere(
+  door: UpgradeDoor | undefined,
+  exchange: Exchange,
+  info: ResourceRequestInfo,
+): Promise<boolean> {
+  const { request } = exchange;
+  const protocol = request.header('upgrade');
+  if (protocol === '')
+    throw new StatusError(badRequest('this stream needs a request that upgrades to another protocol'));
+  if (request.upgrade !== undefined) return false;
+  if (door === undefined || !SPDY.test(protocol)) throw new StatusError(cannotUpgrade(protocol));
+  await door.redirect(exchange, info);
+  return true;
+}
+
+/** What a backend is told of where the request comes from. */
+export function forwardedFrom({ request }: Exchange): HeaderList {
+  const from = request.remoteAddress;
+  const { path } = request;
+  return [
+    ...(from === '' ? [] : [['x-forwarded-for', from] as const]),
+    ['x-forwarded-host', request.header('host')],
+    ['x-forwarded-proto', 'https'],
+    ['x-forwarded-uri', path],
+  ];
+}
+
+async function repeated(send: () => Promise<AgentAnswer>, mayRepeat: boolean): Promise<AgentAnswer> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send();
+    } catch (error) {
+      const isStale = error instanceof AgentUnreachable && error.isStale;
+      if (!isStale || !mayRepeat || tries === STALE_TRIES_MAX) throw error;
+    }
+  }
+}
+
+/** A watch's client waits for the headers, which may come long before the first event. */
+function isEventStream({ verb }: Exchange, { headers }: AgentAnswer): boolean {
+  return verb === 'watch' && isPlainJson(headers);
+}
+
+function cannotUpgrade(protocol: string): Status {
+  return badRequest(
+    `the request is no handshake for ${JSON.stringify(protocol)}, or its connection is shared (HTTP/2)`,
+  );
+}

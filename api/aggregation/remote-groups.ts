@@ -1,0 +1,79 @@
+// Which groups and versions other servers answer for, as the APIService objects of the moment say. Asked once a request;
+// changes only when one of those objects does.
+import type { Dialect } from '../../config/dialect.ts';
+import type { JsonObject } from '../json-value.ts';
+import { type ApiService, type RemoteApiService, readApiService } from './api-service.ts';
+
+export class RemoteGroups {
+  /** Where APIService objects are stored. */
+  readonly storageKey: string;
+  /** This server answers for it whatever the objects say: they could not be put right otherwise. */
+  readonly #ownGroup: string;
+  readonly #byName = new Map<string, RemoteApiService>();
+  /** By group, then by version. */
+  readonly #byPath = new Map<string, Map<string, RemoteApiService>>();
+  #edition = 0;
+
+  constructor(dialect: Dialect) {
+    this.#ownGroup = dialect.spell('apiregistration.@group');
+    this.storageKey = `${this.#ownGroup}/apiservices`;
+  }
+
+  /** Counts the changes. */
+  get edition(): number {
+    return this.#edition;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byName.size === 0;
+  }
+
+  /** Who answers for a group and version; undefined: this server. */
+  at(group: string, version: string): RemoteApiService | undefined {
+    return this.#byPath.get(group)?.get(version);
+  }
+
+  named(name: string): RemoteApiService | undefined {
+    return this.#byName.get(name);
+  }
+
+  all(): readonly RemoteApiService[] {
+    return [...this.#byName.values()];
+  }
+
+  /** Forgets all: those that there are follow. */
+  reset(): void {
+    if (this.#byName.size === 0) return;
+    this.#byName.clear();
+    this.#byPath.clear();
+    this.#edition++;
+  }
+
+  /** An APIService as it is stored now. */
+  put(object: JsonObject): void {
+    const read = readApiService(object);
+    if (!isRemote(read) || read.group === this.#ownGroup) {
+      this.remove(read.name);
+      return;
+    }
+    this.remove(read.name);
+    this.#byName.set(read.name, read);
+    const versions = this.#byPath.get(read.group) ?? new Map<string, RemoteApiService>();
+    this.#byPath.set(read.group, versions.set(read.version, read));
+    this.#edition++;
+  }
+
+  remove(name: string): void {
+    const gone = this.#byName.get(name);
+    if (gone === undefined) return;
+    this.#byName.delete(name);
+    const versions = this.#byPath.get(gone.group);
+    versions?.delete(gone.version);
+    if (versions?.size === 0) this.#byPath.delete(gone.group);
+    this.#edition++;
+  }
+}
+
+function isRemote(apiService: ApiService): apiService is RemoteApiService {
+  return apiService.backend !== undefined;
+}

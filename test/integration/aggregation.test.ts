@@ -1,0 +1,122 @@
+// Groups that another server answers for: a second orch, with a type of its own, behind an APIService of the first.
+import ava from 'ava';
+import { apiService, apiServicePath, available, federation, OUTSIDE, register } from '../server/extension-server.ts';
+import { GROUP, object, path, TABLE } from './custom-definitions.ts';
+import { eventually } from './objects.ts';
+
+const test = OUTSIDE === undefined ? ava.skip : ava;
+
+test('objects of an extension server are read, written and watched through the first, and lie in its own store', async (t) => {
+  const at = await federation(t);
+  const { front, direct } = at;
+  t.is((await front.client.get(path())).status, 404);
+  t.like(await register(at), { status: 'True', reason: 'Passed', message: 'all checks passed' });
+  const made = await front.client.request('POST', path(), { body: object('one', { cron: '1' }) });
+  t.is(made.status, 201, made.text);
+  t.deepEqual((await direct.get(`${path()}/one`)).json, made.json);
+  const watch = await front.client.watch(`${path()}?watch=true&resourceVersion=${made.json.metadata.resourceVersion}`);
+  const patch = { body: { spec: { replicas: 3 } }, headers: { 'content-type': 'application/merge-patch+json' } };
+  t.is((await front.client.request('PATCH', `${path()}/one`, patch)).status, 200);
+  t.like(await watch.next(), { type: 'MODIFIED', object: { metadata: { name: 'one' } } });
+  const table = await front.client.get(path(), { headers: { accept: TABLE } });
+  t.is(table.json.kind, 'Table');
+  const refused = await front.client.request('POST', path(), { body: object('two', { cron: 'x' }) });
+  t.is(refused.status, 422);
+  t.is((await front.client.request('DELETE', `${path()}/one`)).status, 200);
+  t.like(await watch.next(), { type: 'DELETED' });
+  watch.close();
+  t.is((await direct.get(`${path()}/one`)).status, 404);
+});
+
+test('an extension server hears who asks from the first alone', async (t) => {
+  const at = await federation(t);
+  const { front } = at;
+  await register(at);
+  const pretending = { 'X-Remote-User': 'root', 'X-Remote-Group': 'system:masters', 'X-Remote-Extra-scopes': 'all' };
+  const { client } = front;
+  const admitted = await client.get(path(), { headers: { 'Impersonate-User': 'jane', ...pretending } });
+  t.is(admitted.status, 403, 'jane has no right at the first');
+  const rules = [{ apiGroups: [GROUP], resources: ['*'], verbs: ['*'] }];
+  const rbac = '/apis/rbac.authorization.orch.io/v1';
+  await client.request('POST', `${rbac}/clusterroles`, { body: { metadata: { name: 'crons' }, rules } });
+  const subjects = [{ kind: 'User', name: 'jane' }];
+  const roleRef = { apiGroup: 'rbac.authorization.orch.io', kind: 'ClusterRole', name: 'crons' };
+  await client.request('POST', `${rbac}/clusterrolebindings`, { body: { metadata: { name: 'c' }, subjects, roleRef } });
+  const asJane = { 'Impersonate-User': 'jane', ...pretending };
+  const review = {
+    spec: { resourceAttributes: { group: GROUP, resource: 'crontabs', verb: 'list', namespace: 'default' } },
+  };
+  await eventually(
+    () =>
+      client.request('POST', '/apis/authorization.orch.io/v1/selfsubjectaccessreviews', {
+        body: review,
+        headers: { 'Impersonate-User': 'jane' },
+      }),
+    ({ json }) => (json.status as { allowed?: boolean }).allowed === true,
+  );
+  const passed = await client.get(path(), { headers: asJane });
+  t.is(passed.status, 403, 'and none at the second, which hears her name');
+  t.regex(passed.json.message ?? '', /User "jane" cannot list resource "crontabs"/);
+  // Whoever comes without the certificate of the first is not believed.
+  const straight = await at.direct.get(path(), { token: '', headers: pretending });
+  t.is(straight.status, 403);
+  t.regex(straight.json.message ?? '', /User "system:anonymous"/);
+});
+
+test('groups of extension servers stand among the others by their priorities', async (t) => {
+  const at = await federation(t);
+  await register(at, { groupPriorityMinimum: 17150 });
+  const { json } = await at.front.client.get('/apis');
+  const names = (json as unknown as { groups: { name: string }[] }).groups.map(({ name }) => name);
+  t.is(names[0], 'apiregistration.orch.io');
+  t.is(names[names.indexOf(GROUP) + 1], 'extensions');
+  t.like((await at.front.client.get(`/apis/${GROUP}`)).json, {
+    kind: 'APIGroup',
+    preferredVersion: { groupVersion: `${GROUP}/v1`, version: 'v1' },
+  });
+  const list = await at.front.client.get(`/apis/${GROUP}/v1`);
+  t.true((list.json as unknown as { resources: { name: string }[] }).resources.some(({ name }) => name === 'crontabs'));
+  await at.front.client.request('DELETE', apiServicePath());
+  await eventually(
+    () => at.front.client.get(`/apis/${GROUP}`),
+    ({ status }) => status === 404,
+  );
+  t.is((await at.front.client.get(path())).status, 404);
+});
+
+test('a server that is gone, or whose certificate is wrong, is said to be, and is served again when it is back', async (t) => {
+  const at = await federation(t);
+  const { front, extension } = at;
+  const wrong = await register(at, { caBundle: Buffer.from(front.caPem).toString('base64') }, 'FailedDiscoveryCheck');
+  t.is(wrong.status, 'False');
+  t.regex(wrong.message, /^failing or missing response from https:\/\/[\d.]+:\d+\/apis\/stable\.example\.com\/v1: /);
+  const refused = await front.client.get(path());
+  t.is(refused.status, 503);
+  t.is(refused.json.reason, 'ServiceUnavailable');
+  t.is(
+    refused.json.message,
+    `service default/extension:${extension.port}, which answers for v1.${GROUP}: it is not available`,
+  );
+  const patch = (spec: object) =>
+    front.client.request('PATCH', apiServicePath(), {
+      body: { spec },
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
+  t.is((await patch({ caBundle: null, insecureSkipTLSVerify: true })).status, 200);
+  await available(front.client, 'Passed');
+  t.is((await front.client.get(path())).status, 200);
+  t.is((await patch((apiService(at) as { spec: object }).spec && { insecureSkipTLSVerify: false })).status, 200);
+  await available(front.client, 'FailedDiscoveryCheck');
+  t.is((await patch({ caBundle: (apiService(at) as { spec: { caBundle: string } }).spec.caBundle })).status, 200);
+  await available(front.client, 'Passed');
+  await extension.kill9();
+  const gone = await eventually(
+    () => front.client.get(path()),
+    ({ status }) => status === 503,
+  );
+  t.regex(gone.json.message ?? '', /^service default\/extension:\d+, which answers for /);
+  await front.client.request('DELETE', '/api/v1/namespaces/default/endpoints/extension');
+  t.like(await available(front.client, 'EndpointsNotFound'), { status: 'False' });
+  await front.client.request('DELETE', '/api/v1/namespaces/default/services/extension');
+  t.is((await available(front.client, 'ServiceNotFound')).message, 'service/extension in "default" is not present');
+});
