@@ -6,7 +6,7 @@ import type { ServedGroup } from '../resources/registry.ts';
 import type { RemoteApiService } from './api-service.ts';
 
 /** `groupPriorityMinimum` and `versionPriority` of a group and version that this server answers for. */
-export interface Priorities {
+interface Priorities {
   readonly group: number;
   readonly version: number;
 }
@@ -15,7 +15,7 @@ export interface Priorities {
 const CUSTOM: Priorities = { group: 1000, version: 100 };
 
 /** Undefined for the group that has no APIService of its own, and stands first. */
-export function localPriorities(dialect: Dialect, group: string, version: string): Priorities | undefined {
+function localPriorities(dialect: Dialect, group: string, version: string): Priorities | undefined {
   const row = API_GROUPS.find(({ name }) => dialect.spell(name) === group);
   const ofVersion = row?.versions[version];
   if (row === undefined || ofVersion === undefined) return CUSTOM;

@@ -47,7 +47,10 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     name: 'proxy-client-cert-file',
     type: 'path',
     description: 'Client certificate shown to extension servers and admission webhooks.',
-    effect: ['in force', 'what extension servers are shown, and admission webhooks that no user of their settings is named after'],
+    effect: [
+      'in force',
+      'what extension servers are shown, and admission webhooks that no user of their settings is named after',
+    ],
   },
   {
     name: 'proxy-client-key-file',
