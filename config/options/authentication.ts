@@ -47,10 +47,7 @@ export const authenticationOptions = optionGroup('Authentication', SERVER, [
     name: 'proxy-client-cert-file',
     type: 'path',
     description: 'Client certificate shown to extension servers and admission webhooks.',
-    effect: [
-      'in force',
-      'what extension servers are shown, and admission webhooks that no user of their settings is named after',
-    ],
+    effect: ['in force', 'what extension servers and webhooks are shown, unless a user is named after the webhook'],
   },
   {
     name: 'proxy-client-key-file',
