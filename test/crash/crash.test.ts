@@ -8,6 +8,7 @@ import { testNeeding } from '../server/machine-tools.ts';
 import { seedFor } from '../server/seed.ts';
 import { newServer, ServerProcess, startServer } from '../server/server-process.ts';
 import { runCrashRounds } from './crash-run.ts';
+import { runQuotaRounds } from './quota-run.ts';
 import { UnsyncedDisk } from './unsynced-disk.ts';
 
 // One after the other: each keeps a server and its clients busy.
@@ -31,6 +32,17 @@ for (const [rounds, dropUnsynced, what] of [
     t.true(reports.every(({ acknowledged, events }) => acknowledged > 0 && events > 0));
   });
 }
+
+test('8 rounds of 64 clients against a quota, kill -9 in some, never exceed it, and the usage is what is there', async (t) => {
+  const seed = seedFor(t);
+  const reports = await runQuotaRounds({ seed, rounds: 8 });
+  t.deepEqual(
+    reports.flatMap(({ problems }) => problems),
+    [],
+    `seed ${seed}`,
+  );
+  t.is(reports.length, 8);
+});
 
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
   const rounds = HASTY_ROUNDS_MAX;

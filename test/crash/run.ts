@@ -2,17 +2,20 @@
 // run it again.
 import { parseArgs } from 'node:util';
 import { type RoundReport, runCrashRounds } from './crash-run.ts';
+import { QUIET_MS_MAX, runQuotaRounds } from './quota-run.ts';
 
-const USAGE = `usage: npm run crash -- [options]
+const USAGE = `usage: npm run crash -- [quota] [options]
+  quota              64 clients against a quota of 100 pods, with kill -9 in some rounds (default: 300 rounds)
   --rounds N         how often the server is killed (default 10)
   --drop-unsynced    what was not synced is lost or torn at each crash (needs cc)
   --seed S           what the clients do, when the server is killed, what is torn (default: a new one)
   --placement P      one placement; without it single, default and wide in turn
 `;
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '10' },
+    rounds: { type: 'string' },
     'drop-unsynced': { type: 'boolean', default: false },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },
     placement: { type: 'string' },
@@ -54,5 +57,35 @@ async function run(rounds: number, seed: number): Promise<boolean> {
   return problems.length === 0;
 }
 
-if (values.help) process.stdout.write(USAGE);
-else process.exitCode = (await run(Number(values.rounds), Number(values.seed))) ? 0 : 1;
+/** At its end a line with the slowest count. */
+async function runQuota(rounds: number, seed: number): Promise<boolean> {
+  print(`seed ${seed}`);
+  const startedMs = performance.now();
+  const reports = await runQuotaRounds({
+    rounds,
+    seed,
+    onRound: ({ round, placement, wasKilled, taken, refused, quietMs, problems }) => {
+      const kill = wasKilled ? ', killed' : '';
+      print(
+        `round ${round} of ${rounds} (${placement}${kill}): ${taken} taken, ${refused} refused, counted in ${quietMs} ms`,
+      );
+      for (const problem of problems) print(`  ${problem}`);
+    },
+  });
+  const problems = reports.reduce((sum, report) => sum + report.problems.length, 0);
+  const kills = reports.filter(({ wasKilled }) => wasKilled).length;
+  const slowest = Math.max(...reports.map(({ quietMs }) => quietMs));
+  const late = reports.filter(({ quietMs }) => quietMs > QUIET_MS_MAX).length;
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+  print(
+    `seed ${seed}: ${reports.length} of ${rounds} rounds in ${seconds} s, ${kills} with a kill, ${problems} problems, ` +
+      `counted within ${slowest} ms, ${late} times after more than ${QUIET_MS_MAX} ms`,
+  );
+  return problems === 0 && late === 0;
+}
+
+const isQuota = positionals[0] === 'quota';
+const seed = Number(values.seed);
+if (values.help || positionals.length > (isQuota ? 1 : 0)) process.stdout.write(USAGE);
+else if (isQuota) process.exitCode = (await runQuota(Number(values.rounds ?? 300), seed)) ? 0 : 1;
+else process.exitCode = (await run(Number(values.rounds ?? 10), seed)) ? 0 : 1;
