@@ -3,10 +3,12 @@
 import type { Logger } from 'pino';
 import { BrowserRules } from '../actors/ingress/pipeline/browser-rules.ts';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
+import { SCHEDULER_RELEASE } from '../config/cross-checks.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { FollowedFiles } from '../runtime/followed-files.ts';
 import type { MetricsRegistry } from '../runtime/metrics-registry.ts';
+import { metricsRules, shownReadings } from '../runtime/metrics-rules.ts';
 import { processMetrics } from '../runtime/process-metrics.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import {
@@ -132,7 +134,8 @@ export class SchedulerEndpoints {
   }
 
   #pages(withHealth: boolean, withMetrics: boolean): Pages {
-    const { configuration, health, metrics, written } = this.#parts;
+    const { options, configuration, health, metrics, written } = this.#parts;
+    const rules = metricsRules(options, SCHEDULER_RELEASE);
     const healthPage: MakePage = (query) => healthText(health(), query);
     return {
       ...(withHealth ? { '/healthz': healthPage, '/livez': healthPage, '/readyz': healthPage } : {}),
@@ -141,7 +144,7 @@ export class SchedulerEndpoints {
             '/metrics': async () => {
               // It brings its library along.
               const { METRICS_CONTENT_TYPE, renderMetrics } = await import('../transport/metrics-text.ts');
-              const body = await renderMetrics([metrics.reading(), await processMetrics()]);
+              const body = await renderMetrics(shownReadings([metrics.reading(), await processMetrics()], rules));
               return { status: 200, type: METRICS_CONTENT_TYPE, body };
             },
             '/configz': () => json(200, { componentconfig: written }),

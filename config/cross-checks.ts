@@ -9,6 +9,8 @@ import type { SchedulerOptions, ServerOptions } from './options.ts';
 
 type Rule<Options> = (options: Options) => string | false;
 
+/** What a scheduler says it is of. */
+export const SCHEDULER_RELEASE = '1.21';
 /** Addresses of services are counted in memory, so a range has at most 2^20 of them. */
 const SERVICE_HOST_BITS_MAX = 20;
 /** Tokens that end sooner would end under their users' hands; their seconds are a number of 32 bits. */
@@ -45,6 +47,16 @@ function serviceRangeProblem({ serviceClusterIpRange: ranges }: ServerOptions): 
   return first.family === second.family && `${option}: two ranges must be of different IP families`;
 }
 
+function hiddenMetricsProblem(shown: string, release: string): string | false {
+  const [major, minor] = release.split('.');
+  const previous = `${major}.${Number(minor) - 1}`;
+  return (
+    shown !== '' &&
+    shown !== previous &&
+    `--show-hidden-metrics-for-version ${shown} is not ${previous}, the release before the one that is served`
+  );
+}
+
 const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
   ({ tlsCertFile, tlsPrivateKeyFile }) =>
     together(['tls-cert-file', tlsCertFile], ['tls-private-key-file', tlsPrivateKeyFile]),
@@ -52,6 +64,8 @@ const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
 ];
 
 const SERVER_RULES: readonly Rule<ServerOptions>[] = [
+  ({ showHiddenMetricsForVersion, emulatedRelease }) =>
+    hiddenMetricsProblem(showHiddenMetricsForVersion, emulatedRelease),
   ({ enablePriorityAndFairness, maxRequestsInflight, maxMutatingRequestsInflight }) =>
     enablePriorityAndFairness &&
     maxRequestsInflight + maxMutatingRequestsInflight === 0 &&
@@ -110,6 +124,7 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
 ];
 
 const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
+  ({ showHiddenMetricsForVersion }) => hiddenMetricsProblem(showHiddenMetricsForVersion, SCHEDULER_RELEASE),
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectLeaseDurationMs: leaseMs }) =>
     leaderElect &&
     renewMs > leaseMs &&

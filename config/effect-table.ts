@@ -22,11 +22,6 @@ export interface EffectSection {
   readonly rows: readonly EffectRow[];
 }
 
-/** What an option does. One that only a program takes which does not exist yet cannot be given at all. */
-export function optionEffect({ effect, programs }: Option): Effect {
-  return effect ?? ['refused', `there is no orch ${programs.join(', ')} yet`];
-}
-
 function standardOf(option: Option): string {
   const each = defaultByProgram(option);
   const [only] = each;
@@ -45,7 +40,7 @@ export function effectSections(dialect: Dialect): readonly EffectSection[] {
   return [
     {
       title: 'Options',
-      rows: OPTIONS.map((option) => row(`--${option.name}`, standardOf(option), optionEffect(option))),
+      rows: OPTIONS.map((option) => row(`--${option.name}`, standardOf(option), option.effect)),
     },
     {
       title: 'Feature gates',

@@ -23,7 +23,11 @@ const comparable = (value: unknown): string => JSON.stringify(value instanceof M
 
 /** Throws UsageError for a value that asks for more than there is, unless a warning is enough. `standard` is the default. */
 export function refuseWhatIsNotInForce(option: Option, value: unknown, standard: unknown): void {
-  const { name, valuesInForce, effect: [state, why] = ['not in force', ''] } = option;
+  const {
+    name,
+    valuesInForce,
+    effect: [state, why],
+  } = option;
   if (state === 'not in force') return;
   if (valuesInForce !== undefined) {
     const missing = partsOf(value).find((text) => !valuesInForce.includes(text));
@@ -44,13 +48,13 @@ export function optionWarnings(option: Option, value: unknown): readonly string[
     ...(deprecated === undefined ? [] : [`--${name} is deprecated: ${deprecated}`]),
     ...deprecatedGiven.map((text) => `--${name} ${text} is deprecated`),
     ...insecureGiven.map((text) => `--${name} ${text} is insecure`),
-    ...(promisesTooMuch(option, partsOf(value)) ? [`--${name} is not in force: ${effect![1]}`] : []),
+    ...(promisesTooMuch(option, partsOf(value)) ? [`--${name} is not in force: ${effect[1]}`] : []),
   ];
 }
 
 /** True where a value was accepted that changes nothing, and that something else than it were expected of. */
 function promisesTooMuch({ effect, valuesInForce }: Option, parts: readonly string[]): boolean {
-  if (effect === undefined || effect[0] === 'in force') return false;
+  if (effect[0] === 'in force') return false;
   return valuesInForce === undefined || !parts.every((part) => valuesInForce.includes(part));
 }
 

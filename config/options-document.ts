@@ -1,6 +1,6 @@
 // Writes docs/OPTIONS.md from the tables, as a text: a test compares the file with it, bin/write-options-doc.ts renews it.
 import { DIALECTS } from './dialect.ts';
-import { effectSections, optionEffect } from './effect-table.ts';
+import { effectSections } from './effect-table.ts';
 import { spellGate } from './feature-gates.ts';
 import { defaultByProgram, optionDetails, optionSyntax } from './option-text.ts';
 import { FEATURE_GATE_TABLE, type FeatureGateRow } from './options/feature-gate-table.ts';
@@ -47,7 +47,7 @@ function optionRow(option: Option): string {
     ...optionDetails(option),
     ...(option.deprecated === undefined ? [] : [`Deprecated: ${option.deprecated}.`]),
   ].join(' ');
-  const effect = effectCell(...optionEffect(option));
+  const effect = effectCell(...option.effect);
   return row([code(optionSyntax(option)), defaultCell(option), option.programs.join(', '), description, effect]);
 }
 

@@ -2,6 +2,7 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
+import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
@@ -66,6 +67,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     },
     storePrefix: storePrefixOf(options),
     servesProfiles: options.profiling,
+    metricsRules: metricsRules(options, options.emulatedRelease),
     build: settings.build,
     startedWallMs: settings.startedWallMs,
   };

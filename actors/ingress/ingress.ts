@@ -19,6 +19,7 @@ import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import type { JobPool } from '../../runtime/job-pool.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
+import type { MetricsRules } from '../../runtime/metrics-rules.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
@@ -87,6 +88,7 @@ export interface IngressOptions extends IngressListenerOptions, RequestLimitOpti
   readonly storePrefix: string;
   /** Profiles of the threads, below /debug/pprof/. */
   readonly servesProfiles: boolean;
+  readonly metricsRules: MetricsRules;
   readonly build: BuildInfo;
   readonly connect: ConnectSettings;
   /** Wall time of the process start. */
@@ -327,6 +329,7 @@ class Ingress implements Actor<IngressProtocol> {
         timeoutMs: requestTimeoutMs,
       },
       metrics: () => context.metricsOfAllThreads(),
+      metricsRules: this.#options.metricsRules,
       profiles: servesProfiles ? new Profiles(context.refs('thread'), context.clock) : undefined,
       flows: () => this.#limits.dumps(),
     });

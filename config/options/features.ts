@@ -79,21 +79,21 @@ export const metricsOptions = optionGroup('Metrics', ALL_PROGRAMS, [
     name: 'show-hidden-metrics-for-version',
     type: 'string',
     form: { pattern: /^(?:\d{1,3}\.\d{1,3})?$/, says: 'major.minor' },
-    description: 'Previous minor release whose hidden metrics are shown again.',
-    effect: ['not in force', 'no metric is hidden'],
+    description: 'Previous minor release, whose metrics that were hidden since are shown again.',
+    effect: ['in force', 'deprecated metrics that this release would not show'],
   },
   {
     name: 'disabled-metrics',
     type: 'list',
     description: 'Full names of metrics not to serve; wins over showing hidden ones.',
-    effect: ['not in force', 'every metric is served'],
+    effect: ['in force', 'metrics that are not at /metrics'],
   },
   {
     name: 'allow-metric-labels',
     type: 'sequence',
     form: { pattern: /^[^=,]+,[^=,]+=.*$/, says: 'metric,label=value,value' },
     description: 'Values a label of a metric may take; any other is counted as unexpected.',
-    effect: ['not in force', 'labels have the values they have'],
+    effect: ['in force', 'other values of the label are shown as `unexpected`'],
   },
 ]);
 

@@ -56,8 +56,8 @@ export interface OptionRow {
   readonly shorthand?: string;
   /** Other names, without dashes. */
   readonly aliases?: readonly string[];
-  /** What can be seen of it. Left out where no program that takes it exists yet. */
-  readonly effect?: Effect;
+  /** What can be seen of it. */
+  readonly effect: Effect;
 }
 
 /** Rows that share a heading and the programs that take them. */

@@ -11,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { filesHolding } from '../server/data-folder.ts';
 import { agentPair, startFakeAgent } from '../server/fake-agent.ts';
 import type { Answer } from '../server/https-client.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { newServer, type Scope, ServerProcess, startServer } from '../server/server-process.ts';
 import { eventually, POD_SPEC } from './objects.ts';
 
@@ -21,6 +22,9 @@ const undo: (() => void | Promise<void>)[] = [];
 const scope: Scope = { teardown: (step) => undo.push(step) };
 let one!: ServerProcess;
 let two!: ServerProcess;
+
+const metricsOf = async ({ client }: ServerProcess): Promise<MetricsText> =>
+  new MetricsText((await client.get('/metrics')).text);
 
 test.before(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'orch-effects-'));
@@ -49,13 +53,16 @@ test.before(async () => {
         ],
         ...['--orchlet-port', String(agent.port), '--orchlet-preferred-address-types', 'InternalIP,Hostname'],
         ...['--orchlet-permit-loopback', '--placement', 'single', '--goaway-chance', '0.02'],
+        ...['--disabled-metrics', 'orch_ingress_connections,process_open_fds', '--emulated-release', '1.23'],
+        ...['--allow-metric-labels', 'apiserver_request_total,verb=LIST,WATCH'],
+        ...['--show-hidden-metrics-for-version', '1.22'],
       ],
     }),
     startServer(scope, {
       args: [
         ...['--tls-cert-file', file('tls.crt', certPem), '--tls-private-key-file', file('tls.key', keyPem)],
         ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '2s'],
-        '--enable-priority-and-fairness=false',
+        ...['--enable-priority-and-fairness=false', '--emulated-release', '1.23'],
         ...['--authorization-policy-file', file('policy', `${policy}"namespace":"default","resource":"configmaps"}}`)],
         ...[
           '--encoding-cache-bytes',
@@ -318,4 +325,25 @@ test('--permit-port-sharing lets two servers listen on one port', async (t) => {
   };
   t.is(await beside(['--permit-port-sharing']), undefined);
   t.regex((await beside([])) ?? '', /is already in use/);
+});
+
+test('--disabled-metrics are not shown, and --allow-metric-labels shows the other values of a label as one', async (t) => {
+  const [fewer, all] = await Promise.all([metricsOf(one), metricsOf(two)]);
+  for (const name of ['orch_ingress_connections', 'process_open_fds']) {
+    t.deepEqual([fewer.kinds.has(name), all.kinds.has(name)], [false, true], name);
+  }
+  const verbs = new Set(fewer.matching('apiserver_request_total').map(({ labels }) => labels.verb));
+  t.deepEqual(
+    [...verbs].filter((verb) => !['LIST', 'WATCH', 'unexpected'].includes(verb ?? '')),
+    [],
+  );
+  t.true(verbs.has('unexpected'));
+  t.true(all.matching('apiserver_request_total', { verb: 'GET' }).length > 0);
+});
+
+test('--show-hidden-metrics-for-version shows what the release before had', async (t) => {
+  const HIDDEN = 'scheduler_binding_duration_seconds';
+  const { text } = await one.client.get('/metrics');
+  t.true(text.includes(`# HELP ${HIDDEN} (Deprecated from 1.20) `));
+  t.false((await metricsOf(two)).kinds.has(HIDDEN));
 });

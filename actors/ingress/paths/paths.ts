@@ -6,6 +6,7 @@ import { methodNotAllowed } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { MetricsReading } from '../../../runtime/metrics.ts';
+import { type MetricsRules, shownReadings } from '../../../runtime/metrics-rules.ts';
 import type { AuthProtocol } from '../../auth/protocol.ts';
 import { DUMPS, mergedDump } from '../fairness/dump.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
@@ -30,6 +31,7 @@ export interface PathParts {
   /** What waits and runs on each thread; undefined: nothing ever waits. */
   readonly flows: () => Promise<readonly FlowDump[] | undefined>;
   readonly metrics: () => Promise<readonly MetricsReading[]>;
+  readonly metricsRules: MetricsRules;
   /** Absent without `--profiling`. */
   readonly profiles: Profiles | undefined;
 }
@@ -128,10 +130,10 @@ async function sendDump(exchange: Exchange, path: string, { flows }: PathParts):
   return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
 }
 
-async function sendMetrics(exchange: Exchange, _path: string, { metrics }: PathParts): Promise<void> {
+async function sendMetrics(exchange: Exchange, _path: string, { metrics, metricsRules }: PathParts): Promise<void> {
   const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
   const { processMetrics } = await import('../../../runtime/process-metrics.ts');
   const [ofThreads, ofProcess] = await Promise.all([metrics(), processMetrics()]);
-  const text = await renderMetrics([...ofThreads, ofProcess]);
+  const text = await renderMetrics(shownReadings([...ofThreads, ofProcess], metricsRules));
   exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
 }

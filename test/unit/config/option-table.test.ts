@@ -2,7 +2,6 @@
 // default as if it had been typed.
 import { readFileSync } from 'node:fs';
 import test from 'ava';
-import { COMMANDS } from '../../../config/commands.ts';
 import { DIALECT_NAMES } from '../../../config/dialect.ts';
 import { ALL_PROGRAMS, type Program } from '../../../config/options/option.ts';
 import { GROUP_TITLES, OPTIONS, programOptions } from '../../../config/options.ts';
@@ -62,12 +61,9 @@ test('every default can be typed by an operator of either dialect without a comp
   }
 });
 
-test('every option of a program that exists says what it does, and its working values are among its values', (t) => {
-  const isThere = (program: Program): boolean =>
-    COMMANDS.some(({ usage, inForce }) => inForce && usage.startsWith(`${program} `));
-  for (const { name, programs, type, effect, values, valuesInForce = [] } of OPTIONS) {
-    t.is(effect !== undefined, programs.some(isThere), name);
-    if (effect !== undefined) t.regex(effect[1], /^[^\n]{3,90}[^.\n]$/, name);
+test('every option says what it does, and its working values are among its values', (t) => {
+  for (const { name, type, effect, values, valuesInForce = [] } of OPTIONS) {
+    t.regex(effect[1], /^[^\n]{3,90}[^.\n]$/, name);
     const possible = values ?? (type === 'bool' ? ['true', 'false'] : undefined);
     t.deepEqual(
       valuesInForce.filter((value) => possible?.includes(value) === false),

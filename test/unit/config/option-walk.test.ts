@@ -29,7 +29,7 @@ const WALKED = OPTIONS.filter(({ programs, type }) => type !== 'action' && progr
 test('every option in force is named by a test that sees what it does', (t) => {
   const own = titlesOf(EFFECTS_FILE);
   const isNamed = (name: string): boolean => own.some((title) => title.split(/[\s=,]/).includes(`--${name}`));
-  const inForce = OPTIONS.filter(({ effect }) => effect?.[0] === 'in force').map(({ name }) => name);
+  const inForce = OPTIONS.filter(({ effect }) => effect[0] === 'in force').map(({ name }) => name);
   t.deepEqual(
     inForce.filter((name) => !isNamed(name) && !Object.hasOwn(PROOFS, name) && !UNSEEN.includes(name)),
     [],
@@ -87,8 +87,8 @@ function setting({ name, type, default: standard = '', values, form, valuesInFor
 
 const programOf = ({ programs }: Option): Program => programs.find(isThere)!;
 
-for (const option of WALKED.filter(({ effect }) => effect?.[0] === 'refused')) {
-  test(`--${option.name} is refused when it is set: ${option.effect![1]}`, (t) => {
+for (const option of WALKED.filter(({ effect }) => effect[0] === 'refused')) {
+  test(`--${option.name} is refused when it is set: ${option.effect[1]}`, (t) => {
     t.throws(() => parseArguments(programOf(option), [setting(option)]), {
       instanceOf: UsageError,
       message: new RegExp(`^--${option.name} (?:.* )?is not available in this release`),
@@ -96,8 +96,8 @@ for (const option of WALKED.filter(({ effect }) => effect?.[0] === 'refused')) {
   });
 }
 
-for (const option of WALKED.filter(({ effect }) => effect?.[0] === 'not in force')) {
-  test(`--${option.name} is named at a start when it is set: ${option.effect![1]}`, (t) => {
+for (const option of WALKED.filter(({ effect }) => effect[0] === 'not in force')) {
+  test(`--${option.name} is named at a start when it is set: ${option.effect[1]}`, (t) => {
     const { name, valuesInForce, default: standard } = option;
     // A value that says what happens anyway is true: there is nothing to be said of it.
     const text = valuesInForce?.includes(String(standard !== 'true')) ? `--${name}=${standard}` : setting(option);
@@ -107,7 +107,7 @@ for (const option of WALKED.filter(({ effect }) => effect?.[0] === 'not in force
     const parsed = parseArguments(programOf(option), [...beside, text]);
     if (parsed.action !== 'run') throw new Error('these are arguments to run with');
     t.true(
-      parsed.warnings.some((line) => line === `--${name} is not in force: ${option.effect![1]}`),
+      parsed.warnings.some((line) => line === `--${name} is not in force: ${option.effect[1]}`),
       parsed.warnings.join('\n'),
     );
   });
