@@ -9,7 +9,8 @@ import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.t
 import { startHooks } from '../start-hooks.ts';
 import { threadRecords } from '../thread-records.ts';
 import { registryOptions, threadRegistry, threadRemoteGroups } from '../thread-registry.ts';
-import { type IngressOptions, ingressActor } from './ingress.ts';
+import { ingressActor } from './ingress.ts';
+import type { IngressOptions } from './options.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
 
 export const define: DefineActor = (outside) =>

@@ -3,40 +3,32 @@
 
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
 import type { Finding } from '../../api/aggregation/availability.ts';
-import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { storedKind } from '../../api/conversion/stored-form.ts';
-import type { BuildInfo } from '../../api/discovery/discovery.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
-import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { RowType } from '../../api/table/table.ts';
 import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
-import type { JobPool } from '../../runtime/job-pool.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
-import type { MetricsRules } from '../../runtime/metrics-rules.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
-import type { AggregationSettings } from './aggregation/backends.ts';
 import { remoteAt } from './aggregation/remote-paths.ts';
-import { type AuditSettings, auditorFor } from './audit/auditor.ts';
-import type { ConnectSettings } from './connect/connect.ts';
+import { auditorFor } from './audit/auditor.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
-import { type RequestLimitOptions, RequestLimits } from './fairness/request-limits.ts';
-import { IngressListener, type IngressListenerOptions } from './ingress-listener.ts';
+import { RequestLimits } from './fairness/request-limits.ts';
+import { IngressListener } from './ingress-listener.ts';
+import type { IngressOptions } from './options.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
-import type { ServedApi } from './paths/openapi-worker.ts';
 import { EXTRA_PATHS, Paths } from './paths/paths.ts';
 import { customRowOf, presentApi, presentDiscovery } from './paths/present-types.ts';
 import { Profiles } from './paths/profiles/profiles.ts';
@@ -44,7 +36,6 @@ import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
 import type { Exchange } from './pipeline/exchange.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
-import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
 import { Reads } from './reads/reads.ts';
@@ -53,47 +44,6 @@ import { ConnectionThrottle } from './watch/connection-throttle.ts';
 import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { Writes } from './writes.ts';
-
-export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
-  readonly registry: Registry;
-  /** Which groups other servers answer for. */
-  readonly remotes: RemoteGroups;
-  readonly aggregation: AggregationSettings;
-  /** Which requests are recorded, and whether they wait for it. Absent: none. */
-  readonly audit: AuditSettings | undefined;
-  /** The thread's records as Protobuf. */
-  readonly records: ProtobufRecords;
-  readonly openapi: ServedApi;
-  /** The thread's pool for long work. */
-  readonly jobs: JobPool;
-  readonly identityHeaders?: IdentityHeaders | undefined;
-  /** Clients may show a name and a password: those that are refused are told so. */
-  readonly takesPasswords: boolean;
-  /** Of one client connection, for long-running answers; 0: no limit. */
-  readonly connectionBytesPerSecondMax: number;
-  /** Long answers are compressed for clients that take gzip. */
-  readonly compressesAnswers: boolean;
-  readonly requestTimeoutMs: number;
-  readonly minRequestTimeoutMs: number;
-  readonly livezGracePeriodMs: number;
-  readonly healthcheckTimeoutMs: number;
-  /** Checks of the post-start hooks that the controllers report; none without controllers. */
-  readonly startHooks: readonly string[];
-  /** Key management services of the encryption at rest. */
-  readonly keyServices: number;
-  readonly serverAddress: string;
-  /** Feature gate WarningHeaders: clients hear of what is deprecated. */
-  readonly warningHeaders: boolean;
-  /** What the store's keys begin with. */
-  readonly storePrefix: string;
-  /** Profiles of the threads, below /debug/pprof/. */
-  readonly servesProfiles: boolean;
-  readonly metricsRules: MetricsRules;
-  readonly build: BuildInfo;
-  readonly connect: ConnectSettings;
-  /** Wall time of the process start. */
-  readonly startedWallMs: number;
-}
 
 /** What verbs answer with, where it is not one object. */
 const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {

@@ -1,0 +1,55 @@
+// What an ingress is told at its start. Plain declarations: the values are made in actor.ts.
+import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
+import type { BuildInfo } from '../../api/discovery/discovery.ts';
+import type { Registry } from '../../api/resources/registry.ts';
+import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
+import type { JobPool } from '../../runtime/job-pool.ts';
+import type { MetricsRules } from '../../runtime/metrics-rules.ts';
+import type { AggregationSettings } from './aggregation/backends.ts';
+import type { AuditSettings } from './audit/auditor.ts';
+import type { ConnectSettings } from './connect/connect.ts';
+import type { RequestLimitOptions } from './fairness/request-limits.ts';
+import type { IngressListenerOptions } from './ingress-listener.ts';
+import type { ServedApi } from './paths/openapi-worker.ts';
+import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
+
+export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
+  readonly registry: Registry;
+  /** Which groups other servers answer for. */
+  readonly remotes: RemoteGroups;
+  readonly aggregation: AggregationSettings;
+  /** Which requests are recorded, and whether they wait for it. Absent: none. */
+  readonly audit: AuditSettings | undefined;
+  /** The thread's records as Protobuf. */
+  readonly records: ProtobufRecords;
+  readonly openapi: ServedApi;
+  /** The thread's pool for long work. */
+  readonly jobs: JobPool;
+  readonly identityHeaders?: IdentityHeaders | undefined;
+  /** Clients may show a name and a password: those that are refused are told so. */
+  readonly takesPasswords: boolean;
+  /** Of one client connection, for long-running answers; 0: no limit. */
+  readonly connectionBytesPerSecondMax: number;
+  /** Long answers are compressed for clients that take gzip. */
+  readonly compressesAnswers: boolean;
+  readonly requestTimeoutMs: number;
+  readonly minRequestTimeoutMs: number;
+  readonly livezGracePeriodMs: number;
+  readonly healthcheckTimeoutMs: number;
+  /** Checks of the post-start hooks that the controllers report; none without controllers. */
+  readonly startHooks: readonly string[];
+  /** Key management services of the encryption at rest. */
+  readonly keyServices: number;
+  readonly serverAddress: string;
+  /** Feature gate WarningHeaders: clients hear of what is deprecated. */
+  readonly warningHeaders: boolean;
+  /** What the store's keys begin with. */
+  readonly storePrefix: string;
+  /** Profiles of the threads, below /debug/pprof/. */
+  readonly servesProfiles: boolean;
+  readonly metricsRules: MetricsRules;
+  readonly build: BuildInfo;
+  readonly connect: ConnectSettings;
+  /** Wall time of the process start. */
+  readonly startedWallMs: number;
+}
