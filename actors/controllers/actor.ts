@@ -19,6 +19,7 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     dialect: settings.dialect,
     isServed: ({ group, version, resource }) => registry.byPath(group, version, resource) !== undefined,
     namespacedTypes: registry.resourcesByPreferredVersion(),
+    apiGroups: registry.groups(),
     persistedTypes: persistedTypes(registry),
     customTypes: new CustomTypes(registry),
     isFair: isFair(settings),

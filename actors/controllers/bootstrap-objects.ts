@@ -11,10 +11,11 @@ import { desiredRbac } from './bootstrap-rbac.ts';
 import type { ApiObject } from './controller.ts';
 import type { Desired } from './desired.ts';
 import { addressesOf, addressesWith, addressesWithout, isAdvertisable } from './endpoint-addresses.ts';
+import { apiServiceVersion, aroundChecks } from './group-hooks.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
 import type { ControllersOptions } from './options.ts';
 
-export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'eventTtlMs'>;
+export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'apiGroups' | 'eventTtlMs'>;
 
 /**
  * All objects to make, namespaces first: those of types that are not served (`--runtime-config`) are left out, and with the
@@ -29,7 +30,8 @@ export function desiredObjects(dialect: Dialect, options: BootstrapOptions): rea
 
 /** The checks of the hooks that there are. */
 export function hookChecks(dialect: Dialect, options: BootstrapOptions): readonly string[] {
-  return hooksOf(desiredObjects(dialect, options)).map(checkName);
+  const ofObjects = hooksOf(desiredObjects(dialect, options)).map(checkName);
+  return aroundChecks(dialect, ofObjects, apiServiceVersion(dialect, options) !== undefined);
 }
 
 function everyObject(dialect: Dialect, options: BootstrapOptions): readonly Desired[] {

@@ -1,7 +1,6 @@
 // The actor of the built-in controllers: hands the store's stream to each of them, lets a queue each perform what they
 // plan, and answers which post-start hooks are through. Holds no state that the stream could not rebuild.
 
-import type { SecretTokenSubject } from '../../api/tokens/service-account-claims.ts';
 import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
@@ -10,7 +9,8 @@ import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
-import { ApiServiceAvailability, type TryApiService } from './api-service-availability.ts';
+import { ApiServiceAvailability } from './api-service-availability.ts';
+import { ApiServiceRegistration } from './api-service-registration.ts';
 import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { CustomDefinitions } from './custom-definitions.ts';
@@ -19,17 +19,17 @@ import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './flow-announcer.ts';
 import { FlowSchemas } from './flow-schemas.ts';
+import { apiServiceVersion, aroundStates } from './group-hooks.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
 import type { ControllersOptions } from './options.ts';
-import { type ControllersProtocol, PENDING_HOOKS_METRIC } from './protocol.ts';
+import { type ControllersProtocol, type HookState, PENDING_HOOKS_METRIC } from './protocol.ts';
+import { tokenIssuer, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
 import { WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
 const WRITES_IN_FLIGHT_MAX = 128;
 const WRITE_DEADLINE_MS = 10_000;
-/** Two rounds of calls, and the time in which they are found to be late. */
-const TRY_DEADLINE_MS = 20_000;
 /** At shutdown: what could not be undone by then stays, and is set right by the next start. */
 const LAST_WRITES_ATTEMPTS_MAX = 3;
 const LAST_WRITE_DEADLINE_MS = 2_000;
@@ -105,6 +105,9 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #customTypes: CustomTypes;
   readonly #feed: FeedFollower;
   readonly #authorities: FollowedAuthorities;
+  readonly #dialect: Dialect;
+  /** Undefined: APIServices are not served. */
+  #registration: ApiServiceRegistration | undefined;
   /** Undefined: requests are not queued. */
   #announcer: FlowAnnouncer | undefined;
   #synced = false;
@@ -113,6 +116,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#context = context;
     const dialect = DIALECTS[options.dialect];
     const { customTypes } = options;
+    this.#dialect = dialect;
     this.#customTypes = customTypes;
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
     const queueOf: QueueOf = (make) => new WorkQueue(context, writer, make);
@@ -128,7 +132,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       bootstrap,
       queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
       queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes)),
-      queueOf((due) => new ApiServiceAvailability(context.clock, due, dialect, trying(context))),
+      ...this.#apiServices(queueOf, dialect, options),
       ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
       ...switchable(options, parts).map(queueOf),
     ];
@@ -143,9 +147,21 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#feed = new FeedFollower(context, undefined, feedFactory, this, customTypes.storageKey);
     const { metrics } = context;
     metrics.beforeReading(() => {
-      const pending = this.#bootstrap.hooks(this.#synced).filter(({ done }) => !done).length;
+      const pending = this.#hooks().filter(({ done }) => !done).length;
       metrics.gauge(PENDING_HOOKS_METRIC, 'Start hooks that are not through yet.').set(pending);
     });
+  }
+
+  /** None where they are not served. */
+  #apiServices(queueOf: QueueOf, dialect: Dialect, options: ControllersOptions): readonly WorkQueue[] {
+    const version = apiServiceVersion(dialect, options);
+    if (version === undefined) return [];
+    const { apiGroups: groups, customTypes } = options;
+    const registration = queueOf((due) => new ApiServiceRegistration(due, { dialect, groups, customTypes, version }));
+    this.#registration = registration.controller;
+    const { clock } = this.#context;
+    const tryOne = trying(this.#context);
+    return [registration, queueOf((due) => new ApiServiceAvailability(clock, due, dialect, tryOne))];
   }
 
   #flowSchemas(queueOf: QueueOf, dialect: Dialect): WorkQueue {
@@ -173,7 +189,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   onMessage(message: MessageOf<ControllersProtocol>, reply: Reply): void {
     switch (message.type) {
       case 'hooks':
-        reply.send({ hooks: this.#bootstrap.hooks(this.#synced) });
+        reply.send({ hooks: this.#hooks() });
         return;
       case 'storeBatch':
         this.#feed.onBatch(message);
@@ -184,6 +200,11 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       default:
         unreachable(message);
     }
+  }
+
+  #hooks(): readonly HookState[] {
+    const ofObjects = this.#bootstrap.hooks(this.#synced);
+    return aroundStates(this.#dialect, ofObjects, this.#synced, this.#registration);
   }
 
   /** A restarted store knows none of its subscribers. */
@@ -258,26 +279,6 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       );
     }
   }
-}
-
-/** Asks the auth actor. Rejects where it does not answer, or has no key. */
-function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
-  return async (subject) => {
-    const issued = await context
-      .ref('auth')
-      .ask({ type: 'issueKeptToken', subject }, { deadlineMs: WRITE_DEADLINE_MS });
-    if (issued.refused !== undefined) throw new OrchError('BadConfiguration', 'there is no key to sign tokens with');
-    return issued.token;
-  };
-}
-
-/** Asks the first ingress: it calls by the way that requests go. Rejects where there is none. */
-function trying(context: ActorContext): TryApiService {
-  return async (name) => {
-    const [ingress] = context.refs('ingress');
-    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
-    return (await ingress.ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
-  };
 }
 
 function createBootstrap(context: ActorContext, due: Due, options: ControllersOptions): Bootstrap {

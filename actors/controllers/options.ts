@@ -1,5 +1,6 @@
 // What the controllers are told when they are made.
 
+import type { ServedGroup } from '../../api/resources/registry.ts';
 import type { ControllerName } from '../../config/controllers.ts';
 import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
@@ -54,6 +55,8 @@ export interface ControllersOptions {
   /** Whether a resource is served in a version. */
   readonly isServed: (resource: ServedResource) => boolean;
   readonly namespacedTypes: readonly NamespacedType[];
+  /** The built-in groups that are served. */
+  readonly apiGroups: readonly ServedGroup[];
   /**
    * Every persisted type that is served, in all its versions: owners may be named in any. Where rows share a storage key,
    * a served version comes first.

@@ -19,6 +19,7 @@ import { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import { GzipSlots } from '../../transport/gzip-response.ts';
 import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
+import type { PresentDocuments } from './aggregation/remote-documents.ts';
 import { remoteAt } from './aggregation/remote-paths.ts';
 import { auditorFor } from './audit/auditor.ts';
 import { WayOut } from './connect/way-out.ts';
@@ -56,6 +57,7 @@ const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'lo
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
+const NO_DOCUMENTS: PresentDocuments = { edition: 0, documents: [] };
 
 class Ingress implements Actor<IngressProtocol> {
   readonly #context: ActorContext;
@@ -203,6 +205,11 @@ class Ingress implements Actor<IngressProtocol> {
     return this.#watches.serve(exchange, info, type, representation);
   }
 
+  async #remoteDocuments(): Promise<PresentDocuments> {
+    if (this.#options.remotes.isEmpty) return NO_DOCUMENTS;
+    return (await this.#out.aggregation()).documents.present();
+  }
+
   /** As it is committed now. */
   async #tryApiService(name: string): Promise<Finding | undefined> {
     return (await this.#out.aggregation()).availability(name);
@@ -266,6 +273,7 @@ class Ingress implements Actor<IngressProtocol> {
       openapi: new OpenApi(
         openapi,
         () => presentApi(registry),
+        () => this.#remoteDocuments(),
         jobs,
         (edition) => (edition === 0 ? startedWallMs : context.clock.nowMs()),
       ),

@@ -15,7 +15,7 @@ interface Priorities {
 const CUSTOM: Priorities = { group: 1000, version: 100 };
 
 /** Undefined for the group that has no APIService of its own, and stands first. */
-function localPriorities(dialect: Dialect, group: string, version: string): Priorities | undefined {
+export function localPriorities(dialect: Dialect, group: string, version: string): Priorities | undefined {
   const row = API_GROUPS.find(({ name }) => dialect.spell(name) === group);
   const ofVersion = row?.versions[version];
   if (row === undefined || ofVersion === undefined) return CUSTOM;

@@ -2,6 +2,7 @@
 // plural: one key for every version and dialect.
 import type { ResourceType } from '../resources/resource-type.ts';
 import { customResourceDefinition } from './apiextensions/custom-resource-definition.ts';
+import { apiService } from './apiregistration/api-service.ts';
 import { daemonSet } from './apps/daemon-set.ts';
 import { job } from './batch/job.ts';
 import { certificateSigningRequest } from './certificates/certificate-signing-request.ts';
@@ -14,6 +15,7 @@ import { NO_RULES, type Strategy } from './strategy.ts';
 
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'apiextensions/customresourcedefinitions': customResourceDefinition,
+  'apiregistration/apiservices': apiService,
   'apps/daemonsets': daemonSet,
   'batch/jobs': job,
   'certificates/certificatesigningrequests': certificateSigningRequest,

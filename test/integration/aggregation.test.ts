@@ -120,3 +120,34 @@ test('a server that is gone, or whose certificate is wrong, is said to be, and i
   await front.client.request('DELETE', '/api/v1/namespaces/default/services/extension');
   t.is((await available(front.client, 'ServiceNotFound')).message, 'service/extension in "default" is not present');
 });
+
+test('documents describe the groups of extension servers too, and are made anew only when those change', async (t) => {
+  const at = await federation(t);
+  const { front } = at;
+  const first = await front.client.get('/openapi/v2');
+  await register(at);
+  const collection = `/apis/${GROUP}/v1/namespaces/{namespace}/crontabs`;
+  const { headers, json } = await front.client.get('/openapi/v2');
+  const { paths, definitions } = json as unknown as { paths: object; definitions: Record<string, object> };
+  t.true(collection in paths);
+  t.true('com.example.stable.v1.CronTab' in definitions);
+  t.not(headers.etag, first.headers.etag);
+  const again = await front.client.get('/openapi/v2', { headers: { 'if-none-match': headers.etag! } });
+  t.is(again.status, 304);
+  const third = await front.client.get(`/openapi/v3/apis/${GROUP}/v1`);
+  t.true(collection in (third.json as unknown as { paths: object }).paths);
+});
+
+test('a server that hangs costs its own requests their time, and no others', async (t) => {
+  const at = await federation(t, { args: ['--request-timeout=3s'] });
+  const { front, extension } = at;
+  await register(at);
+  t.is((await front.client.get(path())).status, 200);
+  process.kill(extension.pid, 'SIGSTOP');
+  t.teardown(() => void process.kill(extension.pid, 'SIGCONT'));
+  const hanging = front.client.get(path());
+  t.is((await front.client.get('/api/v1/namespaces/default/configmaps')).status, 200);
+  const late = await hanging;
+  t.is(late.status, 504, late.text);
+  t.is(late.json.reason, 'Timeout');
+});

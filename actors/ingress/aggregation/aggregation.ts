@@ -15,6 +15,7 @@ import type { UpgradeDoor } from '../connect/upgrade-door.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { availabilityOf } from './availability.ts';
 import { type Backend, type BackendParts, Backends } from './backends.ts';
+import { RemoteDocuments } from './remote-documents.ts';
 
 export interface AggregationParts extends BackendParts {
   readonly door: UpgradeDoor | undefined;
@@ -31,6 +32,7 @@ const DOTS = /(?:^|\/)\.{1,2}(?:\/|$)/;
 
 export class Aggregation {
   readonly backends: Backends;
+  readonly documents: RemoteDocuments;
   readonly #parts: AggregationParts;
   readonly #openTo = new Map<string, number>();
   #open = 0;
@@ -38,6 +40,7 @@ export class Aggregation {
   constructor(parts: AggregationParts) {
     this.#parts = parts;
     this.backends = new Backends(parts);
+    this.documents = new RemoteDocuments(parts.remotes, this.backends, parts.context);
   }
 
   /** Serves one request. Throws StatusError, and OrchError Overloaded. */

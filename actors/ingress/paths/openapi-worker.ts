@@ -6,6 +6,7 @@ import { knownTypesOf } from '../../../api/custom/known-types.ts';
 import { publishedSchema } from '../../../api/custom/published-schema.ts';
 import { buildDocument } from '../../../api/openapi/document.ts';
 import { encodeDocument } from '../../../api/openapi/gnostic.ts';
+import { type RemoteDocument, withRemoteDocuments } from '../../../api/openapi/merge.ts';
 import { openApi3Documents } from '../../../api/openapi/version3.ts';
 import { withCustomTypes } from '../../../api/resources/custom-registry.ts';
 import { createRegistry, type RegistryOptions } from '../../../api/resources/registry.ts';
@@ -31,20 +32,27 @@ export type OpenApiVersion = 2 | 3;
 
 export interface DocumentRequest extends ServedApi, PresentApi {
   readonly openapi: OpenApiVersion;
+  /** Of extension servers. */
+  readonly remotes: readonly RemoteDocument[];
 }
 
 /** A job: the documents of a version of OpenAPI. */
-export function buildDocuments({ dialect, openapi, edition, definitions, ...options }: DocumentRequest): Documents {
+export function buildDocuments(request: DocumentRequest): Documents {
+  const { dialect, openapi, edition, definitions, remotes, ...options } = request;
   const words = DIALECTS[dialect];
   const schema = schemaOf(words);
   const schemaWords = { prefix: words.openapiExtensionPrefix, metadata: schema.type('meta/v1.ObjectMeta') };
   const custom = definitions.flatMap((definition) => knownTypesOf(definition, schemaWords));
   const registry = withCustomTypes(createRegistry(words, options), custom, edition);
   const { featureGates } = options;
-  const document = buildDocument(registry.all(), schema, {
+  const own = buildDocument(registry.all(), schema, {
     isOn: (gate) => featureGates[gate] === true,
     customSchema: (type: ResourceType & { readonly custom?: CustomType | undefined }) =>
       type.custom && publishedSchema(type.custom, words.openapiExtensionPrefix),
+  });
+  const document = withRemoteDocuments(own, remotes, (part) => {
+    encodeDocument(part);
+    openApi3Documents(part);
   });
   if (openapi === 2) {
     return new Map([

@@ -8,6 +8,7 @@ import type { JobPool, PoolJob } from '../../../runtime/job-pool.ts';
 import { isUnmodified } from '../../../transport/conditional-request.ts';
 import { acceptsGzip } from '../../../transport/gzip-response.ts';
 import type { HeaderList } from '../../../transport/http.ts';
+import type { PresentDocuments } from '../aggregation/remote-documents.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
 import { type Document, type Documents, jsonDocument } from './openapi-document.ts';
@@ -33,6 +34,7 @@ interface Built {
 
 interface Kept {
   readonly edition: number;
+  readonly remoteEdition: number;
   readonly built: Promise<Built>;
   isDone: boolean;
 }
@@ -41,17 +43,26 @@ export class OpenApi {
   readonly #api: ServedApi;
   readonly #jobs: JobPool;
   readonly #present: () => PresentApi;
+  readonly #remote: () => Promise<PresentDocuments>;
   readonly #madeAtMs: (edition: number) => number;
   readonly #kept = new Map<OpenApiVersion, Kept>();
 
   /**
    * @param present the types of the moment.
+   * @param remote the documents of extension servers.
    * @param madeAtMs the wall time that a state of the types, built now, is said to be of.
    */
-  constructor(api: ServedApi, present: () => PresentApi, jobs: JobPool, madeAtMs: (edition: number) => number) {
+  constructor(
+    api: ServedApi,
+    present: () => PresentApi,
+    remote: () => Promise<PresentDocuments>,
+    jobs: JobPool,
+    madeAtMs: (edition: number) => number,
+  ) {
     this.#api = api;
     this.#jobs = jobs;
     this.#present = present;
+    this.#remote = remote;
     this.#madeAtMs = madeAtMs;
   }
 
@@ -90,21 +101,22 @@ export class OpenApi {
 
   /** Of the types that there are now. One build at a time: who comes meanwhile waits, and has the newest built after it. */
   async #built(openapi: OpenApiVersion): Promise<Built> {
+    const remote = await this.#remote();
     for (;;) {
       const kept = this.#kept.get(openapi);
       const present = this.#present();
-      if (kept?.edition === present.edition) return kept.built;
-      if (kept?.isDone !== false) return this.#build(openapi, present);
+      if (kept?.edition === present.edition && kept.remoteEdition === remote.edition) return kept.built;
+      if (kept?.isDone !== false) return this.#build(openapi, present, remote);
       await kept.built.catch(() => {});
     }
   }
 
-  #build(openapi: OpenApiVersion, present: PresentApi): Promise<Built> {
-    const madeAtMs = this.#madeAtMs(present.edition);
+  #build(openapi: OpenApiVersion, present: PresentApi, remote: PresentDocuments): Promise<Built> {
+    const madeAtMs = this.#madeAtMs(present.edition + remote.edition);
     const built = this.#jobs
-      .run(DOCUMENT_JOB, { ...this.#api, ...present, openapi })
+      .run(DOCUMENT_JOB, { ...this.#api, ...present, openapi, remotes: remote.documents })
       .then((documents): Built => ({ documents, madeAtMs, root: undefined }));
-    const kept: Kept = { edition: present.edition, built, isDone: false };
+    const kept: Kept = { edition: present.edition, remoteEdition: remote.edition, built, isDone: false };
     this.#kept.set(openapi, kept);
     built.then(
       () => {

@@ -71,6 +71,7 @@ export function defaultOptions(): ControllersOptions {
     customTypes: new CustomTypes(createRegistry(DIALECT)),
     isFair: false,
     running: runningControllers(['*']),
+    apiGroups: [],
     collectsGarbage: true,
     caPem: 'the authority',
     issuesTokens: false,

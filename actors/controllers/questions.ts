@@ -1,0 +1,29 @@
+// What controllers ask of other actors: a plan does not wait for it, and is made again when the answer is there.
+import type { SecretTokenSubject } from '../../api/tokens/service-account-claims.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import type { TryApiService } from './api-service-availability.ts';
+
+const ISSUE_DEADLINE_MS = 10_000;
+/** Two rounds of calls, and the time in which they are found to be late. */
+const TRY_DEADLINE_MS = 20_000;
+
+/** Asks the auth actor. Rejects where it does not answer, or has no key. */
+export function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
+  return async (subject) => {
+    const issued = await context
+      .ref('auth')
+      .ask({ type: 'issueKeptToken', subject }, { deadlineMs: ISSUE_DEADLINE_MS });
+    if (issued.refused !== undefined) throw new OrchError('BadConfiguration', 'there is no key to sign tokens with');
+    return issued.token;
+  };
+}
+
+/** Asks the first ingress: it calls by the way that requests go. Rejects where there is none. */
+export function trying(context: ActorContext): TryApiService {
+  return async (name) => {
+    const [ingress] = context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    return (await ingress.ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
+  };
+}

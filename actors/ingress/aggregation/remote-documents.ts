@@ -1,0 +1,133 @@
+// What extension servers say of their groups at `/openapi/v2`, as they last answered: asked with the first request for this server's
+// documents, and again from time to time while those are asked for. Bounded: in bytes, and in the time that anybody waits.
+import { backendText, pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
+import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
+import type { RemoteGroups } from '../../../api/aggregation/remote-groups.ts';
+import type { RemoteDocument } from '../../../api/openapi/merge.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import type { Backends } from './backends.ts';
+
+const ASK_AGAIN_MS = 60_000;
+/** For an answer; who asks for documents waits for it once. */
+const ANSWER_MS = 5000;
+const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
+/** Of all servers together. */
+const ALL_BYTES_MAX = 64 * 1024 * 1024;
+const PATH = '/openapi/v2';
+
+/** The documents of the moment. */
+export interface PresentDocuments {
+  /** Tells them from others. */
+  readonly edition: number;
+  readonly documents: readonly RemoteDocument[];
+}
+
+interface Kept {
+  text: string;
+  etag: string;
+  askedMs: number;
+  asking: Promise<void> | undefined;
+  hasAnswered: boolean;
+}
+
+export class RemoteDocuments {
+  readonly #remotes: RemoteGroups;
+  readonly #backends: Backends;
+  readonly #context: Pick<ActorContext, 'clock' | 'timers' | 'log'>;
+  /** By backend: one server may answer for several groups. */
+  readonly #kept = new Map<string, Kept>();
+  #edition = 0;
+  #present = '';
+
+  constructor(remotes: RemoteGroups, backends: Backends, context: Pick<ActorContext, 'clock' | 'timers' | 'log'>) {
+    this.#remotes = remotes;
+    this.#backends = backends;
+    this.#context = context;
+  }
+
+  /** Never rejects: of a server that does not answer, what it said last is taken. */
+  async present(): Promise<PresentDocuments> {
+    const byBackend = new Map<string, RemoteApiService[]>();
+    for (const apiService of this.#remotes.all()) {
+      if (!apiService.isAvailable) continue;
+      const { backend, caPem, insecure } = apiService;
+      const key = JSON.stringify([backend, caPem, insecure]);
+      byBackend.set(key, [...(byBackend.get(key) ?? []), apiService]);
+    }
+    for (const key of this.#kept.keys()) if (!byBackend.has(key)) this.#kept.delete(key);
+    const waited = [...byBackend].map(([key, [first]]) => this.#refreshed(key, first!));
+    await Promise.all(waited);
+    return this.#described(byBackend);
+  }
+
+  #described(byBackend: ReadonlyMap<string, readonly RemoteApiService[]>): PresentDocuments {
+    let left = ALL_BYTES_MAX;
+    const documents: RemoteDocument[] = [];
+    const words: string[] = [];
+    for (const [key, apiServices] of byBackend) {
+      const { text = '', etag = '' } = this.#kept.get(key) ?? {};
+      if (text === '' || text.length > left) continue;
+      left -= text.length;
+      const roots = apiServices.map(pathOf);
+      documents.push({ roots, text });
+      words.push(JSON.stringify([key, roots, etag, text.length]));
+    }
+    const present = words.join('\n');
+    if (present !== this.#present) {
+      this.#present = present;
+      this.#edition++;
+    }
+    return { edition: this.#edition, documents };
+  }
+
+  /** Resolves when there is something to show, or when there will be nothing. */
+  #refreshed(key: string, apiService: RemoteApiService): Promise<void> {
+    const { clock } = this.#context;
+    let kept = this.#kept.get(key);
+    if (kept === undefined) {
+      kept = { text: '', etag: '', askedMs: Number.NEGATIVE_INFINITY, asking: undefined, hasAnswered: false };
+      this.#kept.set(key, kept);
+    }
+    const known = kept;
+    if (clock.monotonicMs() - known.askedMs >= ASK_AGAIN_MS && known.asking === undefined) {
+      known.askedMs = clock.monotonicMs();
+      known.asking = this.#ask(known, apiService).then(
+        () => {
+          known.asking = undefined;
+          known.hasAnswered = true;
+        },
+        (error: unknown) => {
+          known.asking = undefined;
+          const reason = error instanceof Error ? error.message : String(error);
+          this.#context.log.warn({ backend: backendText(apiService.backend), reason }, 'no OpenAPI document');
+        },
+      );
+    }
+    return known.hasAnswered || known.asking === undefined ? Promise.resolve() : known.asking;
+  }
+
+  async #ask(kept: Kept, apiService: RemoteApiService): Promise<void> {
+    let cancel = (): void => {};
+    const limit = this.#context.timers.after(ANSWER_MS, () => cancel());
+    try {
+      const { client, target } = await this.#backends.of(apiService);
+      const user = { name: 'system:aggregator', uid: '', groups: [], extra: {} };
+      const headers = [
+        ['accept', 'application/json'] as const,
+        ...(kept.etag === '' ? [] : [['if-none-match', kept.etag] as const]),
+        ...(identityHeaders(user) ?? []),
+      ];
+      const answer = await client.send(target, { method: 'GET', path: PATH, headers, body: undefined }, (one) => {
+        cancel = one;
+      });
+      const text = await answer.text(DOCUMENT_BYTES_MAX + 1);
+      if (answer.status === 304) return;
+      if (answer.status !== 200) throw new Error(`${PATH} answered ${answer.status}`);
+      if (Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw new Error('the document is too long');
+      kept.text = text;
+      kept.etag = answer.headers.find(([name]) => name.toLowerCase() === 'etag')?.[1] ?? String(kept.askedMs);
+    } finally {
+      limit.cancel();
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// The document of this server with those of extension servers: of theirs the paths that they answer for, and the definitions that
+// those speak of. Pure. What they send may be anything: a document that cannot be used is left out whole.
+import { deepEqual } from '../deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { partAt } from '../object-fields.ts';
+import type { SwaggerDocument } from './swagger.ts';
+
+/** What an extension server answered at `/openapi/v2`. Plain data. */
+export interface RemoteDocument {
+  /** The paths of the groups and versions that it answers for. */
+  readonly roots: readonly string[];
+  readonly text: string;
+}
+
+const DEFINITIONS = '#/definitions/';
+/** An assignment under this name would not make a member. */
+const NO_NAME = '__proto__';
+
+/**
+ * The merged document. Paths of this server stay its own; a definition of the same name that says something else gets another name.
+ *
+ * @param use throws for a document that could not be sent.
+ */
+export function withRemoteDocuments(
+  document: SwaggerDocument,
+  remotes: readonly RemoteDocument[],
+  use: (part: SwaggerDocument) => void,
+): SwaggerDocument {
+  let merged = document;
+  for (const remote of remotes) {
+    try {
+      const part = partOf(merged, remote);
+      use({ ...merged, ...part } as SwaggerDocument);
+      merged = {
+        ...merged,
+        paths: { ...part.paths, ...merged.paths },
+        definitions: { ...merged.definitions, ...part.definitions },
+      } as SwaggerDocument;
+    } catch {
+      // Nothing of it is shown.
+    }
+  }
+  return merged;
+}
+
+interface Part {
+  readonly paths: JsonObject;
+  readonly definitions: JsonObject;
+}
+
+function partOf(document: SwaggerDocument, { roots, text }: RemoteDocument): Part {
+  const value: unknown = JSON.parse(text);
+  if (!isJsonObject(value)) throw new TypeError('no document');
+  const isAnswered = (path: string): boolean => roots.some((root) => path === root || path.startsWith(`${root}/`));
+  const paths = Object.fromEntries(Object.entries(partAt(value, 'paths')).filter(([path]) => isAnswered(path)));
+  const theirs = partAt(value, 'definitions');
+  const used = referredTo(paths, theirs);
+  const ours = document.definitions as JsonObject;
+  const names = new Map<string, string>();
+  for (const name of used) names.set(name, freeName(name, theirs[name], ours));
+  const rename = (part: unknown): unknown => renamed(part, names);
+  const definitions = [...names].map(([name, to]) => [to, rename(theirs[name])] as const);
+  return { paths: rename(paths) as JsonObject, definitions: Object.fromEntries(definitions) };
+}
+
+/** The names of the definitions that something speaks of, and of those that they speak of. */
+function referredTo(paths: unknown, definitions: JsonObject): ReadonlySet<string> {
+  const found = new Set<string>();
+  const open: unknown[] = [paths];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (Array.isArray(value)) for (const item of value) open.push(item);
+    else if (isJsonObject(value)) {
+      const name = nameIn(value);
+      if (name !== undefined && !found.has(name) && Object.hasOwn(definitions, name) && name !== NO_NAME) {
+        found.add(name);
+        open.push(definitions[name]);
+      }
+      for (const member of Object.values(value)) open.push(member);
+    }
+  }
+  return found;
+}
+
+/** The name itself where it is free or stands for the same. */
+function freeName(name: string, definition: unknown, ours: JsonObject): string {
+  let free = name;
+  for (let n = 2; Object.hasOwn(ours, free) && !deepEqual(ours[free], definition); n++) free = `${name}_v${n}`;
+  return free;
+}
+
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (!isJsonObject(value)) return value;
+  const name = nameIn(value);
+  const members = Object.entries(value).filter(([key]) => key !== NO_NAME);
+  return Object.fromEntries(
+    members.map(([key, member]) =>
+      key === '$ref' && name !== undefined
+        ? [key, DEFINITIONS + (names.get(name) ?? name)]
+        : [key, renamed(member, names)],
+    ),
+  );
+}
+
+/** The definition that a schema stands for. */
+function nameIn({ $ref }: JsonObject): string | undefined {
+  return typeof $ref === 'string' && $ref.startsWith(DEFINITIONS) ? $ref.slice(DEFINITIONS.length) : undefined;
+}
