@@ -13,6 +13,7 @@ import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { createLogger } from '../runtime/logging/log.ts';
+import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { logSettings } from './log-settings.ts';
@@ -31,6 +32,7 @@ export async function schedule(argv: readonly string[]): Promise<void> {
     options,
     dialect,
     createLogger('schedule', logSettings(options, new Date())),
+    new MetricsRegistry(),
   );
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);

@@ -2,11 +2,13 @@
 import type { Logger } from 'pino';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { ApiServer } from '../actors/scheduler/remote/api-server.ts';
+import { countedClient } from '../actors/scheduler/remote/client-metrics.ts';
 import { objectPath } from '../actors/scheduler/remote/resource-paths.ts';
 import { createRegistry } from '../api/resources/registry.ts';
 import type { Dialect } from '../config/dialect.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiClient, ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { NOTHING_SHOWN, type ServiceConnection } from '../transport/outgoing/connection-file.ts';
@@ -16,7 +18,7 @@ import { schedulerConfiguration } from './scheduler-configuration.ts';
 const POLICY_KEY = 'policy.cfg';
 
 /** What the files come to, and the server they name. Throws OrchError BadConfiguration. */
-export async function preparedScheduler(options: SchedulerOptions, dialect: Dialect, log: Logger) {
+export async function preparedScheduler(options: SchedulerOptions, dialect: Dialect, log: Logger, metrics: Metrics) {
   const registry = createRegistry(dialect);
   const { disk, clock, timers } = realEnvironment;
   const serverOf = (configuration: SchedulerConfiguration): ApiServer => {
@@ -26,7 +28,8 @@ export async function preparedScheduler(options: SchedulerOptions, dialect: Dial
       nowMs: () => clock.monotonicMs(),
       onRefused: (problem: string) => log.warn({ problem }, 'what was replaced is not used'),
     };
-    const client = new ApiClient(connection, `orch-scheduler/${dialect.gitVersion}`);
+    const direct = new ApiClient(connection, `orch-scheduler/${dialect.gitVersion}`);
+    const client = countedClient(direct, connection.connection.url, metrics, clock);
     return new ApiServer({ client, registry, clock, timers, ...configuration.clientConnection });
   };
   const configuration = schedulerConfiguration(options);

@@ -42,11 +42,12 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];
   const log = createLogger('scheduler', logSettings(options, new Date()));
-  const { configuration, server } = await preparedScheduler(withOldLockNames(options, given), dialect, log);
+  const metrics = new MetricsRegistry();
+  const { configuration, server } = await preparedScheduler(withOldLockNames(options, given), dialect, log, metrics);
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);
   const written = writtenConfiguration(configuration, dialect);
-  if (options.writeConfigTo === '') return serve({ options, configuration, profiles, written, server, log });
+  if (options.writeConfigTo === '') return serve({ options, configuration, profiles, written, server, metrics, log });
   writeFileSync(options.writeConfigTo, `${JSON.stringify(written, undefined, 2)}\n`);
 }
 
@@ -56,12 +57,12 @@ interface Running {
   readonly profiles: readonly Profile[];
   readonly written: object;
   readonly server: ApiServer;
+  readonly metrics: MetricsRegistry;
   readonly log: Logger;
 }
 
 /** Until a signal, or until it no longer leads. */
-async function serve({ options, configuration, profiles, written, server, log }: Running): Promise<void> {
-  const metrics = new MetricsRegistry();
+async function serve({ options, configuration, profiles, written, server, metrics, log }: Running): Promise<void> {
   const running = new RemoteScheduler({
     environment: realEnvironment,
     metrics,

@@ -2,8 +2,8 @@
 // backoff while its writes fail. Owns timers and counts, not state: what to write is the controller's word each time.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Timer } from '../../runtime/environment.ts';
-import type { Series } from '../../runtime/metrics.ts';
 import type { Controller, Due, Plan, WriteOutcome } from './controller.ts';
+import { WorkQueueMetrics } from './work-queue-metrics.ts';
 import type { Writer } from './writer.ts';
 
 const BACKOFF_FIRST_MS = 10;
@@ -30,12 +30,12 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   readonly #context: QueueContext;
   readonly #writer: Writer;
   readonly #controller: C;
-  readonly #ready = new Set<string>();
+  /** By key, since when it is due. */
+  readonly #ready = new Map<string, number>();
   readonly #delays = new Map<string, Delay>();
   readonly #failures = new Map<string, number>();
   readonly #running = new Set<string>();
-  readonly #depth: Series;
-  readonly #retries: Series;
+  readonly #metrics: WorkQueueMetrics;
   #open = false;
   #stopped = false;
   #turnAsked = false;
@@ -46,9 +46,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
     this.#context = context;
     this.#writer = writer;
     this.#controller = make(this);
-    const labels = { name: this.#controller.name };
-    this.#depth = context.metrics.gauge('workqueue_depth', 'Keys waiting to be planned.', labels);
-    this.#retries = context.metrics.counter('workqueue_retries_total', 'Keys planned again after a failure.', labels);
+    this.#metrics = new WorkQueueMetrics(context, this.#controller.name);
   }
 
   get controller(): C {
@@ -58,7 +56,10 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   add(key: string): void {
     if (this.#stopped) return;
     this.#cancelDelay(key);
-    this.#ready.add(key);
+    if (!this.#ready.has(key)) {
+      this.#ready.set(key, this.#context.clock.monotonicMs());
+      this.#metrics.adds.add(1);
+    }
     this.#askForTurn();
   }
 
@@ -94,7 +95,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
 
   #turn(): void {
     let planned = 0;
-    for (const key of this.#ready) {
+    for (const [key, dueMs] of this.#ready) {
       if (!this.#open || this.#stopped || this.#running.size >= this.#controller.keysInFlightMax) break;
       if (planned === KEYS_PER_TURN_MAX) {
         this.#askForTurn();
@@ -104,9 +105,10 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
       if (this.#running.has(key)) continue;
       planned += 1;
       this.#ready.delete(key);
+      this.#metrics.begin(key, dueMs);
       this.#start(key);
     }
-    this.#depth.set(this.#ready.size);
+    this.#metrics.depth.set(this.#ready.size);
   }
 
   #start(key: string): void {
@@ -114,16 +116,19 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
     try {
       plan = this.#controller.plan(key);
     } catch (error) {
+      this.#metrics.end(key);
       this.#failed(key, error instanceof Error ? error.message : String(error));
       return;
     }
     if (plan.writes.length === 0) {
+      this.#metrics.end(key);
       this.#settled(key, plan);
       return;
     }
     this.#running.add(key);
     void this.#perform(key, plan).finally(() => {
       this.#running.delete(key);
+      this.#metrics.end(key);
       if (this.#running.size === 0) this.#onIdle?.();
       this.#askForTurn();
     });
@@ -158,7 +163,7 @@ export class WorkQueue<C extends Controller = Controller> implements Due {
   #failed(key: string, message: string): void {
     const failures = (this.#failures.get(key) ?? 0) + 1;
     this.#failures.set(key, failures);
-    this.#retries.add(1);
+    this.#metrics.retries.add(1);
     const level = failures < FAILURES_WORTH_A_WARNING ? 'debug' : 'warn';
     this.#context.log[level]({ controller: this.#controller.name, key, failures, message }, 'write failed, will retry');
     const backoffMs = Math.min(BACKOFF_MAX_MS, BACKOFF_FIRST_MS * 2 ** Math.min(failures - 1, 20));

@@ -83,6 +83,9 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
       (await scheduler.page('/metrics')).text,
       /scheduler_schedule_attempts_total\{[^}]*result="scheduled"[^}]*\} 2/,
     );
+    const counted = (await scheduler.page('/metrics')).text;
+    t.regex(counted, /rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} \d/);
+    t.regex(counted, /rest_client_request_duration_seconds_count\{verb="PATCH",url="https:[^"]*%7Bprefix%7D"\} \d/);
     t.is(await scheduler.end('SIGTERM'), 0);
   });
 }

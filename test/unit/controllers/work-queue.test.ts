@@ -3,6 +3,7 @@ import test from 'ava';
 import type { Controller, Due, Plan, Write } from '../../../actors/controllers/controller.ts';
 import { WorkQueue } from '../../../actors/controllers/work-queue.ts';
 import { Writer } from '../../../actors/controllers/writer.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { fakeContext } from './fake-context.ts';
 import { VirtualTime } from './virtual-time.ts';
 
@@ -14,6 +15,8 @@ function write(name: string): Write {
 }
 
 interface Bench {
+  /** The value of a metric, or how many observations it has. */
+  readonly metric: (name: string) => number;
   readonly time: VirtualTime;
   readonly queue: WorkQueue;
   /** Keys in the order they were planned, with the time. */
@@ -35,9 +38,10 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
       }),
     );
   });
+  const metrics = new MetricsRegistry();
   const writer = new Writer(context, { inFlightMax: 100, deadlineMs: 1_000 });
   const queue = new WorkQueue(
-    context,
+    { ...context, metrics },
     writer,
     (due): Controller => ({
       name: 'test',
@@ -53,7 +57,11 @@ function bench(plan: (key: string, due: Due) => Plan, keysInFlightMax = 2): Benc
       },
     }),
   );
-  return { time, queue, planned, open };
+  const metric = (name: string): number => {
+    const [series] = metrics.reading().find((family) => family.name === name)?.series ?? [];
+    return series?.counts?.reduce((total, count) => total + count, 0) ?? series?.value ?? Number.NaN;
+  };
+  return { time, queue, planned, open, metric };
 }
 
 test('nothing is planned before the queue is open', async (t) => {
@@ -235,4 +243,21 @@ test('the writer has a bounded number of writes in flight, and serves those who 
     answers[answered]?.[1]();
   }
   t.true((await Promise.all(done)).every(({ ok }) => ok));
+});
+
+test('keys are counted and timed from when they are due to the end of their writes', async (t) => {
+  const { time, queue, open, metric } = bench((key) => ({ writes: [write(key)] }));
+  queue.add('a');
+  queue.add('a');
+  t.is(metric('workqueue_adds_total'), 1);
+  await time.advance(1_000);
+  queue.open();
+  await time.advance(2_000);
+  t.is(metric('workqueue_queue_duration_seconds'), 1);
+  t.is(metric('workqueue_unfinished_work_seconds'), 2);
+  t.is(metric('workqueue_longest_running_processor_seconds'), 2);
+  open.get('a')?.(200);
+  await time.settle();
+  t.is(metric('workqueue_unfinished_work_seconds'), 0);
+  t.is(metric('workqueue_work_duration_seconds'), 1);
 });
