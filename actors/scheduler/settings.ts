@@ -6,6 +6,8 @@ export const SCHEDULER_SETTINGS = {
   /** Nodes looked at in one turn: some 5 ms. */
   sliceNodesMax: 50_000,
   bindingBatchMax: 256,
+  /** Extenders are asked about one pod after the other, as they expect to be: other pods are decided meanwhile. */
+  questionsMax: 1,
   /** Low enough that bindings keep the store's attention while thousands of pods a second are placed. */
   eventsInFlightMax: 32,
   eventsQueuedMax: 512,

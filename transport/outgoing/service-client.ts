@@ -7,19 +7,26 @@ import { checkedLookup } from './checked-lookup.ts';
 import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
 import { dropIdle } from './idle-connections.ts';
 
-/** Answers larger than this are none that a service gives. */
+/** Answers larger than this are none that most services give. */
 const ANSWER_BYTES_MAX = 3 * 1024 * 1024;
 /** What does not get better by asking again: a certificate that is not believed, or a peer that does not speak TLS. */
 const TLS_FAILURE =
   /^(?:CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|INVALID_|HOSTNAME_|ERR_TLS_|ERR_SSL_|ERR_OSSL_|EPROTO$)/;
+/** No connection was made, so that nothing was asked for. */
+const UNSENT = /^(?:ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_AGAIN)$/;
 
-/** Why a call came to nothing. `mayRepeat`: the same call may succeed a little later. */
+/**
+ * Why a call came to nothing. `mayRepeat`: the same call may succeed a little later. `isOpen`: the service may have done all the
+ * same what it was asked for.
+ */
 export class ServiceCallFailed extends Error {
   readonly mayRepeat: boolean;
+  readonly isOpen: boolean;
 
-  constructor(message: string, mayRepeat: boolean) {
+  constructor(message: string, mayRepeat: boolean, isOpen = false) {
     super(message);
     this.mayRepeat = mayRepeat;
+    this.isOpen = isOpen;
   }
 }
 
@@ -36,10 +43,12 @@ export class ServiceClient {
   readonly #url: string;
   readonly #isTls: boolean;
   readonly #secrets: ConnectionSecrets;
+  readonly #answerBytesMax: number;
   /** The address that was called last, read. */
   #place: { readonly url: string; readonly parts: RequestOptions } | undefined;
 
-  constructor(parts: ConnectionSecretsParts) {
+  constructor(parts: ConnectionSecretsParts, answerBytesMax = ANSWER_BYTES_MAX) {
+    this.#answerBytesMax = answerBytesMax;
     this.#url = parts.connection.url;
     this.#isTls = this.#url.startsWith('https:');
     this.#secrets = new ConnectionSecrets(parts);
@@ -48,6 +57,11 @@ export class ServiceClient {
   /** POSTs a document to the service's address, at `place` where that is elsewhere. Rejects with ServiceCallFailed. */
   post(body: object, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
     return this.#call('POST', this.#url, JSON.stringify(body), deadlineMs, place);
+  }
+
+  /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
+  postBelow(path: string, body: object, deadlineMs: number): Promise<unknown> {
+    return this.#call('POST', `${this.#url}/${path}`, JSON.stringify(body), deadlineMs);
   }
 
   /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
@@ -167,8 +181,8 @@ export class ServiceClient {
         answer.on('data', (chunk: Buffer) => {
           bytes += chunk.length;
           chunks.push(chunk);
-          if (bytes <= ANSWER_BYTES_MAX) return;
-          reject(new ServiceCallFailed('the service answered more than it may', false));
+          if (bytes <= this.#answerBytesMax) return;
+          reject(new ServiceCallFailed('the service answered more than it may', false, true));
           outgoing.destroy();
         });
         answer.on('end', () =>
@@ -223,8 +237,13 @@ function failedWith(status: number): ServiceCallFailed {
 
 /** By the system's word for what went wrong; those of TLS say what is the matter with the certificate. */
 function failureOf(error: NodeJS.ErrnoException, isTooLate: boolean): ServiceCallFailed {
-  if (isTooLate) return new ServiceCallFailed('the service did not answer in time', true);
+  if (isTooLate) return new ServiceCallFailed('the service did not answer in time', true, true);
   const { code } = error;
-  if (code === undefined) return new ServiceCallFailed('the service could not be reached', true);
-  return new ServiceCallFailed(`the service could not be reached (${code})`, !TLS_FAILURE.test(code));
+  if (code === undefined) return new ServiceCallFailed('the service could not be reached', true, true);
+  const mayRepeat = !TLS_FAILURE.test(code);
+  return new ServiceCallFailed(
+    `the service could not be reached (${code})`,
+    mayRepeat,
+    mayRepeat && !UNSENT.test(code),
+  );
 }

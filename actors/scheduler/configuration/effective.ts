@@ -60,10 +60,7 @@ export function effectiveConfiguration({
   if (overrides !== undefined && configuresPlugins(file)) {
     throw new ConfigurationError('profiles', `plug-ins cannot be configured together with ${overrides}`);
   }
-  const effective = policy === undefined ? configuration : withPolicy(configuration, policy, base, readFile);
-  // Without a word of theirs pods would go where an extender refuses them.
-  if (effective.extenders.length > 0) throw new ConfigurationError('extenders', 'no extender is asked in this release');
-  return effective;
+  return policy === undefined ? configuration : withPolicy(configuration, policy, base, readFile);
 }
 
 function withPolicy(

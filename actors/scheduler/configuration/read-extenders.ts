@@ -1,6 +1,7 @@
 // The extenders of a configuration file or of a legacy policy, which write them alike but for the names of two members.
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Section } from '../../../config/configuration-section.ts';
+import { bundleProblem, pairProblem } from '../../../transport/tls/certificates.ts';
 import type { ExtenderConfiguration, ExtenderTls, PemSource } from './configuration.ts';
 
 const SECONDS_DEFAULT = 5_000;
@@ -38,6 +39,7 @@ export function readExtenders(sections: readonly Section[], readFile: FileReader
 function readExtender(section: Section, readFile: FileReader): ExtenderConfiguration {
   const urlPrefix = section.requiredText('urlPrefix');
   if (!URL.canParse(urlPrefix)) section.fail('urlPrefix', `${urlPrefix} is not an address`);
+  if (!/^https?:$/.test(new URL(urlPrefix).protocol)) section.fail('urlPrefix', 'must be an http or https address');
   const prioritizeVerb = section.text('prioritizeVerb', '');
   const weight = section.number('weight', WEIGHT, 0);
   if (prioritizeVerb !== '' && weight === 0) section.fail('weight', 'must be positive where there is a prioritizeVerb');
@@ -78,6 +80,11 @@ function readTls(section: Section, readFile: FileReader): ExtenderTls {
   const insecure = section.flag('insecure', false);
   const ca = pem('caData', 'caFile');
   if (insecure && ca.pem !== '') section.fail('insecure', 'may not be set beside an authority');
-  const cert = pem('certData', 'certFile');
-  return { insecure, serverName: section.text('serverName', ''), ca, cert, key: pem('keyData', 'keyFile') };
+  const [cert, key] = [pem('certData', 'certFile'), pem('keyData', 'keyFile')];
+  const problem = ca.pem === '' ? undefined : bundleProblem(ca.pem);
+  if (problem !== undefined) section.fail('caFile', problem);
+  const isShown = cert.pem !== '' || key.pem !== '';
+  const mismatch = isShown ? pairProblem({ certPem: cert.pem, keyPem: key.pem }) : undefined;
+  if (mismatch !== undefined) section.fail('certFile', mismatch);
+  return { insecure, serverName: section.text('serverName', ''), ca, cert, key };
 }

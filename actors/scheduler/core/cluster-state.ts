@@ -45,6 +45,7 @@ export class ClusterState {
   /** On how many nodes each image is, by each of its names. */
   readonly imageNodes = new Map<string, number>();
   private readonly avoidAnnotation: string;
+  private readonly keepsNodes: boolean;
   /** Goes up with every change that a decision could depend on. */
   changes = 0;
   /** What pods can ask about the pods that are placed. */
@@ -52,7 +53,9 @@ export class ClusterState {
   /** Everything else that is known. */
   readonly objects: ClusterObjects;
 
-  constructor(dialect: Dialect) {
+  /** `keepsNodes`: somebody outside is told of nodes as they are stored. */
+  constructor(dialect: Dialect, keepsNodes = false) {
+    this.keepsNodes = keepsNodes;
     this.zoneOf = zoneByLabels(dialect);
     this.avoidAnnotation = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
     this.objects = new ClusterObjects(dialect, () => this.topology.namespaceChanged());
@@ -113,6 +116,7 @@ export class ClusterState {
     const zoneBefore = node.present ? this.zoneOf(node) : undefined;
     this.tally(node, -1);
     const events = node.update(object, this.avoidAnnotation);
+    if (this.keepsNodes) node.object = object;
     this.tally(node, 1);
     if (zoneBefore !== this.zoneOf(node)) this.order = undefined;
     if (events !== 0) this.changes++;

@@ -1,6 +1,6 @@
 // What the core decides about a pod, and how what follows from it ends.
 import type { BindingOutcome } from '../../admission/protocol.ts';
-import type { Profile } from '../framework/framework.ts';
+import type { PreemptionCandidate, PreemptionOffer, Profile, Rejection } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { QueuedPod } from './queue.ts';
@@ -36,6 +36,49 @@ export interface FailDecision {
 }
 
 export type Decision = BindDecision | FailDecision;
+
+/**
+ * Others are to be asked about the pod before it is decided. Nothing is taken meanwhile, and the pod is in no queue. Report with
+ * `answer`.
+ */
+export interface NodeQuestion {
+  readonly kind: 'nodes';
+  readonly queued: QueuedPod;
+  readonly pod: PodInfo;
+  readonly profile: Profile;
+  /** Where the plug-ins let it go. */
+  readonly feasible: readonly NodeInfo[];
+  /** The other nodes that were looked at. */
+  readonly rejections: readonly Rejection[];
+  /** How many changes the cluster had seen by then. */
+  readonly changesSeen: number;
+}
+
+/** No node will do, and others have a word about who is evicted. Report with `answerVictims`. */
+export interface VictimQuestion {
+  readonly kind: 'victims';
+  readonly queued: QueuedPod;
+  readonly pod: PodInfo;
+  readonly profile: Profile;
+  readonly offer: PreemptionOffer;
+  /** What is said of the pod if nothing comes of it. */
+  readonly message: string;
+  readonly helpedBy: number;
+  readonly changesSeen: number;
+}
+
+export type Question = NodeQuestion | VictimQuestion;
+
+/** What others say about the nodes of a question; an Error: they could not be asked, and the attempt ends. */
+export interface NodeAnswer {
+  readonly kept: readonly NodeInfo[];
+  readonly rejections: readonly Rejection[];
+  /** Added to what the plug-ins give. */
+  readonly scores: ReadonlyMap<string, number>;
+}
+
+/** Undefined: they could not be asked, and nobody is evicted. */
+export type VictimAnswer = readonly PreemptionCandidate[] | undefined;
 
 /** How a binding ended; `unanswered` means that it may have been carried out. */
 export type BindingEnd = BindingOutcome | { readonly bound: false; readonly reason: 'unanswered' };

@@ -1,28 +1,46 @@
 // The scheduling cycle of one pod: which node, or why none. Filters a sample of the nodes, scores those that are left,
 // and draws among the best. Pure: changes nothing but where the next pod's sample begins, and takes randomness as given.
 import type { Random } from '../../../runtime/environment.ts';
-import type { ClusterView, NodeScorer, Preemption, Profile, Status } from '../framework/framework.ts';
+import type {
+  ClusterView,
+  NodeScorer,
+  Preemption,
+  PreemptionOffer,
+  Profile,
+  Rejection,
+  Status,
+} from '../framework/framework.ts';
 import { SCORE_MAX } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { ClusterEvent } from './cluster-event.ts';
+import type { NodeAnswer } from './decision.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
 import { FilterRun } from './filter-run.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Nominations } from './nominations.ts';
 
+/** Why a pod goes nowhere. */
+export interface NoChoice {
+  readonly node: null;
+  /** `error`: a plugin could not decide. */
+  readonly code: 'unschedulable' | 'error';
+  readonly message: string;
+  /** The ClusterEvents after which another attempt may end otherwise. */
+  readonly helpedBy: number;
+  /** What would make room. */
+  readonly room?: Preemption | PreemptionOffer;
+}
+
 /** Where a pod goes, or why it goes nowhere. */
-export type Choice =
-  | { readonly node: NodeInfo }
-  | {
-      readonly node: null;
-      /** `error`: a plugin could not decide. */
-      readonly code: 'unschedulable' | 'error';
-      readonly message: string;
-      /** The ClusterEvents after which another attempt may end otherwise. */
-      readonly helpedBy: number;
-      /** What would make room. */
-      readonly preemption?: Preemption;
-    };
+export type Choice = { readonly node: NodeInfo } | NoChoice;
+
+/** Where the plug-ins let a pod go, before anything is scored, and who refuses the other nodes. */
+export interface Sifted {
+  readonly feasible: readonly NodeInfo[];
+  readonly rejections: readonly Rejection[];
+}
+
+const NO_SCORES: ReadonlyMap<string, number> = new Map();
 
 /** From this many nodes on, not all are looked at. */
 const SAMPLE_NODES_MIN = 100;
@@ -64,15 +82,51 @@ export class NodeChooser {
     const failure = this.filter(run, cluster);
     if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
     if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
-    return { node: this.feasible.length === 1 ? this.feasible[0]! : this.best(pod, profile, cluster) };
+    return { node: this.best(pod, profile, cluster, NO_SCORES) };
+  }
+
+  /** As far as `choose` goes before it scores, for a pod about whose nodes others are asked. */
+  sift(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Sifted | NoChoice {
+    if (cluster.nodes.length === 0) return this.choose(pod, profile, cluster, nominations) as NoChoice;
+    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    const failure = this.filter(run, cluster);
+    if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+    if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
+    return { feasible: [...this.feasible], rejections: this.rejections() };
+  }
+
+  /**
+   * What becomes of a sifted pod after others have answered. Time has passed, so what they keep is looked at again.
+   * `before`: who refused the nodes that they were not asked about.
+   */
+  chooseAnswered(
+    pod: PodInfo,
+    profile: Profile,
+    cluster: ClusterView,
+    nominations: Nominations,
+    before: readonly Rejection[],
+    { kept, rejections, scores }: NodeAnswer,
+  ): Choice {
+    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    this.begin();
+    for (const node of kept) {
+      if (!node.present) continue;
+      const failure = run.refused ?? this.examine(run, node);
+      if (failure?.code === 'error')
+        return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+    }
+    if (this.feasible.length > 0) return { node: this.best(pod, profile, cluster, scores) };
+    for (const { node, status } of [...before, ...rejections]) {
+      this.refusing.push(node);
+      this.refusals.push(status);
+    }
+    return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
   }
 
   /** Fills `feasible`, `refusing` and `refusals`. Answers a Status only when a plug-in could not decide. */
   private filter(run: FilterRun, cluster: ClusterView): Status | null {
     const { nodes } = cluster;
-    this.feasible.length = 0;
-    this.refusing.length = 0;
-    this.refusals.length = 0;
+    this.begin();
     if (run.refused !== null) return this.refuseAll(run.refused, nodes);
     if (run.only !== undefined) {
       const failure = this.filterOnly(run, run.only, cluster);
@@ -92,6 +146,16 @@ export class NodeChooser {
     this.nodesExamined += examined;
     this.startAt = (start + examined) % nodes.length;
     return null;
+  }
+
+  private begin(): void {
+    this.feasible.length = 0;
+    this.refusing.length = 0;
+    this.refusals.length = 0;
+  }
+
+  private rejections(): readonly Rejection[] {
+    return this.refusing.map((node, at) => ({ node, status: this.refusals[at]! }));
   }
 
   /** Looks at the named nodes alone: the others are known to be refused. */
@@ -134,12 +198,12 @@ export class NodeChooser {
     profile: Profile,
     cluster: ClusterView,
     promised: string | undefined,
-  ): Choice {
+  ): NoChoice {
     let helpedBy = 0;
     for (const status of this.refusals) helpedBy |= status.helpedBy;
     const message = unschedulableMessage(cluster.nodes.length, this.refusals);
-    const preemption = this.makeRoom(pod, run, profile, cluster, promised);
-    return { node: null, code: 'unschedulable', message, helpedBy, ...(preemption === null ? {} : { preemption }) };
+    const room = this.makeRoom(pod, run, profile, cluster, promised);
+    return { node: null, code: 'unschedulable', message, helpedBy, ...(room === null ? {} : { room }) };
   }
 
   private makeRoom(
@@ -148,20 +212,24 @@ export class NodeChooser {
     { postFilters }: Profile,
     cluster: ClusterView,
     promised: string | undefined,
-  ): Preemption | null {
+  ): Preemption | PreemptionOffer | null {
     if (postFilters.length === 0) return null;
-    const rejections = this.refusing.map((node, at) => ({ node, status: this.refusals[at]! }));
+    const rejections = this.rejections();
     for (const plugin of postFilters) {
-      const preemption = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random, promised });
-      if (preemption !== null) return preemption;
+      const room = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random, promised });
+      if (room !== null && !('candidates' in room && room.candidates.length === 0)) return room;
     }
     return null;
   }
 
   /** The feasible node with the highest total; one of them by lot where several have it. */
-  private best(pod: PodInfo, profile: Profile, cluster: ClusterView): NodeInfo {
+  private best(pod: PodInfo, profile: Profile, cluster: ClusterView, others: ReadonlyMap<string, number>): NodeInfo {
     const count = this.feasible.length;
+    if (count === 1) return this.feasible[0]!;
     this.score(pod, profile, cluster);
+    if (others.size > 0) {
+      for (let at = 0; at < count; at++) this.totals[at]! += others.get(this.feasible[at]!.name) ?? 0;
+    }
     let highest = Number.NEGATIVE_INFINITY;
     let ties = 0;
     for (let at = 0; at < count; at++) {

@@ -40,6 +40,9 @@ export class NodeInfo {
   /** Controllers whose pods the node would rather not have. */
   avoids: readonly AvoidedController[] = NO_AVOIDED;
 
+  /** As it was last seen, where somebody outside is told of nodes. */
+  object: JsonObject | undefined;
+
   /** Those counted in, by key. */
   readonly pods = new Map<string, PodInfo>();
   requestedMilliCpu = 0;
@@ -100,6 +103,7 @@ export class NodeInfo {
     this.unschedulable = false;
     this.images = NO_IMAGES;
     this.avoids = NO_AVOIDED;
+    this.object = undefined;
   }
 
   /** A node of the same kind and with the same pods, to try changes on. */

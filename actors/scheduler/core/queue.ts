@@ -137,6 +137,11 @@ export class SchedulingQueue {
     this.byKey.delete(key);
   }
 
+  /** The pod that `pop` would answer. */
+  peek(): PodInfo | undefined {
+    return this.active.peek()?.pod;
+  }
+
   /** The pod to try next, which counts as an attempt. The caller puts it back with one of the requeue methods. */
   pop(): QueuedPod | undefined {
     const queued = this.active.pop();

@@ -10,9 +10,19 @@ import type { Preemption, Profile, Status } from '../framework/framework.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
-import type { BindingEnd, Decision, FailDecision, PreemptionOrder } from './decision.ts';
+import type {
+  BindingEnd,
+  Decision,
+  FailDecision,
+  NodeAnswer,
+  NodeQuestion,
+  PreemptionOrder,
+  Question,
+  VictimAnswer,
+  VictimQuestion,
+} from './decision.ts';
 import { explain, type NodeExplanation } from './explanation.ts';
-import { type Choice, NodeChooser } from './node-choice.ts';
+import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
 import type { NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
 import {
@@ -24,6 +34,17 @@ import {
   SchedulingQueue,
 } from './queue.ts';
 
+/** Those outside who have a word about pods besides the plug-ins. */
+export interface Outsiders {
+  /** About which nodes will do, or which are better. */
+  readonly judgeNodes: (pod: PodInfo) => boolean;
+  /** About who is evicted for it. */
+  readonly judgeVictims: (pod: PodInfo) => boolean;
+  /** They are told of nodes, and of those who may be evicted, as they are stored. */
+  readonly seeNodes: boolean;
+  readonly seeVictims: boolean;
+}
+
 export interface CoreOptions {
   /** Pods whose spec.schedulerName none of them has are left alone; they still count on their nodes. */
   readonly profiles: readonly Profile[];
@@ -34,6 +55,7 @@ export interface CoreOptions {
   /** How long an assumed pod waits for its binding to show in the events. */
   readonly assumedMaxMs?: number;
   readonly queue?: QueueOptions;
+  readonly outsiders?: Outsiders | undefined;
 }
 
 const ASSUMED_MAX_MS = 30_000;
@@ -53,6 +75,9 @@ export class SchedulingCore {
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
   private readonly nominations = new Nominations();
+  private readonly outsiders: Outsiders | undefined;
+  /** Pods about which others are being asked: neither queued nor placed. */
+  private readonly asking = new Map<string, QueuedPod>();
   /** The pods placed since then, up to one more than ADDED_MAX. */
   private readonly added: PodInfo[] = [];
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
@@ -63,7 +88,8 @@ export class SchedulingCore {
   constructor(options: CoreOptions) {
     this.profiles = new Map(options.profiles.map((profile) => [profile.schedulerName, profile]));
     this.assumedMaxMs = options.assumedMaxMs ?? ASSUMED_MAX_MS;
-    this.cluster = new ClusterState(options.dialect);
+    this.outsiders = options.outsiders;
+    this.cluster = new ClusterState(options.dialect, options.outsiders?.seeNodes);
     this.queue = new SchedulingQueue(options.profiles[0]!.queueSort, options.queue ?? QUEUE_DEFAULTS);
     this.chooser = new NodeChooser(options.random, options.percentageOfNodesToScore ?? 0);
   }
@@ -91,10 +117,15 @@ export class SchedulingCore {
 
   /** A pod exists in this state now. */
   setPod(object: JsonObject, nowMs: number): void {
-    const pod = readPod(object);
+    const pod = readPod(object, this.isShown(object));
     this.listed?.add(`pods/${pod.key}`);
     if (pod.nodeName !== '') this.setBoundPod(pod);
     else this.setUnboundPod(pod, nowMs);
+  }
+
+  /** Whether somebody outside may have to see the pod as it is stored. */
+  private isShown(object: JsonObject): boolean {
+    return this.outsiders !== undefined && (this.outsiders.seeVictims || !asObject(object.spec).nodeName);
   }
 
   /** A pod exists no more. */
@@ -136,7 +167,7 @@ export class SchedulingCore {
     const listed = this.listed;
     if (listed === undefined) return;
     this.listed = undefined;
-    for (const key of [...this.queue.keys(), ...this.cluster.placedKeys()]) {
+    for (const key of [...this.queue.keys(), ...this.asking.keys(), ...this.cluster.placedKeys()]) {
       if (!listed.has(`pods/${key}`)) this.dropPod(key);
     }
     for (const name of this.cluster.presentNodeNames()) {
@@ -164,15 +195,93 @@ export class SchedulingCore {
     return Math.min(flushMs, expiryMs);
   }
 
-  /** Decides about the next active pod; undefined when there is none. */
-  decide(nowMs: number): Decision | undefined {
-    const queued = this.queue.pop();
-    if (queued === undefined) return undefined;
+  /**
+   * Decides about the next active pod; undefined when there is none, or where others are to be asked first and `mayAsk` is
+   * false.
+   */
+  decide(nowMs: number): Decision | undefined;
+  decide(nowMs: number, mayAsk: boolean): Decision | Question | undefined;
+  decide(nowMs: number, mayAsk = false): Decision | Question | undefined {
+    const next = this.queue.peek();
+    if (next === undefined) return undefined;
+    const isAsked = this.outsiders?.judgeNodes(next) === true;
+    if (isAsked && !mayAsk) return undefined;
+    const queued = this.queue.pop()!;
     const { pod } = queued;
     const profile = this.profiles.get(pod.schedulerName);
     if (profile === undefined) throw new Error(`pod ${pod.key} is of no profile and was queued`);
-    const choice = this.chooser.choose(pod, profile, this.cluster, this.nominations);
+    if (!isAsked) {
+      const choice = this.chooser.choose(pod, profile, this.cluster, this.nominations);
+      return this.settleChoice(queued, profile, choice, nowMs);
+    }
+    const changesSeen = this.cluster.changes;
+    const sifted = this.chooser.sift(pod, profile, this.cluster, this.nominations);
+    if ('node' in sifted) return this.settleAsked(queued, profile, sifted, changesSeen, nowMs);
+    this.asking.set(pod.key, queued);
+    return { kind: 'nodes', queued, pod, profile, ...sifted, changesSeen };
+  }
+
+  /** Goes on where others have answered about the nodes. Undefined: the pod is gone, or another one by now. */
+  answer(question: NodeQuestion, answer: NodeAnswer | Error, nowMs: number): Decision | VictimQuestion | undefined {
+    const { profile, rejections, changesSeen } = question;
+    const queued = this.askedAbout(question);
+    if (queued === undefined) return undefined;
+    if (answer instanceof Error) return this.putBack(queued, profile, errorChoice(answer), nowMs);
+    const { pod } = queued;
+    const { chooser, cluster, nominations } = this;
+    const choice = chooser.chooseAnswered(pod, profile, cluster, nominations, rejections, answer);
+    return this.settleAsked(queued, profile, choice, changesSeen, nowMs);
+  }
+
+  /** Goes on where others have answered about the victims. Undefined: the pod is gone, or another one by now. */
+  answerVictims(question: VictimQuestion, answer: VictimAnswer, nowMs: number): FailDecision | undefined {
+    const { profile, offer, message, helpedBy, changesSeen } = question;
+    const queued = this.askedAbout(question);
+    if (queued === undefined) return undefined;
+    // Who has left meanwhile need not be evicted; who is gone altogether leaves the room that was asked for.
+    const candidates = (answer ?? [])
+      .map((each) => ({ ...each, victims: each.victims.filter(({ key }) => each.node.pods.has(key)) }))
+      .filter(({ node, victims }) => node.present && victims.length > 0);
+    const room = candidates.length === 0 ? null : offer.choose(candidates);
+    const choice: NoChoice = {
+      node: null,
+      code: 'unschedulable',
+      message,
+      helpedBy,
+      ...(room === null ? {} : { room }),
+    };
+    return this.putBack(queued, profile, choice, nowMs, changesSeen);
+  }
+
+  private askedAbout({ queued }: Question): QueuedPod | undefined {
+    const { key } = queued.pod;
+    if (this.asking.get(key) !== queued) return undefined;
+    this.asking.delete(key);
+    return queued;
+  }
+
+  /** Asks on where room could be made, and others have a word about it. */
+  private settleAsked(
+    queued: QueuedPod,
+    profile: Profile,
+    choice: Choice,
+    changesSeen: number,
+    nowMs: number,
+  ): Decision | VictimQuestion {
+    const { pod } = queued;
+    if (choice.node !== null) return this.settleChoice(queued, profile, choice, nowMs);
+    const { room, message, helpedBy } = choice;
+    if (room === undefined || !('candidates' in room) || this.outsiders?.judgeVictims(pod) !== true) {
+      return this.putBack(queued, profile, choice, nowMs, changesSeen);
+    }
+    this.asking.set(pod.key, queued);
+    return { kind: 'victims', queued, pod, profile, offer: room, message, helpedBy, changesSeen };
+  }
+
+  /** Takes the node for the pod, or puts the pod back. */
+  private settleChoice(queued: QueuedPod, profile: Profile, choice: Choice, nowMs: number): Decision {
     if (choice.node === null) return this.putBack(queued, profile, choice, nowMs);
+    const { pod } = queued;
     const { node } = choice;
     this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
     const agreed = this.reserveAndPermit(pod, node, profile);
@@ -242,6 +351,7 @@ export class SchedulingCore {
       return;
     }
     this.queue.remove(pod.key);
+    this.asking.delete(pod.key);
     this.nominations.remove(pod.key);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
@@ -272,18 +382,24 @@ export class SchedulingCore {
     }
     if (placed !== undefined) this.dropPod(pod.key);
     const ours = this.profiles.has(pod.schedulerName);
+    const asked = this.asking.get(pod.key);
     if (ours && !pod.finished && !pod.deleting) {
       this.keepPromise(pod);
-      this.queue.set(pod, nowMs);
+      if (asked?.pod.uid === pod.uid) asked.pod = pod;
+      else {
+        this.asking.delete(pod.key);
+        this.queue.set(pod, nowMs);
+      }
     } else {
       this.queue.remove(pod.key);
+      this.asking.delete(pod.key);
       this.nominations.remove(pod.key);
     }
   }
 
   /** A promise stands that the pod's status tells of, or that it does not tell of yet. */
   private keepPromise(pod: PodInfo): void {
-    const before = this.queue.get(pod.key)?.pod;
+    const before = (this.queue.get(pod.key) ?? this.asking.get(pod.key))?.pod;
     const takenBack = pod.nominatedNode === '' && before?.uid === pod.uid && before.nominatedNode !== '';
     const node = pod.nominatedNode || this.nominations.nodeFor(pod.key);
     if (node === undefined || takenBack || (before !== undefined && before.uid !== pod.uid)) {
@@ -293,6 +409,7 @@ export class SchedulingCore {
 
   private dropPod(key: string): void {
     this.queue.remove(key);
+    this.asking.delete(key);
     this.nominations.remove(key);
     const placed = this.cluster.placed(key);
     if (placed !== undefined) this.forget(placed);
@@ -314,12 +431,15 @@ export class SchedulingCore {
   private putBack(
     queued: QueuedPod,
     profile: Profile,
-    { code: kind, message, helpedBy, preemption }: Choice & { node: null },
+    { code: kind, message, helpedBy, room }: NoChoice,
     nowMs: number,
+    changesSeen = this.cluster.changes,
   ): FailDecision {
     const { pod } = queued;
-    const order = preemption === undefined ? undefined : this.promise(pod, preemption);
-    if (kind === 'error') this.queue.requeueBackoff(queued, nowMs);
+    const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
+    const order = preemption === undefined || preemption === null ? undefined : this.promise(pod, preemption);
+    // What changed while others were asked would not wake it any more.
+    if (kind === 'error' || changesSeen !== this.cluster.changes) this.queue.requeueBackoff(queued, nowMs);
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
     return { kind, queued, pod, profile, message, preemption: order };
   }
@@ -364,4 +484,8 @@ export class SchedulingCore {
     const reserves = this.profileOf(pod)?.reserves ?? [];
     for (let at = reserves.length - 1; at >= 0; at--) reserves[at]!.unreserve(pod, node);
   }
+}
+
+function errorChoice({ message }: Error): NoChoice {
+  return { node: null, code: 'error', message, helpedBy: 0 };
 }

@@ -4,6 +4,7 @@
 import type { Clock, Timers } from '../../../runtime/environment.ts';
 import type { BindDecision, BindingEnd } from '../core/decision.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
+import type { Extenders } from '../extenders/extenders.ts';
 import type { PreBindWork, Status } from '../framework/framework.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
@@ -14,6 +15,8 @@ export interface BindingCycleParts {
   readonly timers: Timers;
   readonly waiting: WaitingPods;
   readonly metrics: SchedulerMetrics;
+  /** They may bind in the place of plug-ins. */
+  readonly extenders: Pick<Extenders, 'binding'> | undefined;
 }
 
 /** `default`: nothing stands in the way, and the pod is to be bound with the next batch. */
@@ -73,6 +76,8 @@ export class BindingCycle {
   }
 
   private bind({ profile, pod, node }: BindDecision): CycleEnd | Promise<CycleEnd> {
+    const extended = this.parts.extenders?.binding(pod, node.name);
+    if (extended !== undefined) return extended;
     for (const plugin of profile.binds) {
       const binding = plugin.bind(pod, node);
       if (binding === 'default') return 'default';

@@ -9,6 +9,7 @@ import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { QUEUE_DEFAULTS } from '../core/queue.ts';
 import { SchedulingCore } from '../core/scheduling-core.ts';
 import { WaitingPods } from '../core/waiting-pods.ts';
+import { Extenders } from '../extenders/extenders.ts';
 import type { Profile } from '../framework/framework.ts';
 import type { SCHEDULER_SETTINGS } from '../settings.ts';
 import { BestEffortWrites } from './best-effort-writes.ts';
@@ -26,7 +27,7 @@ const NODES = 'core/nodes';
 export type SchedulerSettings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
 
 export interface EngineParts {
-  readonly environment: Pick<Environment, 'clock' | 'timers' | 'random'>;
+  readonly environment: Pick<Environment, 'clock' | 'timers' | 'random' | 'disk'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly dialect: Dialect;
@@ -69,6 +70,7 @@ export function tellCore(core: SchedulingCore, news: ClusterNews, nowMs: number)
 export class SchedulerEngine {
   readonly #parts: EngineParts;
   readonly #core: SchedulingCore;
+  readonly #extenders: Extenders | undefined;
   readonly #loop: SchedulingLoop;
   readonly #eventWrites: BestEffortWrites;
   readonly #conditionWrites: BestEffortWrites;
@@ -77,7 +79,11 @@ export class SchedulerEngine {
     this.#parts = parts;
     const { configuration, profiles, dialect, environment } = parts;
     const { percentageOfNodesToScore, podInitialBackoffMs, podMaxBackoffMs } = configuration;
+    const { clock, disk } = environment;
+    const { extenders } = configuration;
+    this.#extenders = extenders.length === 0 ? undefined : new Extenders(extenders, { clock, disk, log: parts.log });
     this.#core = new SchedulingCore({
+      outsiders: this.#extenders,
       profiles,
       random: environment.random,
       dialect,
@@ -116,6 +122,7 @@ export class SchedulerEngine {
       metrics,
       limits,
       waiting,
+      extenders: this.#extenders,
       events,
       conditions: new ConditionWriter({ port, clock, timers, writes: this.#conditionWrites, queuedPod }),
       preemptor: new Preemptor({ core, port, clock, events, waiting, metrics, onChange, crash }),

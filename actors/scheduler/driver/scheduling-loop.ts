@@ -2,14 +2,16 @@
 // the next gathers. Knows nothing of where events come from. A crash loses nothing: pods without a node are found again.
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import { type OrchErrorCode, toErrorFrame } from '../../../runtime/errors.ts';
-import type { BindDecision, BindingEnd, Decision, FailDecision } from '../core/decision.ts';
+import type { BindDecision, BindingEnd, Decision, FailDecision, Question } from '../core/decision.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
+import type { Extenders } from '../extenders/extenders.ts';
 import { BindingCycle, type CycleEnd } from './binding-cycle.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { ConditionWriter } from './condition-writer.ts';
 import type { EventRecorder } from './event-recorder.ts';
 import type { Preemptor } from './preemptor.ts';
+import { decisionAfter } from './question-cycle.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
 
 export interface LoopLimits {
@@ -18,6 +20,8 @@ export interface LoopLimits {
   /** Nodes looked at in one turn, which is what its time depends on. The pod under way is finished. */
   readonly sliceNodesMax: number;
   readonly bindingBatchMax: number;
+  /** Pods about which extenders are asked at the same time. */
+  readonly questionsMax: number;
 }
 
 export interface LoopParts {
@@ -30,6 +34,7 @@ export interface LoopParts {
   readonly conditions: ConditionWriter;
   readonly preemptor: Preemptor;
   readonly waiting: WaitingPods;
+  readonly extenders: Extenders | undefined;
   readonly limits: LoopLimits;
   /** A batch of bindings got no answer. */
   readonly onUnanswered: (error: unknown, bindingsCount: number) => void;
@@ -53,14 +58,15 @@ export class SchedulingLoop {
   /** Binding cycles that take longer than a turn. */
   private readonly underWay = new Set<Promise<void>>();
   private inFlight: Promise<void> | undefined;
+  private questions = 0;
   private sliceComing = false;
   private stopped = false;
   private timer: { readonly dueMs: number; readonly timer: Timer } | undefined;
 
   constructor(parts: LoopParts) {
     this.parts = parts;
-    const { port, clock, timers, waiting, metrics } = parts;
-    this.cycle = new BindingCycle({ port, clock, timers, waiting, metrics });
+    const { port, clock, timers, waiting, metrics, extenders } = parts;
+    this.cycle = new BindingCycle({ port, clock, timers, waiting, metrics, extenders });
   }
 
   /** Something changed: decide soon. */
@@ -76,6 +82,7 @@ export class SchedulingLoop {
     this.timer?.timer.cancel();
     for (const uid of this.parts.waiting.uids()) this.parts.waiting.reject(uid, 'the scheduler stops');
     await this.inFlight;
+    this.parts.extenders?.close();
   }
 
   private runSlice(): void {
@@ -91,19 +98,41 @@ export class SchedulingLoop {
     else this.sleep(nowMs);
   }
 
-  /** True when no pod is left to decide about. */
+  /** True when no pod is left to decide about, or the next has to wait until extenders have answered about another. */
   private decideSlice(nowMs: number): boolean {
     const { core, limits, clock, metrics } = this.parts;
     const nodesEnd = core.nodesExamined + limits.sliceNodesMax;
     for (let pods = 0; pods < limits.slicePodsMax && core.nodesExamined < nodesEnd; pods++) {
       if (this.gathering.length >= limits.bindingBatchMax) return false;
       const beganMs = clock.monotonicMs();
-      const decision = core.decide(nowMs);
+      const decision = core.decide(nowMs, this.questions < limits.questionsMax);
       if (decision === undefined) return true;
+      if (decision.kind === 'nodes' || decision.kind === 'victims') {
+        this.ask(decision, beganMs);
+        continue;
+      }
       metrics.algorithmSeconds.observe((clock.monotonicMs() - beganMs) / 1000);
       this.carryOut(decision, nowMs);
     }
     return false;
+  }
+
+  /** The answers wake the loop. */
+  private ask(question: Question, beganMs: number): void {
+    const { core, clock, metrics, extenders } = this.parts;
+    if (extenders === undefined) throw new Error('there are questions, and nobody to ask');
+    this.questions++;
+    decisionAfter(question, { core, clock, extenders, isStopped: () => this.stopped })
+      .then((decision) => {
+        this.questions--;
+        if (this.stopped) return;
+        const nowMs = clock.monotonicMs();
+        metrics.algorithmSeconds.observe((nowMs - beganMs) / 1000);
+        if (decision !== undefined) this.carryOut(decision, nowMs);
+        this.sendBatch();
+        this.wake();
+      })
+      .catch(this.crash);
   }
 
   private carryOut(decision: Decision, nowMs: number): void {

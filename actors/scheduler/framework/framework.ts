@@ -145,9 +145,23 @@ export interface Preemption {
   readonly victims: readonly PodInfo[];
 }
 
+/** A node where a pod would fit without the victims, the most important of which comes first. */
+export interface PreemptionCandidate {
+  readonly node: NodeInfo;
+  readonly victims: readonly PodInfo[];
+  /** Victims whose budgets allow no disruption. */
+  readonly violations: number;
+}
+
+/** Nodes where room could be made. Others may have a word about them before one is chosen. */
+export interface PreemptionOffer {
+  readonly candidates: readonly PreemptionCandidate[];
+  choose(candidates: readonly PreemptionCandidate[]): Preemption | null;
+}
+
 export interface PostFilterPlugin extends Plugin {
   /** Called when no node fits. Null when it can do nothing. */
-  postFilter(cycle: PostFilterCycle): Preemption | null;
+  postFilter(cycle: PostFilterCycle): Preemption | PreemptionOffer | null;
 }
 
 export interface ReservePlugin extends Plugin {

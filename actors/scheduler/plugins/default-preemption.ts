@@ -2,7 +2,14 @@
 // be. Says what is to be done; the driver does it. The order in which nodes and victims are preferred is the published one:
 // budgets first, then priorities, then numbers, then how long the victims have run.
 import type { NodeInfo } from '../core/node-info.ts';
-import type { FilterTrial, PostFilterCycle, PostFilterPlugin, Preemption, Rejection } from '../framework/framework.ts';
+import type {
+  FilterTrial,
+  PostFilterCycle,
+  PostFilterPlugin,
+  Preemption,
+  PreemptionCandidate,
+  Rejection,
+} from '../framework/framework.ts';
 import type { Budget, BudgetObjects } from '../objects/budget-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 
@@ -17,14 +24,6 @@ export const PREEMPTION_DEFAULTS: DefaultPreemptionArgs = {
   minCandidateNodesAbsolute: 100,
 };
 
-/** A node where the pod would fit without the victims, the most important of which comes first. */
-interface Candidate {
-  readonly node: NodeInfo;
-  readonly victims: readonly PodInfo[];
-  /** Victims whose budgets allow no disruption. */
-  readonly violations: number;
-}
-
 /** An earlier promise to the pod no longer holds. */
 const NO_HELP: Preemption = Object.freeze({ node: '', victims: [] });
 
@@ -35,10 +34,14 @@ export function defaultPreemption(args: DefaultPreemptionArgs = PREEMPTION_DEFAU
       if (!mayPreempt(cycle)) return null;
       const worthTrying = cycle.rejections.filter(({ status }) => status.code !== 'unresolvable');
       if (worthTrying.length === 0) return NO_HELP;
-      const best = leastHarm(candidatesAmong(worthTrying, cycle, args));
-      return best === undefined ? null : { node: best.node.name, victims: best.victims };
+      return { candidates: candidatesAmong(worthTrying, cycle, args), choose };
     },
   };
+}
+
+function choose(candidates: readonly PreemptionCandidate[]): Preemption | null {
+  const best = leastHarm(candidates);
+  return best === undefined ? null : { node: best.node.name, victims: best.victims };
 }
 
 /** False for a pod that never does, and for one whose room is being made: its victims are still leaving. */
@@ -61,12 +64,12 @@ function candidatesAmong(
   rejections: readonly Rejection[],
   cycle: PostFilterCycle,
   { minCandidateNodesPercentage, minCandidateNodesAbsolute }: DefaultPreemptionArgs,
-): readonly Candidate[] {
+): readonly PreemptionCandidate[] {
   const { pod, cluster, trial, random } = cycle;
   const share = Math.floor((rejections.length * minCandidateNodesPercentage) / 100);
   const wanted = Math.min(rejections.length, Math.max(share, minCandidateNodesAbsolute));
   const offset = Math.floor(random.next() * rejections.length);
-  const candidates: Candidate[] = [];
+  const candidates: PreemptionCandidate[] = [];
   let harmless = 0;
   for (let at = 0; at < rejections.length; at++) {
     const { node } = rejections[(offset + at) % rejections.length]!;
@@ -80,7 +83,12 @@ function candidatesAmong(
 }
 
 /** The fewest and least important pods that must leave the node; undefined when the pod would not fit all the same. */
-function victimsOn(node: NodeInfo, pod: PodInfo, trial: FilterTrial, budgets: BudgetObjects): Candidate | undefined {
+function victimsOn(
+  node: NodeInfo,
+  pod: PodInfo,
+  trial: FilterTrial,
+  budgets: BudgetObjects,
+): PreemptionCandidate | undefined {
   const lesser = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
   if (lesser.length === 0) return undefined;
   const copy = node.copy();
@@ -137,7 +145,7 @@ function splitByBudgets(pods: readonly PodInfo[], budgets: BudgetObjects): reado
 }
 
 /** What is compared in turn, the lower the better; the first candidate among equals is taken. */
-const HARMS: readonly ((candidate: Candidate) => number)[] = [
+const HARMS: readonly ((candidate: PreemptionCandidate) => number)[] = [
   ({ violations }) => violations,
   ({ victims }) => victims[0]?.priority ?? Number.NEGATIVE_INFINITY,
   // Each is raised above zero, so that many victims of low priority are not better than one.
@@ -147,7 +155,7 @@ const HARMS: readonly ((candidate: Candidate) => number)[] = [
   ({ victims }) => -earliestStart(victims),
 ];
 
-function leastHarm(candidates: readonly Candidate[]): Candidate | undefined {
+function leastHarm(candidates: readonly PreemptionCandidate[]): PreemptionCandidate | undefined {
   let best = candidates;
   for (const harm of HARMS) {
     if (best.length <= 1) break;

@@ -77,6 +77,8 @@ export interface PodInfo extends PodRequest {
   /** Empty: none. */
   readonly runtimeClass: string;
   readonly hasOverhead: boolean;
+  /** The object it was read from, where somebody outside is told of pods. */
+  readonly object: JsonObject | undefined;
   /** `status.conditions` as stored, for changing one of them. */
   readonly conditions: readonly unknown[];
 }
@@ -94,8 +96,8 @@ export function podKey(namespace: string, name: string): string {
   return `${namespace}/${name}`;
 }
 
-/** Reads a core/v1 Pod. Total: members that are missing or of another type count as absent. */
-export function readPod(object: JsonObject): PodInfo {
+/** Reads a core/v1 Pod, and keeps it if asked to. Total: members that are missing or of another type count as absent. */
+export function readPod(object: JsonObject, keeps = false): PodInfo {
   const metadata = asObject(object.metadata);
   const spec = asObject(object.spec);
   const status = asObject(object.status);
@@ -131,6 +133,7 @@ export function readPod(object: JsonObject): PodInfo {
     spread: unbound ? readSpread(spec.topologySpreadConstraints) : NO_SPREAD,
     runtimeClass: asText(spec.runtimeClassName),
     hasOverhead: spec.overhead !== undefined && spec.overhead !== null,
+    object: keeps ? object : undefined,
     conditions: unbound ? asList(status.conditions) : NO_CONDITIONS,
   };
 }

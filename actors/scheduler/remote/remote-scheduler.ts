@@ -21,7 +21,7 @@ const LIVING_PODS = 'status.phase!=Succeeded,status.phase!=Failed';
 const PODS = 'core/pods';
 
 export interface RemoteSchedulerParts {
-  readonly environment: Pick<Environment, 'clock' | 'timers' | 'random'>;
+  readonly environment: Pick<Environment, 'clock' | 'timers' | 'random' | 'disk'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly configuration: SchedulerConfiguration;

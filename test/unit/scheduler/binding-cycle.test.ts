@@ -17,6 +17,7 @@ function setUp(profile: Partial<Profile> = {}, waits?: ReadonlyMap<string, numbe
     clock: time,
     timers: time,
     waiting,
+    extenders: undefined,
     metrics: schedulerMetrics(metrics, newCore()),
   });
   const decision = {

@@ -195,7 +195,7 @@ test('post-filter plugins see every refusal, and what they would do is part of t
   };
   const choice = new Chooser(profile, 1).choose(podInfo('p'), nodesNamed(2));
   t.deepEqual(seen, ['p n0 full', 'p n1 full']);
-  t.deepEqual(choice.node === null && choice.preemption, { node: 'n1', victims: [] });
+  t.deepEqual(choice.node === null && choice.room, { node: 'n1', victims: [] });
 });
 
 test('nodes are tried zone by zone in turn', (t) => {

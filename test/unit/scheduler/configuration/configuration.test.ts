@@ -217,6 +217,11 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
   [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
   [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],
   [{ extenders: [{ urlPrefix: 'there' }] }, 'extenders[0].urlPrefix: there is not an address'],
+  [{ extenders: [{ urlPrefix: 'ftp://there' }] }, 'extenders[0].urlPrefix: must be an http or https address'],
+  [
+    { extenders: [{ ...EXTENDER, tlsConfig: { caData: 'AAAA' } }] },
+    'extenders[0].tlsConfig.caFile: holds no certificates',
+  ],
   [
     { extenders: [{ ...EXTENDER, prioritizeVerb: 'p' }] },
     'extenders[0].weight: must be positive where there is a prioritizeVerb',
@@ -230,7 +235,6 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
     },
     'extenders[1].bindVerb: one extender can bind, and another does',
   ],
-  [{ extenders: [EXTENDER] }, 'extenders: no extender is asked in this release'],
   [
     args('InterPodAffinity', { hardPodAffinityWeight: 101 }),
     'profiles[0].pluginConfig[0].args.hardPodAffinityWeight: must be within 0 and 100',
