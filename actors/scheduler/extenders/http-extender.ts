@@ -132,7 +132,7 @@ export class HttpExtender {
 }
 
 /** Where the extender is, without the credentials that an address may hold. */
-export function shownAddress({ urlPrefix }: ExtenderConfiguration): string {
+function shownAddress({ urlPrefix }: ExtenderConfiguration): string {
   const { origin, pathname } = new URL(urlPrefix);
   return `${origin}${pathname === '/' ? '' : pathname}`;
 }
