@@ -1,6 +1,8 @@
 // Pods that were promised room on a node, where others are leaving to make it. Until they are placed, pods of lower
 // priority must not take that room. Pure.
+import type { Preemption } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import type { PreemptionOrder } from './decision.ts';
 
 const NONE: readonly PodInfo[] = Object.freeze([]);
 
@@ -24,6 +26,27 @@ export class Nominations {
     pods.set(pod.key, pod);
     this.byNode.set(node, pods);
     this.nodeOf.set(pod.key, node);
+  }
+
+  /** A pod that waits was seen as it is now: a promise stands that its status tells of, or that it does not tell of yet. */
+  renew(pod: PodInfo, before: PodInfo | undefined): void {
+    const takenBack = pod.nominatedNode === '' && before?.uid === pod.uid && before.nominatedNode !== '';
+    const node = pod.nominatedNode || this.nodeFor(pod.key);
+    if (node === undefined || takenBack || (before !== undefined && before.uid !== pod.uid)) this.remove(pod.key);
+    else this.set(pod, node);
+  }
+
+  /** Promises room where it is to be made, or takes an earlier promise back; undefined where there was none. */
+  order(pod: PodInfo, { node, victims }: Preemption): PreemptionOrder | undefined {
+    if (node === '') {
+      const wasPromised = this.nodeFor(pod.key) !== undefined || pod.nominatedNode !== '';
+      this.remove(pod.key);
+      return wasPromised ? { node, victims, displaced: [] } : undefined;
+    }
+    const displaced = this.below(pod, node);
+    for (const { key } of displaced) this.remove(key);
+    this.set(pod, node);
+    return { node, victims, displaced };
   }
 
   remove(key: string): void {

@@ -6,8 +6,9 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import { asObject } from '../../../api/object-fields.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { Random } from '../../../runtime/environment.ts';
-import type { Preemption, Profile, Status } from '../framework/framework.ts';
+import type { Profile } from '../framework/framework.ts';
 import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
+import { AddedPods } from './added-pods.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
 import type {
@@ -16,15 +17,14 @@ import type {
   FailDecision,
   NodeAnswer,
   NodeQuestion,
-  PreemptionOrder,
   Question,
   VictimAnswer,
   VictimQuestion,
 } from './decision.ts';
 import { explain, type NodeExplanation } from './explanation.ts';
 import { type Choice, type NoChoice, NodeChooser } from './node-choice.ts';
-import type { NodeInfo } from './node-info.ts';
 import { Nominations } from './nominations.ts';
+import { failedChoice, isShown, OpenQuestions, type Outsiders, stillThere } from './open-questions.ts';
 import {
   type IncomingReason,
   QUEUE_DEFAULTS,
@@ -33,17 +33,7 @@ import {
   type QueueOptions,
   SchedulingQueue,
 } from './queue.ts';
-
-/** Those outside who have a word about pods besides the plug-ins. */
-export interface Outsiders {
-  /** About which nodes will do, or which are better. */
-  readonly judgeNodes: (pod: PodInfo) => boolean;
-  /** About who is evicted for it. */
-  readonly judgeVictims: (pod: PodInfo) => boolean;
-  /** They are told of nodes, and of those who may be evicted, as they are stored. */
-  readonly seeNodes: boolean;
-  readonly seeVictims: boolean;
-}
+import { reserveAndPermit, unreserve } from './reservation.ts';
 
 export interface CoreOptions {
   /** Pods whose spec.schedulerName none of them has are left alone; they still count on their nodes. */
@@ -59,8 +49,6 @@ export interface CoreOptions {
 }
 
 const ASSUMED_MAX_MS = 30_000;
-/** Pods that are looked at one by one for whether another pod waits for them; more may help anyone. */
-const ADDED_MAX = 64;
 
 export interface CoreCounts extends Readonly<Record<QueueName, number>> {
   readonly assumed: number;
@@ -76,10 +64,8 @@ export class SchedulingCore {
   private readonly chooser: NodeChooser;
   private readonly nominations = new Nominations();
   private readonly outsiders: Outsiders | undefined;
-  /** Pods about which others are being asked: neither queued nor placed. */
-  private readonly asking = new Map<string, QueuedPod>();
-  /** The pods placed since then, up to one more than ADDED_MAX. */
-  private readonly added: PodInfo[] = [];
+  private readonly questions = new OpenQuestions();
+  private readonly added = new AddedPods();
   /** ClusterEvents since the last `advance`: one pass over the unschedulable pods serves them all. */
   private events = 0;
   /** While a new list is read: what it held so far. */
@@ -117,15 +103,10 @@ export class SchedulingCore {
 
   /** A pod exists in this state now. */
   setPod(object: JsonObject, nowMs: number): void {
-    const pod = readPod(object, this.isShown(object));
+    const pod = readPod(object, isShown(object, this.outsiders));
     this.listed?.add(`pods/${pod.key}`);
     if (pod.nodeName !== '') this.setBoundPod(pod);
     else this.setUnboundPod(pod, nowMs);
-  }
-
-  /** Whether somebody outside may have to see the pod as it is stored. */
-  private isShown(object: JsonObject): boolean {
-    return this.outsiders !== undefined && (this.outsiders.seeVictims || !asObject(object.spec).nodeName);
   }
 
   /** A pod exists no more. */
@@ -167,7 +148,7 @@ export class SchedulingCore {
     const listed = this.listed;
     if (listed === undefined) return;
     this.listed = undefined;
-    for (const key of [...this.queue.keys(), ...this.asking.keys(), ...this.cluster.placedKeys()]) {
+    for (const key of [...this.queue.keys(), ...this.questions.keys(), ...this.cluster.placedKeys()]) {
       if (!listed.has(`pods/${key}`)) this.dropPod(key);
     }
     for (const name of this.cluster.presentNodeNames()) {
@@ -181,9 +162,9 @@ export class SchedulingCore {
   /** Does what is due: expires assumptions, ends backoffs, moves the pods that the events since could help. */
   advance(nowMs: number): void {
     for (const placed of this.cluster.expired(nowMs)) this.giveUp(placed, nowMs);
-    this.queue.moveOnEvents(this.events, nowMs, (pod) => this.wantsOneOf(pod, this.added));
+    this.queue.moveOnEvents(this.events, nowMs, (pod) => this.added.mayHelp(pod, this.cluster.topology));
     this.events = 0;
-    this.added.length = 0;
+    this.added.clear();
     this.queue.flush(nowMs, this.cluster.changes);
   }
 
@@ -217,16 +198,16 @@ export class SchedulingCore {
     const changesSeen = this.cluster.changes;
     const sifted = this.chooser.sift(pod, profile, this.cluster, this.nominations);
     if ('node' in sifted) return this.settleAsked(queued, profile, sifted, changesSeen, nowMs);
-    this.asking.set(pod.key, queued);
+    this.questions.open(queued);
     return { kind: 'nodes', queued, pod, profile, ...sifted, changesSeen };
   }
 
   /** Goes on where others have answered about the nodes. Undefined: the pod is gone, or another one by now. */
   answer(question: NodeQuestion, answer: NodeAnswer | Error, nowMs: number): Decision | VictimQuestion | undefined {
     const { profile, rejections, changesSeen } = question;
-    const queued = this.askedAbout(question);
+    const queued = this.questions.close(question);
     if (queued === undefined) return undefined;
-    if (answer instanceof Error) return this.putBack(queued, profile, errorChoice(answer), nowMs);
+    if (answer instanceof Error) return this.putBack(queued, profile, failedChoice(answer), nowMs);
     const { pod } = queued;
     const { chooser, cluster, nominations } = this;
     const choice = chooser.chooseAnswered(pod, profile, cluster, nominations, rejections, answer);
@@ -236,12 +217,9 @@ export class SchedulingCore {
   /** Goes on where others have answered about the victims. Undefined: the pod is gone, or another one by now. */
   answerVictims(question: VictimQuestion, answer: VictimAnswer, nowMs: number): FailDecision | undefined {
     const { profile, offer, message, helpedBy, changesSeen } = question;
-    const queued = this.askedAbout(question);
+    const queued = this.questions.close(question);
     if (queued === undefined) return undefined;
-    // Who has left meanwhile need not be evicted; who is gone altogether leaves the room that was asked for.
-    const candidates = (answer ?? [])
-      .map((each) => ({ ...each, victims: each.victims.filter(({ key }) => each.node.pods.has(key)) }))
-      .filter(({ node, victims }) => node.present && victims.length > 0);
+    const candidates = stillThere(answer);
     const room = candidates.length === 0 ? null : offer.choose(candidates);
     const choice: NoChoice = {
       node: null,
@@ -251,13 +229,6 @@ export class SchedulingCore {
       ...(room === null ? {} : { room }),
     };
     return this.putBack(queued, profile, choice, nowMs, changesSeen);
-  }
-
-  private askedAbout({ queued }: Question): QueuedPod | undefined {
-    const { key } = queued.pod;
-    if (this.asking.get(key) !== queued) return undefined;
-    this.asking.delete(key);
-    return queued;
   }
 
   /** Asks on where room could be made, and others have a word about it. */
@@ -274,7 +245,7 @@ export class SchedulingCore {
     if (room === undefined || !('candidates' in room) || this.outsiders?.judgeVictims(pod) !== true) {
       return this.putBack(queued, profile, choice, nowMs, changesSeen);
     }
-    this.asking.set(pod.key, queued);
+    this.questions.open(queued);
     return { kind: 'victims', queued, pod, profile, offer: room, message, helpedBy, changesSeen };
   }
 
@@ -284,7 +255,7 @@ export class SchedulingCore {
     const { pod } = queued;
     const { node } = choice;
     this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
-    const agreed = this.reserveAndPermit(pod, node, profile);
+    const agreed = reserveAndPermit(pod, node, profile, this.cluster);
     if (!('code' in agreed)) {
       this.nominations.remove(pod.key);
       this.noteAdded(pod, ClusterEvent.podAdded);
@@ -351,7 +322,7 @@ export class SchedulingCore {
       return;
     }
     this.queue.remove(pod.key);
-    this.asking.delete(pod.key);
+    this.questions.drop(pod.key);
     this.nominations.remove(pod.key);
     const placed = this.cluster.placed(pod.key);
     if (placed?.assumed !== undefined && placed.node.name !== pod.nodeName) this.forget(placed);
@@ -360,18 +331,7 @@ export class SchedulingCore {
 
   private noteAdded(pod: PodInfo, events: number): void {
     this.events |= events;
-    if ((events & ClusterEvent.podAdded) !== 0 && this.added.length <= ADDED_MAX) this.added.push(pod);
-  }
-
-  /** True when one of the pods is what this one waits for, or may be. */
-  private wantsOneOf(pod: PodInfo, added: readonly PodInfo[]): boolean {
-    if (added.length > ADDED_MAX) return true;
-    const { topology } = this.cluster;
-    return added.some(
-      (other) =>
-        (other.namespace === pod.namespace && pod.spread.some(({ selector }) => selector.matches(other.labels))) ||
-        pod.affinity.required.some((term) => topology.speaksOf(term, other)),
-    );
+    if ((events & ClusterEvent.podAdded) !== 0) this.added.note(pod);
   }
 
   private setUnboundPod(pod: PodInfo, nowMs: number): void {
@@ -382,34 +342,19 @@ export class SchedulingCore {
     }
     if (placed !== undefined) this.dropPod(pod.key);
     const ours = this.profiles.has(pod.schedulerName);
-    const asked = this.asking.get(pod.key);
     if (ours && !pod.finished && !pod.deleting) {
-      this.keepPromise(pod);
-      if (asked?.pod.uid === pod.uid) asked.pod = pod;
-      else {
-        this.asking.delete(pod.key);
-        this.queue.set(pod, nowMs);
-      }
+      this.nominations.renew(pod, this.queue.get(pod.key)?.pod ?? this.questions.pod(pod.key));
+      if (!this.questions.renew(pod)) this.queue.set(pod, nowMs);
     } else {
       this.queue.remove(pod.key);
-      this.asking.delete(pod.key);
+      this.questions.drop(pod.key);
       this.nominations.remove(pod.key);
     }
   }
 
-  /** A promise stands that the pod's status tells of, or that it does not tell of yet. */
-  private keepPromise(pod: PodInfo): void {
-    const before = (this.queue.get(pod.key) ?? this.asking.get(pod.key))?.pod;
-    const takenBack = pod.nominatedNode === '' && before?.uid === pod.uid && before.nominatedNode !== '';
-    const node = pod.nominatedNode || this.nominations.nodeFor(pod.key);
-    if (node === undefined || takenBack || (before !== undefined && before.uid !== pod.uid)) {
-      this.nominations.remove(pod.key);
-    } else this.nominations.set(pod, node);
-  }
-
   private dropPod(key: string): void {
     this.queue.remove(key);
-    this.asking.delete(key);
+    this.questions.drop(key);
     this.nominations.remove(key);
     const placed = this.cluster.placed(key);
     if (placed !== undefined) this.forget(placed);
@@ -418,7 +363,7 @@ export class SchedulingCore {
   /** Frees what a pod occupies. */
   private forget(placed: PlacedPod): void {
     this.events |= this.cluster.removePod(placed.pod.key);
-    if (placed.assumed !== undefined) this.unreserve(placed.pod, placed.node);
+    if (placed.assumed !== undefined) unreserve(placed.pod, placed.node, this.profileOf(placed.pod)?.reserves ?? []);
   }
 
   /** Frees what an assumed pod occupies, and lets it try again after its backoff. */
@@ -437,55 +382,10 @@ export class SchedulingCore {
   ): FailDecision {
     const { pod } = queued;
     const preemption = room !== undefined && 'candidates' in room ? room.choose(room.candidates) : room;
-    const order = preemption === undefined || preemption === null ? undefined : this.promise(pod, preemption);
+    const order = preemption === undefined || preemption === null ? undefined : this.nominations.order(pod, preemption);
     // What changed while others were asked would not wake it any more.
     if (kind === 'error' || changesSeen !== this.cluster.changes) this.queue.requeueBackoff(queued, nowMs);
     else this.queue.requeueUnschedulable(queued, helpedBy, this.cluster.changes, nowMs);
     return { kind, queued, pod, profile, message, preemption: order };
   }
-
-  private promise(pod: PodInfo, { node, victims }: Preemption): PreemptionOrder | undefined {
-    if (node === '') {
-      const promised = this.nominations.nodeFor(pod.key) !== undefined || pod.nominatedNode !== '';
-      this.nominations.remove(pod.key);
-      return promised ? { node, victims, displaced: [] } : undefined;
-    }
-    const displaced = this.nominations.below(pod, node);
-    for (const { key } of displaced) this.nominations.remove(key);
-    this.nominations.set(pod, node);
-    return { node, victims, displaced };
-  }
-
-  /** Who makes the pod wait, when every plug-in agrees; otherwise nothing is left reserved. */
-  private reserveAndPermit(
-    pod: PodInfo,
-    node: NodeInfo,
-    { reserves, permits }: Profile,
-  ): Status | { readonly waits: ReadonlyMap<string, number> | undefined } {
-    let status: Status | null = null;
-    let waits: Map<string, number> | undefined;
-    for (const plugin of reserves) status ??= plugin.reserve(pod, node, this.cluster);
-    for (const plugin of permits) {
-      const permit = status ?? plugin.permit(pod, node);
-      if (permit === null) continue;
-      if ('code' in permit) status = permit;
-      else {
-        waits ??= new Map();
-        waits.set(plugin.name, permit.waitMs);
-      }
-    }
-    if (status === null) return { waits };
-    this.unreserve(pod, node);
-    return status;
-  }
-
-  /** In the opposite order, as what came later may build on what came before. */
-  private unreserve(pod: PodInfo, node: NodeInfo): void {
-    const reserves = this.profileOf(pod)?.reserves ?? [];
-    for (let at = reserves.length - 1; at >= 0; at--) reserves[at]!.unreserve(pod, node);
-  }
-}
-
-function errorChoice({ message }: Error): NoChoice {
-  return { node: null, code: 'error', message, helpedBy: 0 };
 }

@@ -2,7 +2,8 @@
 // while they think.
 import test from 'ava';
 import type { NodeAnswer, NodeQuestion, VictimQuestion } from '../../../actors/scheduler/core/decision.ts';
-import type { Outsiders, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
+import type { Outsiders } from '../../../actors/scheduler/core/open-questions.ts';
+import type { SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { boundPod, newCore, node, pod } from './objects.ts';
 
 const asksAbout = (name: string): boolean => name.startsWith('asked');

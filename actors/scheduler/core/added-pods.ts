@@ -1,0 +1,29 @@
+// The pods that were placed since waiting ones were last looked at: who waits for another pod is tried again for one of these alone.
+import type { PodInfo } from '../pods/pod-info.ts';
+import type { TopologyIndex } from '../topology/topology-index.ts';
+
+/** Pods that are looked at one by one for whether another pod waits for them; more may help anyone. */
+const ADDED_MAX = 64;
+
+export class AddedPods {
+  /** Up to one more than ADDED_MAX. */
+  private readonly pods: PodInfo[] = [];
+
+  note(pod: PodInfo): void {
+    if (this.pods.length <= ADDED_MAX) this.pods.push(pod);
+  }
+
+  clear(): void {
+    this.pods.length = 0;
+  }
+
+  /** True when one of them is what the pod waits for, or may be. */
+  mayHelp(pod: PodInfo, topology: TopologyIndex): boolean {
+    if (this.pods.length > ADDED_MAX) return true;
+    return this.pods.some(
+      (other) =>
+        (other.namespace === pod.namespace && pod.spread.some(({ selector }) => selector.matches(other.labels))) ||
+        pod.affinity.required.some((term) => topology.speaksOf(term, other)),
+    );
+  }
+}

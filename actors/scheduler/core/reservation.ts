@@ -1,0 +1,39 @@
+// What follows from the choice of a node, by the reserve and permit plug-ins of a profile: all of them agree, or nothing is left
+// reserved. Pure but for what the plug-ins keep.
+import type { ClusterView, Profile, ReservePlugin, Status } from '../framework/framework.ts';
+import type { PodInfo } from '../pods/pod-info.ts';
+import type { NodeInfo } from './node-info.ts';
+
+/** Who makes the pod wait before its binding, and for how long at most. */
+export interface Agreement {
+  readonly waits: ReadonlyMap<string, number> | undefined;
+}
+
+/** A Status when one refuses; then nothing is left reserved. */
+export function reserveAndPermit(
+  pod: PodInfo,
+  node: NodeInfo,
+  { reserves, permits }: Profile,
+  cluster: ClusterView,
+): Status | Agreement {
+  let status: Status | null = null;
+  let waits: Map<string, number> | undefined;
+  for (const plugin of reserves) status ??= plugin.reserve(pod, node, cluster);
+  for (const plugin of permits) {
+    const permit = status ?? plugin.permit(pod, node);
+    if (permit === null) continue;
+    if ('code' in permit) status = permit;
+    else {
+      waits ??= new Map();
+      waits.set(plugin.name, permit.waitMs);
+    }
+  }
+  if (status === null) return { waits };
+  unreserve(pod, node, reserves);
+  return status;
+}
+
+/** In the opposite order, as what came later may build on what came before. */
+export function unreserve(pod: PodInfo, node: NodeInfo, reserves: readonly ReservePlugin[]): void {
+  for (let at = reserves.length - 1; at >= 0; at--) reserves[at]!.unreserve(pod, node);
+}
