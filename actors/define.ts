@@ -4,6 +4,7 @@ import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import type { JobPool } from '../runtime/job-pool.ts';
 import type { StorageEngine } from '../storage/engine.ts';
 import type { OpenListener } from '../transport/open-listener.ts';
+import type { MakeWebhookClient } from '../transport/outgoing/service-client.ts';
 import type { ServerSettings } from './server-settings.ts';
 
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
@@ -13,6 +14,8 @@ export interface OutsideWorld {
   readonly openListener: (context: ActorContext) => OpenListener;
   /** The pool of the actor's thread. */
   readonly jobs: (context: ActorContext) => JobPool;
+  /** A client of an admission webhook; absent: over the network. */
+  readonly webhookClient?: MakeWebhookClient;
 }
 
 /** `define` of an actor's `actor.ts`: the actor, made from the server's settings. */

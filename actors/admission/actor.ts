@@ -3,15 +3,21 @@ import { DIALECTS } from '../../config/dialect.ts';
 import { parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
+import { type MakeWebhookClient, ServiceClient } from '../../transport/outgoing/service-client.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { threadRegistry } from '../thread-registry.ts';
 import { type AdmissionOptions, admissionActor } from './admission.ts';
 import { runningPlugins } from './plugins/plugins.ts';
 
-export const define: DefineActor = () => withSettings(admissionActor, admissionOptions);
+export const define: DefineActor = ({ webhookClient = (parts) => new ServiceClient(parts) }) =>
+  withSettings(admissionActor, (settings, context) => admissionOptions(settings, context, webhookClient));
 
-function admissionOptions(settings: ServerSettings, context: ActorContext): AdmissionOptions {
+function admissionOptions(
+  settings: ServerSettings,
+  context: ActorContext,
+  webhookClient: MakeWebhookClient,
+): AdmissionOptions {
   const { options } = settings;
   const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
@@ -30,6 +36,7 @@ function admissionOptions(settings: ServerSettings, context: ActorContext): Admi
       unreachableSeconds: options.defaultUnreachableTolerationSeconds,
       callsEndpoints: options.enableAggregatorRouting,
       shownToServices: settings.shownToServices ?? NOTHING_SHOWN,
+      webhookClient,
     },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },

@@ -20,6 +20,8 @@ export interface FaultPlan {
   readonly kills: number;
   /** The thread, by its number, on which every limit is as small as it goes; undefined: none. */
   readonly tightThread: number | undefined;
+  /** Some calls of webhooks come to nothing. */
+  readonly webhooksFail: boolean;
   /** Mailboxes smaller than the actor's own, by kind. */
   readonly mailboxes: Readonly<Record<string, { readonly mailboxMax: number }>>;
 }
@@ -35,6 +37,7 @@ export const NO_FAULTS: FaultPlan = {
   crashes: 0,
   kills: 0,
   tightThread: undefined,
+  webhooksFail: false,
   mailboxes: {},
 };
 
@@ -62,6 +65,7 @@ export function drawFaults(random: SeededRandom): FaultPlan {
     mailboxes: [{}, {}, { hub: { mailboxMax: 3 } }, { hub: { mailboxMax: 8 }, ingress: { mailboxMax: 2 } }][
       random.below(4)
     ]!,
+    webhooksFail: true,
     tightThread: random.below(TIGHT_ONE_IN) === 0 ? random.below(THREADS_MAX) : undefined,
   };
 }

@@ -2,9 +2,12 @@
 import test from 'ava';
 import { asserted, checkApplies } from './check-applies.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
+import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
 import type { Version } from './committed.ts';
 import type { Assertion, Operation } from './history.ts';
 import { A, B, committedOf, type Made, TYPE, WHO, write } from './made-by-hand.ts';
+import { DEFAULT_CPU, LIMITED_NAMESPACE, QUOTA_KEY } from './quota-steps.ts';
+import { MARK, REFUSED } from './webhooks.ts';
 
 const OWNER = `${TYPE}/a/g`;
 const OWNED = 'core/secrets/a/d';
@@ -241,4 +244,47 @@ test('the model of an apply gives up what is said no more, and keeps what others
   );
   t.deepEqual([...after.owners.get('x')!], ['m/Apply']);
   t.false(after.owners.has('y'));
+});
+
+const quotaOf = (hard: number, used?: number): Made => [
+  QUOTA_KEY,
+  {
+    text: JSON.stringify({
+      spec: { hard: { pods: String(hard) } },
+      ...(used === undefined ? {} : { status: { used: { pods: String(used) } } }),
+    }),
+  },
+];
+const podOf = (name: string, labels: object = MARK, annotations: object = {}): Made => {
+  const containers = [{ resources: { limits: { cpu: DEFAULT_CPU } } }];
+  return [
+    `core/pods/${LIMITED_NAMESPACE}/${name}`,
+    { text: JSON.stringify({ metadata: { labels, annotations }, spec: { containers } }) },
+  ];
+};
+
+const QUOTAS: readonly (readonly [name: string, sign: RegExp | undefined, commits: readonly Made[]])[] = [
+  ['a quota is kept', undefined, [quotaOf(1), quotaOf(1, 0), quotaOf(1, 1), podOf('a')]],
+  ['a quota that nobody has counted yet promises nothing', undefined, [quotaOf(0), podOf('a')]],
+  ['a pod more than a quota allows', /1 pods at 2, the quota allows 0/, [quotaOf(0, 1), podOf('a')]],
+  ['a pod that is not charged for', /1 pods at 2, 0 are said to be used/, [quotaOf(1, 0), podOf('a')]],
+  ['a pod without the mark of a webhook', /lacks what a webhook puts on it/, [podOf('a', {})]],
+  ['a pod that a webhook has refused', /a webhook has refused it/, [podOf('a', MARK, { [REFUSED]: 'yes' })]],
+];
+
+for (const [name, sign, commits] of QUOTAS) {
+  test(`the checker of quotas: ${name}`, (t) => {
+    const problems = checkQuotas(committedOf(...commits));
+    if (sign === undefined) t.deepEqual(problems, []);
+    else
+      t.true(
+        problems.some((problem) => sign.test(problem)),
+        problems.join('\n'),
+      );
+  });
+}
+
+test('the checker of quotas: what is used at the end is what is there', (t) => {
+  t.deepEqual(unfinishedQuotas(committedOf(quotaOf(2, 1), podOf('a'))), []);
+  t.is(unfinishedQuotas(committedOf(quotaOf(2, 2), podOf('a'))).length, 1);
 });

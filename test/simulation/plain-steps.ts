@@ -136,10 +136,11 @@ export async function createPod(
   key: { readonly namespace: string; readonly name: string },
   schedulerName: string,
   metadata: object,
+  annotations: object = {},
 ): Promise<void> {
   const tag = hand.tag();
   const spec = { containers: [{ name: 'c', image: 'i' }], schedulerName };
-  const body = { metadata: { ...metadata, name: key.name, annotations: { tag } }, spec };
+  const body = { metadata: { ...metadata, name: key.name, annotations: { ...annotations, tag } }, spec };
   await hand.client.write(PODS, { kind: 'create', ...key, tag, body });
 }
 

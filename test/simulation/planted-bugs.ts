@@ -1,6 +1,9 @@
 // Bugs that a control plane like this could have, planted from outside by replacing one method or one message of the
 // real modules. The simulation must find each of them; what it cannot find it does not check.
 
+import { type CommitContext, commitOne } from '../../actors/admission/commit.ts';
+import type { Draft } from '../../actors/admission/draft.ts';
+import { Desks } from '../../actors/admission/plugins/resource-quota/desks.ts';
 import type { WriteRequest } from '../../actors/admission/protocol.ts';
 import { NamespaceContents } from '../../actors/controllers/namespace-contents.ts';
 import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
@@ -291,6 +294,17 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     mix: mixNamed('namespaces'),
     sign: /was removed at \d+ with \d+ objects in it/,
     plant: () => withMethod(NamespaceContents.prototype, 'isEmpty', () => () => true),
+  },
+  {
+    name: 'what a pod uses of a quota is not charged',
+    mix: mixNamed('quotas'),
+    sign: /the quota allows|are said to be used/,
+    plant: () =>
+      withMethod(
+        Desks.prototype,
+        'commit',
+        () => async (_namespace: string, _of: unknown, write: CommitContext, draft: Draft) => commitOne(write, draft),
+      ),
   },
   {
     name: 'a hub forgets a change',

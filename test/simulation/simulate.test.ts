@@ -26,7 +26,7 @@ const SUCCESSES: readonly (readonly [what: string, aSeed: number])[] = [
   ['watch open', 1.5],
   ['watch over', 2],
   ['watch with events', 3],
-  ['apply of fields ok', 0.5],
+  ['apply of fields ok', 0.4],
   ['patch of fields ok', 0.1],
 ];
 

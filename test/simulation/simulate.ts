@@ -6,11 +6,13 @@ import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
+import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
 import { checkWatches } from './check-watches.ts';
 import { Client } from './client.ts';
 import { drawFaults, type FaultPlan } from './faults.ts';
 import { NAMESPACES, NODES, PLAIN_NAMES } from './hand.ts';
 import type { History } from './history.ts';
+import { LIMITED_OBJECTS } from './quota-steps.ts';
 import { drawMix, letEverythingGo, type Mix, readEverything, Workload } from './workload.ts';
 import { SERVER, type Server, World, type WorldOptions } from './world.ts';
 
@@ -103,7 +105,8 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
     ...checkObjects(history.operations, isPlain),
     ...checkApplies(history.assertions, committed),
     ...checkLifecycles(history.operations, committed),
-    ...(mix.needsControllers ? unfinishedLifecycles(committed) : []),
+    ...checkQuotas(committed),
+    ...(mix.needsControllers ? [...unfinishedLifecycles(committed), ...unfinishedQuotas(committed)] : []),
   );
   return {
     seed,
@@ -135,7 +138,7 @@ async function play(
   const { faults } = world;
   faults.isOver = true;
   await world.start();
-  await world.during(furnish(clients[0]!));
+  await world.during(furnish(clients[0]!, mix.shares.limited === undefined ? [] : LIMITED_OBJECTS));
   faults.isOver = false;
   const known = (): number => highestTold(clients);
   const work = Promise.all(clients.map((client) => new Workload(client, mix, known).run(steps)));
@@ -152,7 +155,7 @@ async function play(
 }
 
 /** What the clients' objects need to be there. */
-async function furnish(client: Client): Promise<void> {
+async function furnish(client: Client, more: typeof LIMITED_OBJECTS): Promise<void> {
   // A thread with little room turns some away while the controllers begin.
   const post = async (path: string, body: object): Promise<void> => {
     const parts = { method: 'POST', path, body: JSON.stringify(body) };
@@ -163,6 +166,7 @@ async function furnish(client: Client): Promise<void> {
     const status = { allocatable: { cpu: '64', memory: '64Gi', pods: '100' } };
     await post('/api/v1/nodes', { metadata: { name }, status });
   }
+  for (const [path, body] of more) await post(path, body);
 }
 
 /** Waits until the controllers have nothing left to do, or for as long as that can take. */
@@ -170,7 +174,7 @@ async function endLifecycles(world: World, client: Client): Promise<void> {
   const { committed } = world;
   for (let waitedMs = 0; waitedMs < LIFECYCLES_MS; waitedMs += LOOK_MS) {
     await letEverythingGo(client, committed.present.values());
-    if (unfinishedLifecycles(committed).length === 0) return;
+    if (unfinishedLifecycles(committed).length + unfinishedQuotas(committed).length === 0) return;
     await world.sleep(LOOK_MS);
   }
 }

@@ -9,6 +9,7 @@ import { NamespaceSteps } from './namespace-steps.ts';
 import { letGo, OwnershipSteps } from './ownership-steps.ts';
 import { PatchSteps } from './patch-steps.ts';
 import { PlainSteps } from './plain-steps.ts';
+import { QuotaSteps } from './quota-steps.ts';
 import { WatchSteps } from './watch-steps.ts';
 
 const THINK_MS_MAX = 150;
@@ -28,7 +29,8 @@ type StepName =
   | 'apply'
   | 'patchApplied'
   | 'own'
-  | 'namespace';
+  | 'namespace'
+  | 'limited';
 
 /** How often each step is taken, in parts of the whole; and whether the controllers have to be there. */
 export interface Mix {
@@ -65,6 +67,11 @@ const MIXES: readonly Mix[] = [
     needsControllers: true,
     shares: { ...READS, create: 2, update: 1, patch: 1, delete: 1, namespace: 14 },
   },
+  {
+    name: 'quotas',
+    needsControllers: true,
+    shares: { ...READS, create: 2, update: 1, patch: 1, delete: 1, limited: 16 },
+  },
 ];
 
 export function mixNamed(name: string): Mix {
@@ -93,6 +100,7 @@ export class Workload {
     const applies = new ApplySteps(hand);
     const ownership = new OwnershipSteps(hand);
     const namespaces = new NamespaceSteps(hand);
+    const quotas = new QuotaSteps(hand);
     this.#steps = {
       create: () => plain.create(),
       update: () => plain.update(),
@@ -109,6 +117,7 @@ export class Workload {
       patchApplied: () => applies.patch(),
       own: () => ownership.step(),
       namespace: () => namespaces.step(),
+      limited: () => quotas.step(),
     };
     this.#urn = Object.entries(mix.shares).flatMap(([name, share]) => Array<StepName>(share).fill(name as StepName));
   }

@@ -25,6 +25,7 @@ import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
 import { drawLayout, type Layout, planOf } from './layouts.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
+import { SimulatedWebhooks } from './webhooks.ts';
 
 /** One run in so many keeps its Secrets and ConfigMaps encrypted. */
 const SEEDS_WITH_ENCRYPTION = 4;
@@ -75,6 +76,7 @@ export class World {
   readonly #random: SeededRandom;
   #settings: ServerSettings;
   readonly #layout: Layout;
+  readonly #webhooks: SimulatedWebhooks;
   #moment = 0;
   #lives = 0;
 
@@ -96,6 +98,7 @@ export class World {
       new SeededRandom(seed ^ 0xfa017),
       this.#layout.threads.map(({ name }) => name),
     );
+    this.#webhooks = new SimulatedWebhooks(this.time, new SeededRandom(seed ^ 0x3eb), this.faults);
     this.disk = new SimulatedDisk({
       tokenKey: this.#random.bytes(32),
       nowMs: () => this.time.monotonicMs(),
@@ -185,6 +188,7 @@ export class World {
       engine: () => server.engine(this.disk, this),
       openListener: ({ name }) => this.sockets.openListener(name),
       jobs: () => NO_JOB_POOL,
+      webhookClient: this.#webhooks.client,
     });
     return new SimulatedThreads<ServerSettings>({
       actors: (thread) => {

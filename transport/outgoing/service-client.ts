@@ -39,6 +39,10 @@ export interface ServicePlace {
   readonly addressProblem?: (address: string) => string | undefined;
 }
 
+/** A client of a webhook, which keeps no connection any more once it is retired. */
+export type WebhookClient = Pick<ServiceClient, 'post' | 'retire'>;
+export type MakeWebhookClient = (parts: ConnectionSecretsParts) => WebhookClient;
+
 export class ServiceClient {
   readonly #url: string;
   readonly #isTls: boolean;

@@ -11,6 +11,7 @@ import type {
   ServiceConnection,
   ServiceCredentials,
 } from '../../../transport/outgoing/connection-file.ts';
+import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
 import type { StoreReader } from '../store-reader.ts';
@@ -48,6 +49,7 @@ export interface PluginOptions {
   readonly callsEndpoints: boolean;
   /** `--proxy-client-cert-file`, `--proxy-client-key-file`: what services that are called are shown. */
   readonly shownToServices: ServiceCredentials;
+  readonly webhookClient: MakeWebhookClient;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */

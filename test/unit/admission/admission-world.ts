@@ -25,6 +25,7 @@ import { createSimulation, type Simulation, whileTimePasses } from '../../../run
 import { valueView } from '../../../storage/slab-record.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
+import { ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 
 /** What an answer may hold, as far as tests look into it: an object, a list, a Status. */
@@ -107,6 +108,7 @@ function admissionWith(
           unreachableSeconds: 200,
           callsEndpoints: false,
           shownToServices: NOTHING_SHOWN,
+          webhookClient: (parts) => new ServiceClient(parts),
         },
       });
     },

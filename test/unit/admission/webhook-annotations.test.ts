@@ -15,6 +15,7 @@ import { schemaOf } from '../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { NOTHING_SHOWN } from '../../../transport/outgoing/connection-file.ts';
+import { type MakeWebhookClient, ServiceClient } from '../../../transport/outgoing/service-client.ts';
 import { type Behaviour, patchOf, webhookService } from '../../server/webhook-service.ts';
 import { NO_METRICS } from '../controllers/fake-context.ts';
 
@@ -35,7 +36,8 @@ function pluginWith(
     return view;
   };
   const context = { ...realEnvironment, log: pino({ level: 'silent' }), metrics: NO_METRICS };
-  const options = { gate: () => true, callsEndpoints: false, shownToServices: NOTHING_SHOWN };
+  const webhookClient: MakeWebhookClient = (parts) => new ServiceClient(parts);
+  const options = { gate: () => true, callsEndpoints: false, shownToServices: NOTHING_SHOWN, webhookClient };
   return kind.create({
     reader: { context, requestTimeoutMs: 30_000 },
     cluster: { follow, current: () => undefined },

@@ -37,7 +37,7 @@ export class HookCaller {
     this.#requestTimeoutMs = reader.requestTimeoutMs;
     this.#finder = { registry, callsEndpoints: options.callsEndpoints };
     this.#metrics = new HookMetrics(reader.context.metrics, phase);
-    this.clients = new HookClients(credentials, reader.context);
+    this.clients = new HookClients(credentials, reader.context, options.webhookClient);
   }
 
   /**

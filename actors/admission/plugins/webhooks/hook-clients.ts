@@ -2,7 +2,7 @@
 // connections are kept from one call to the next.
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
-import { ServiceClient } from '../../../../transport/outgoing/service-client.ts';
+import type { MakeWebhookClient, WebhookClient } from '../../../../transport/outgoing/service-client.ts';
 import type { Hook, HookAddress } from './hook.ts';
 import { urlOf } from './hook-address.ts';
 
@@ -18,14 +18,20 @@ export interface HookCredentials {
 export class HookClients {
   readonly #credentials: HookCredentials;
   readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>;
-  readonly #clients = new Map<string, ServiceClient>();
+  readonly #makeClient: MakeWebhookClient;
+  readonly #clients = new Map<string, WebhookClient>();
 
-  constructor(credentials: HookCredentials, environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>) {
+  constructor(
+    credentials: HookCredentials,
+    environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>,
+    makeClient: MakeWebhookClient,
+  ) {
+    this.#makeClient = makeClient;
     this.#credentials = credentials;
     this.#environment = environment;
   }
 
-  of(hook: Hook): ServiceClient {
+  of(hook: Hook): WebhookClient {
     const key = keyOf(hook);
     let client = this.#clients.get(key);
     if (client === undefined) {
@@ -45,10 +51,10 @@ export class HookClients {
     }
   }
 
-  #make({ address, caPem, timeoutMs }: Hook): ServiceClient {
+  #make({ address, caPem, timeoutMs }: Hook): WebhookClient {
     const { byService, standard } = this.#credentials;
     const { clock, disk, log } = this.#environment;
-    return new ServiceClient({
+    return this.#makeClient({
       connection: {
         url: calledUrl(address, timeoutMs),
         caPem,
