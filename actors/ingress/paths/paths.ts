@@ -15,7 +15,8 @@ import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
-import { PROFILES_PATH, type Profiles } from './profiles/profiles.ts';
+import { PROFILES_PATH } from './profiles/profile-answers.ts';
+import type { Profiles } from './profiles/profiles.ts';
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 

@@ -52,6 +52,10 @@ export class Exchange implements Arrival {
   readonly longRunning: boolean;
   /** Set by authentication. */
   user: User = NOBODY;
+  /** When it was found out whose it is and whether they may; undefined: not yet. */
+  admittedMs: number | undefined = undefined;
+  /** When it was let through to be worked on; undefined: not yet. */
+  begunMs: number | undefined = undefined;
   /** The client's time for it is over: it has been answered and counted, whatever it still comes to. */
   isGivenUp = false;
   /** Set while it waits for something: called when it is given up. */

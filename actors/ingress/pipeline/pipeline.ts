@@ -27,7 +27,7 @@ import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
 import type { RequestLimits } from '../fairness/request-limits.ts';
-import { PROFILES_PATH } from '../paths/profiles/profiles.ts';
+import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
@@ -39,6 +39,7 @@ import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { ResponseWithHeaders } from './response-with-headers.ts';
+import { logIfSlow } from './slow-requests.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -76,11 +77,14 @@ export class Pipeline {
   /** Serves one request; never throws. */
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
     const exchange = this.#parse(request, response);
+    const { clock } = this.#parts.context;
     let limit: Timer | undefined;
     try {
       limit = this.#limited(exchange);
       const refusal = await this.#admit(exchange);
+      exchange.admittedMs = clock.monotonicMs();
       await this.#parts.limits.within(exchange, async () => {
+        exchange.begunMs = clock.monotonicMs();
         if (refusal !== undefined) throw new StatusError(forbiddenStatus(refusal));
         if (exchange.longRunning) this.#parts.metrics.begin(exchange);
         await this.#parts.dispatch(exchange);
@@ -260,6 +264,7 @@ export class Pipeline {
     const { audit, context, metrics } = this.#parts;
     const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
+    logIfSlow(context.log, exchange, latencyMs);
     audit.tell<'record'>(
       {
         type: 'record',

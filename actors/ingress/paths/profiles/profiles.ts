@@ -1,80 +1,41 @@
 // Profiles of the server's threads below /debug/pprof/, in the forms that pprof reads: what each profile is, how long it may
 // be taken, and of which threads. The threads take them themselves.
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { Query } from '../../../../api/query.ts';
 import { badRequest, failure } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
-import { encodePprof, type ProfileFacts, type ProfileValue } from '../../../../rendering/pprof.ts';
+import type { ProfileFacts } from '../../../../rendering/pprof.ts';
 import type { AskOptions, Ref } from '../../../../runtime/actor.ts';
 import type { Clock } from '../../../../runtime/environment.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
-import type { ProfileKind, ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
+import type { ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
 import type { ThreadState } from '../../../../runtime/profiles/thread-state.ts';
 import type { ThreadProtocol } from '../../../../runtime/thread-actor.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { headersFor, sendText } from '../../reads/answers.ts';
+import {
+  attachment,
+  commandLine,
+  PROFILE_TYPE,
+  PROFILES_PATH,
+  type ProfileNumbers,
+  pprofBody,
+  SAMPLED,
+  type Sampled,
+  SECONDS_MAX,
+  SYMBOLS,
+  secondsIn,
+} from './profile-answers.ts';
 import { actorsOf, stateText, threadOf, waitsOf } from './state-profiles.ts';
 
-/** What every path of a profile begins with. */
-export const PROFILES_PATH = '/debug/pprof/';
-
-const compressed = promisify(gzip);
-const SECONDS_MAX = 300;
-const CPU_PERIOD_NS = 1_000_000;
-const HEAP_PERIOD_BYTES = 32 * 1024;
 /** For a thread to answer, beyond the time that the profile is taken. */
 const ANSWER_MS = 30_000;
-const BYTES: ProfileValue = ['space', 'bytes'];
 
-interface Sampled {
-  readonly kind: ProfileKind;
-  readonly seconds: number;
-  readonly says: string;
-  readonly facts: Pick<ProfileFacts, 'count' | 'amount' | 'periodType' | 'period'>;
-}
 interface Counted {
   readonly of: (state: ThreadState) => ThreadProfile;
   readonly says: string;
-  readonly facts: Pick<ProfileFacts, 'count' | 'amount' | 'periodType' | 'period'>;
+  readonly facts: ProfileNumbers;
 }
 
-/** Profiles that take time, with the seconds where none are asked for. */
-export const SAMPLED: Readonly<Record<string, Sampled>> = {
-  profile: {
-    kind: 'cpu',
-    seconds: 30,
-    says: 'work of the threads, for the seconds asked for (30)',
-    facts: {
-      count: ['samples', 'count'],
-      amount: ['cpu', 'nanoseconds'],
-      periodType: ['cpu', 'nanoseconds'],
-      period: CPU_PERIOD_NS,
-    },
-  },
-  heap: {
-    kind: 'heap',
-    seconds: 2,
-    says: 'what was allocated in the seconds asked for (2) and is still held',
-    facts: {
-      count: ['inuse_objects', 'count'],
-      amount: ['inuse_space', 'bytes'],
-      periodType: BYTES,
-      period: HEAP_PERIOD_BYTES,
-    },
-  },
-  allocs: {
-    kind: 'allocs',
-    seconds: 2,
-    says: 'everything allocated in the seconds asked for (2)',
-    facts: {
-      count: ['alloc_objects', 'count'],
-      amount: ['alloc_space', 'bytes'],
-      periodType: BYTES,
-      period: HEAP_PERIOD_BYTES,
-    },
-  },
-};
 const waits: Counted = {
   of: waitsOf,
   says: 'how long messages waited in mailboxes (with --contention-profiling)',
@@ -114,9 +75,8 @@ export class Profiles {
   async serve(exchange: Exchange, path: string): Promise<boolean> {
     const name = path.slice(PROFILES_PATH.length);
     if (name === '') sendIndex(exchange);
-    else if (name === 'cmdline') sendText(exchange, 200, process.argv.join('\0'));
-    // Every location has its function already.
-    else if (name === 'symbol') sendText(exchange, 200, 'num_symbols: 1\n');
+    else if (name === 'cmdline') sendText(exchange, 200, commandLine());
+    else if (name === 'symbol') sendText(exchange, 200, SYMBOLS);
     else if (name === 'trace') await this.#trace(exchange);
     else if (Object.hasOwn(SAMPLED, name)) await this.#sampled(exchange, name, SAMPLED[name]!);
     else if (Object.hasOwn(COUNTED, name)) await this.#counted(exchange, name, COUNTED[name]!);
@@ -196,12 +156,7 @@ async function sendPprof(
   threads: readonly ThreadProfile[],
   facts: ProfileFacts,
 ): Promise<void> {
-  const body = await compressed(encodePprof(threads, facts));
-  exchange.answer(200, [...headersFor('application/octet-stream'), attachment(name)], body);
-}
-
-function attachment(name: string): readonly [string, string] {
-  return ['Content-Disposition', `attachment; filename="${name}"`];
+  exchange.answer(200, [...headersFor(PROFILE_TYPE), attachment(name)], await pprofBody(threads, facts));
 }
 
 function sendIndex(exchange: Exchange): void {
@@ -221,9 +176,8 @@ function sendIndex(exchange: Exchange): void {
 /** Throws StatusError 400. */
 function secondsOf(query: Query, otherwise: number): number {
   const text = query.get('seconds');
-  if (text === undefined || text === '') return otherwise;
-  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
-  if (seconds >= 1 && seconds <= SECONDS_MAX) return seconds;
+  const seconds = secondsIn(text, otherwise);
+  if (seconds !== undefined) return seconds;
   throw new StatusError(
     badRequest(`seconds: Invalid value: ${JSON.stringify(text)}: must be between 1 and ${SECONDS_MAX}, inclusive`),
   );

@@ -1,0 +1,88 @@
+// What an API server and a scheduler answer alike below /debug/pprof/: which profiles take time, how much of it may be asked for,
+// and in which form they are sent.
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { encodePprof, type ProfileFacts, type ProfileValue } from '../../../../rendering/pprof.ts';
+import type { ProfileKind, ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
+
+/** What every path of a profile begins with. */
+export const PROFILES_PATH = '/debug/pprof/';
+export const PROFILE_TYPE = 'application/octet-stream';
+/** Every location has its function already. */
+export const SYMBOLS = 'num_symbols: 1\n';
+/** The longest that a profile may take. */
+export const SECONDS_MAX = 300;
+
+const compressed = promisify(gzip);
+const CPU_PERIOD_NS = 1_000_000;
+const HEAP_PERIOD_BYTES = 32 * 1024;
+const BYTES: ProfileValue = ['space', 'bytes'];
+
+/** What the numbers of a profile are. */
+export type ProfileNumbers = Pick<ProfileFacts, 'count' | 'amount' | 'periodType' | 'period'>;
+
+export interface Sampled {
+  readonly kind: ProfileKind;
+  readonly seconds: number;
+  readonly says: string;
+  readonly facts: ProfileNumbers;
+}
+
+/** Profiles that take time, with the seconds where none are asked for. */
+export const SAMPLED: Readonly<Record<string, Sampled>> = {
+  profile: {
+    kind: 'cpu',
+    seconds: 30,
+    says: 'work of the threads, for the seconds asked for (30)',
+    facts: {
+      count: ['samples', 'count'],
+      amount: ['cpu', 'nanoseconds'],
+      periodType: ['cpu', 'nanoseconds'],
+      period: CPU_PERIOD_NS,
+    },
+  },
+  heap: {
+    kind: 'heap',
+    seconds: 2,
+    says: 'what was allocated in the seconds asked for (2) and is still held',
+    facts: {
+      count: ['inuse_objects', 'count'],
+      amount: ['inuse_space', 'bytes'],
+      periodType: BYTES,
+      period: HEAP_PERIOD_BYTES,
+    },
+  },
+  allocs: {
+    kind: 'allocs',
+    seconds: 2,
+    says: 'everything allocated in the seconds asked for (2)',
+    facts: {
+      count: ['alloc_objects', 'count'],
+      amount: ['alloc_space', 'bytes'],
+      periodType: BYTES,
+      period: HEAP_PERIOD_BYTES,
+    },
+  },
+};
+
+/** The seconds that a parameter asks for, `otherwise` where it is absent or blank; undefined: they are none that can be. */
+export function secondsIn(text: string | undefined | null, otherwise: number): number | undefined {
+  if (text === undefined || text === null || text === '') return otherwise;
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  return seconds >= 1 && seconds <= SECONDS_MAX ? seconds : undefined;
+}
+
+/** The profiles of threads as pprof reads them. */
+export async function pprofBody(threads: readonly ThreadProfile[], facts: ProfileFacts): Promise<Uint8Array> {
+  return await compressed(encodePprof(threads, facts));
+}
+
+/** The header that makes a file of an answer. */
+export function attachment(name: string): readonly [name: string, value: string] {
+  return ['Content-Disposition', `attachment; filename="${name}"`];
+}
+
+/** The command that the process was started with. */
+export function commandLine(): string {
+  return process.argv.join('\0');
+}
