@@ -14,6 +14,7 @@ import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
+import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
@@ -21,7 +22,8 @@ import { checkServiceAccountKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
 
 type ServerProgram = 'up' | 'apiserver';
-const PROGRAMS: readonly string[] = ['up', 'apiserver'] satisfies readonly ServerProgram[];
+type CheckedProgram = ServerProgram | 'scheduler';
+const PROGRAMS: readonly string[] = ['up', 'apiserver', 'scheduler'] satisfies readonly CheckedProgram[];
 
 /** Looks at one thing that a start would need. Throws what the start would. */
 type Check = (options: ServerOptions, program: ServerProgram) => unknown;
@@ -65,20 +67,19 @@ function requireFolder(folder: string, option: string): void {
 
 /** What a start with the arguments would be told, and what would keep it from starting. */
 async function findings(
-  program: ServerProgram,
+  program: CheckedProgram,
   argv: readonly string[],
 ): Promise<{ warnings: string[]; problems: string[] }> {
   const problems: string[] = [];
   const warnings: string[] = [];
   try {
-    const parsed = parseArguments(program, argv);
-    if (parsed.action !== 'run') throw new UsageError(USAGE);
+    const { parsed, checks } = program === 'scheduler' ? schedulerChecks(argv) : serverChecks(program, argv);
     warnings.push(...parsed.warnings, ...(parsed.standing === undefined ? [] : [parsed.standing]));
     const suites = missingSuites(parsed.options);
     if (suites !== undefined) warnings.push(suites);
-    for (const check of CHECKS) {
+    for (const check of checks) {
       try {
-        await check(parsed.options, program);
+        await check();
       } catch (error) {
         problems.push(errorLine(error));
       }
@@ -90,13 +91,27 @@ async function findings(
   return { warnings, problems };
 }
 
+/** Throws UsageError. */
+function serverChecks(program: ServerProgram, argv: readonly string[]) {
+  const parsed = parseArguments(program, argv);
+  if (parsed.action !== 'run') throw new UsageError(USAGE);
+  return { parsed, checks: CHECKS.map((check) => () => check(parsed.options, program)) };
+}
+
+/** Throws UsageError. */
+function schedulerChecks(argv: readonly string[]) {
+  const parsed = parseArguments('scheduler', argv);
+  if (parsed.action !== 'run') throw new UsageError(USAGE);
+  return { parsed, checks: SCHEDULER_CHECKS.map((check) => () => check(parsed.options)) };
+}
+
 const USAGE = `usage: orch check-config [${PROGRAMS.join('|')}] [OPTIONS of that command]`;
 
 /** Prints warnings and problems, one line each, and sets the exit code: 1 where a start would fail. */
 export async function checkConfig(argv: readonly string[]): Promise<void> {
   const [first = ''] = argv;
   const isNamed = PROGRAMS.includes(first);
-  const program = isNamed ? (first as ServerProgram) : 'up';
+  const program = isNamed ? (first as CheckedProgram) : 'up';
   const { warnings, problems } = await findings(program, isNamed ? argv.slice(1) : argv);
   for (const warning of warnings) process.stderr.write(`warning: ${warning}\n`);
   for (const problem of problems) process.stderr.write(`orch: ${problem}\n`);

@@ -1,5 +1,7 @@
-// `orch schedule explain POD`: what a scheduler with these options would say about a pod now, node by node: which plug-ins refuse it
-// and why, and what each gives it where none does. Reads the cluster once, decides nothing and changes nothing.
+// `orch schedule explain POD` and `orch schedule simulate -f FILE`: what a scheduler with these options would say about a pod now, node
+// by node: which plug-ins refuse it and why, and what each gives it where none does. Reads the cluster once, decides nothing and
+// changes nothing: the pod of a file goes through the server's admission in a dry run, which gives it its defaults.
+import { readFileSync } from 'node:fs';
 import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
 import type { NodeExplanation } from '../actors/scheduler/core/explanation.ts';
 import { SchedulingCore } from '../actors/scheduler/core/scheduling-core.ts';
@@ -8,6 +10,8 @@ import { followedKeys, tellCore } from '../actors/scheduler/driver/scheduler-eng
 import type { ApiServer } from '../actors/scheduler/remote/api-server.ts';
 import { Informer } from '../actors/scheduler/remote/informer.ts';
 import { collectionPaths, objectPath } from '../actors/scheduler/remote/resource-paths.ts';
+import type { JsonObject } from '../api/json-value.ts';
+import { asObject, asText } from '../api/object-fields.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
@@ -16,14 +20,75 @@ import { createLogger } from '../runtime/logging/log.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
+import { parseYaml } from '../transport/yaml/read.ts';
 import { logSettings } from './log-settings.ts';
 import { preparedScheduler } from './scheduler-server.ts';
 
-const USAGE = 'usage: orch schedule explain [NAMESPACE/]POD [OPTIONS of orch scheduler]';
+const USAGE = [
+  'usage: orch schedule explain [NAMESPACE/]POD [OPTIONS of orch scheduler]',
+  '       orch schedule simulate [-f] FILE [OPTIONS of orch scheduler]',
+].join('\n');
+const DEPTH_MAX = 32;
 
+/** Reads the pod in question from the server, or lets it make one of a file. Rejects with OrchError. */
+type FindPod = (server: ApiServer) => Promise<JsonObject>;
+
+/** The pod that the arguments ask about, and what is left of them. Throws UsageError. */
+function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPod; readonly rest: readonly string[] } {
+  if (what === 'explain') {
+    const [pod = '', ...rest] = argv;
+    if (pod !== '' && !pod.startsWith('-')) return { find: (server) => podOf(server, pod), rest };
+  }
+  if (what === 'simulate') {
+    const [flag = '', file, ...rest] = argv;
+    if (flag !== '' && !flag.startsWith('-')) return { find: (server) => podMadeOf(server, flag), rest: argv.slice(1) };
+    const [name, joined] = flag.split('=', 2);
+    if (name === '-f' || name === '--filename') {
+      const path = joined ?? file;
+      const others = joined === undefined || file === undefined ? rest : [file, ...rest];
+      if (path !== undefined) return { find: (server) => podMadeOf(server, path), rest: others };
+    }
+  }
+  throw new UsageError(USAGE);
+}
+
+async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {
+  const slash = pod.indexOf('/');
+  const [namespace, name] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
+  const { status, object } = await server.get(objectPath('v1', 'pods', namespace, name));
+  if (status !== 200) throw new OrchError('Refused', `the pod ${namespace}/${name} cannot be read (${status})`);
+  return object;
+}
+
+/** As the server would make it, which it does not. */
+async function podMadeOf(server: ApiServer, path: string): Promise<JsonObject> {
+  const manifest = readManifest(path);
+  if (manifest.kind !== 'Pod') throw new OrchError('BadConfiguration', `${path}: the kind must be Pod`);
+  const metadata = asObject(manifest.metadata);
+  const namespace = asText(metadata.namespace) || 'default';
+  // One of this name that there is already is no obstacle.
+  const { name, ...unnamed } = metadata;
+  const generateName = asText(name) === '' ? asText(metadata.generateName) || 'simulated-' : `${asText(name)}-`;
+  const body = { ...manifest, metadata: { ...unnamed, generateName } };
+  const { status, object } = await server.create(`${objectPath('v1', 'pods', namespace)}?dryRun=All`, body);
+  if (status !== 201) throw new OrchError('Refused', `the server would not make the pod: ${asText(object.message)}`);
+  return object;
+}
+
+/** Throws OrchError BadConfiguration. */
+function readManifest(path: string): JsonObject {
+  try {
+    const text = readFileSync(path === '-' ? 0 : path, 'utf8');
+    return asObject(text.trimStart().startsWith('{') ? JSON.parse(text) : parseYaml(text, DEPTH_MAX));
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new OrchError('BadConfiguration', `${path} cannot be read: ${code ?? message.split('\n', 1)[0]}`);
+  }
+}
+
+/** Prints the answer, and ends the process. */
 export async function schedule(argv: readonly string[]): Promise<void> {
-  const [what, pod = '', ...rest] = argv;
-  if (what !== 'explain' || pod === '' || pod.startsWith('-')) throw new UsageError(USAGE);
+  const { find, rest } = questionOf(argv);
   const parsed = parseArguments('scheduler', rest);
   if (parsed.action !== 'run') throw new UsageError(USAGE);
   const { options } = parsed;
@@ -37,14 +102,12 @@ export async function schedule(argv: readonly string[]): Promise<void> {
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);
   const core = new SchedulingCore({ profiles, random: realEnvironment.random, dialect });
-  const slash = pod.indexOf('/');
-  const [namespace, name] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
   try {
-    const { status, object } = await server.get(objectPath('v1', 'pods', namespace, name));
-    if (status !== 200) throw new OrchError('Refused', `the pod ${namespace}/${name} cannot be read (${status})`);
+    const pod = await find(server);
     await readCluster(core, server);
-    const explained = core.explain(object);
-    if (explained === undefined) throw new OrchError('Refused', `no profile is for the pod ${namespace}/${name}`);
+    const explained = core.explain(pod);
+    if (explained === undefined) throw new OrchError('Refused', 'no profile is for the pod');
+    if (configuration.extenders.length > 0) process.stderr.write('warning: extenders are not asked\n');
     process.stdout.write(explanationText(explained));
   } catch (error) {
     throw error instanceof ApiUnanswered ? new OrchError('Refused', error.message) : error;

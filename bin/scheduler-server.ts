@@ -48,8 +48,8 @@ export function withOldLockNames(options: SchedulerOptions, given: ReadonlySet<s
   };
 }
 
-/** Throws OrchError BadConfiguration. */
-function serverConnection(
+/** How the server is reached that the configuration or --master names. Throws OrchError BadConfiguration. */
+export function serverConnection(
   { clientConnection }: SchedulerConfiguration,
   { master }: SchedulerOptions,
 ): ServiceConnection {

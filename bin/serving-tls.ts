@@ -76,7 +76,7 @@ export function checkServingTls(options: ServerOptions): void {
 }
 
 /** Throws OrchError BadConfiguration for an origin that is no regular expression. */
-export async function checkOrigins({ corsAllowedOrigins }: ServerOptions): Promise<void> {
+export async function checkOrigins({ corsAllowedOrigins }: Pick<ServerOptions, 'corsAllowedOrigins'>): Promise<void> {
   if (corsAllowedOrigins.length === 0) return;
   const { OriginPatterns } = await import('../transport/origin-patterns.ts');
   new OriginPatterns(corsAllowedOrigins);

@@ -18,6 +18,11 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   {
+    usage: 'schedule simulate FILE',
+    description: 'The same for a pod of a manifest that is not made.',
+    inForce: true,
+  },
+  {
     usage: 'placement check FILE',
     description: 'Print which actors a placement puts on which threads.',
     inForce: true,

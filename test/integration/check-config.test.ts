@@ -69,6 +69,40 @@ test('a configuration that a server can start with is found good, and nothing is
   t.deepEqual(readdirSync(own), before);
 });
 
+test('the options and files of a scheduler of its own are looked at without asking anybody', async (t) => {
+  const own = folder(t);
+  const file = (name: string, text: string): string => {
+    writeFileSync(join(own, name), text);
+    return join(own, name);
+  };
+  const good = await orch(
+    'check-config',
+    'scheduler',
+    '--master',
+    'http://127.0.0.1:1',
+    '--cert-dir',
+    join(own, 'pki'),
+  );
+  t.is(good.code, 0, good.stderr);
+  t.is(good.stdout, 'orch scheduler can start with this\n');
+  t.false(existsSync(join(own, 'pki')));
+  const config = {
+    apiVersion: 'kubescheduler.config.k8s.io/v1beta1',
+    kind: 'KubeSchedulerConfiguration',
+    extenders: [{ urlPrefix: 'there' }],
+  };
+  const ended = await orch(
+    'check-config',
+    'scheduler',
+    ...['--config', file('scheduler.json', JSON.stringify(config)), '--tls-cert-file', join(own, 'none.crt')],
+    ...['--tls-private-key-file', join(own, 'none.key'), '--authorization-orchconfig', join(own, 'none')],
+  );
+  t.is(ended.code, 1);
+  const problems = problemsOf(ended);
+  t.regex(problems[0] ?? '', /scheduler\.json: extenders\[0\]\.urlPrefix: there is not an address/);
+  t.is(problems.length, 3, ended.stderr);
+});
+
 test('what is wrong with the flags is told all at once, one line each', async (t) => {
   const args = ['--v=x', '--nope', '5', '--profilin', '--secure-port', '0', '--feature-gates', 'DryRun=false'];
   const ended = await orch('check-config', 'apiserver', ...args, '--tls-cert-file', 'a');

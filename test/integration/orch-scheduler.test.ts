@@ -258,6 +258,38 @@ test('what a scheduler says about a pod is explained node by node', async (t) =>
   t.regex(stderr, /the pod default\/missing cannot be read \(404\)/);
 });
 
+test('what a scheduler would say about a pod is simulated for a manifest, and nothing is made', async (t) => {
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  await makeNode(server, 'roomy');
+  const folder = folderOf(t);
+  const simulate = (text: string, ...args: readonly string[]) => {
+    const path = join(folder, 'pod.yaml');
+    writeFileSync(path, text);
+    const all = [ORCH, 'schedule', 'simulate', '-f', path, '--orchconfig', server.kubeconfig, ...args];
+    return promisify(execFile)(process.execPath, all);
+  };
+  const manifest = (cpu: string) =>
+    [
+      'apiVersion: v1',
+      'kind: Pod',
+      'metadata: {name: thought}',
+      `spec: {containers: [{name: c, image: i, resources: {requests: {cpu: ${JSON.stringify(cpu)}}}}]}`,
+    ].join('\n');
+  t.regex((await simulate(manifest('1'))).stdout, /^roomy +\d+ {2}\S/m);
+  t.regex((await simulate(manifest('9'))).stdout, /^roomy +refused {2}NodeResourcesFit: Insufficient cpu$/m);
+  t.deepEqual((await server.client.get(PODS)).json.items, []);
+  for (const [text, problem] of [
+    [manifest('many'), /cannot unmarshal "many"/],
+    ['{"kind": "Pod", "apiVersion": "v1", "spec": {}}', /the server would not make the pod: .*containers/],
+    ['kind: Node', /the kind must be Pod/],
+    ['{', /cannot be read: /],
+  ] as const) {
+    const { stderr } = await t.throwsAsync<Error & { stderr: string }>(simulate(text));
+    t.regex(stderr, problem);
+    t.notRegex(stderr, /^ +at /m);
+  }
+});
+
 test('a certificate that is replaced is served from then on', async (t) => {
   const server = await startServer(t, { args: NO_SCHEDULER });
   const folder = folderOf(t);
