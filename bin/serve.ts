@@ -2,6 +2,7 @@
 // is, and stop on a signal. The order of a stop is the supervisor's.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PENDING_HOOKS_METRIC } from '../actors/controllers/protocol.ts';
+import { ROSTER_URL } from '../actors/roster-url.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { helpText } from '../config/help.ts';
 import type { UpOptions } from '../config/options.ts';
@@ -24,8 +25,6 @@ import { missingSuites } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
 import { versionText } from './version.ts';
 
-/** The actors that the threads host, as the threads find it. */
-const ROSTER_URL = new URL('../actors/roster.js', import.meta.url).href;
 const READY_CHECK_MS = 10;
 
 /** `orch up`: everything in one process, closed to all but the admin. */

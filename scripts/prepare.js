@@ -57,6 +57,7 @@ const newest = Math.max(
 if (modifiedMs(buildStamp) < newest) {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   run(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', 'tsconfig.json']);
+  run(process.execPath, [join(root, 'scripts', 'pack.js')]);
   mkdirSync(dirname(buildStamp), { recursive: true });
   writeFileSync(buildStamp, '');
 }

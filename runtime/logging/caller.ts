@@ -1,4 +1,5 @@
 // Where in the source a line is logged: read off the stack, for lines that are written only.
+import { inSources } from '../packed-sources.ts';
 
 export interface Caller {
   /** Without its ending: what `--vmodule` names. */
@@ -13,13 +14,13 @@ export interface Caller {
 
 const NOWHERE: Caller = { module: '', file: '???', folder: '', line: 1, stack: '' };
 /** The frames of logging itself: these files' and the library's. */
-const OWN = /[/\\]runtime[/\\]logging[/\\](?:caller|log)\.[jt]s|[/\\]node_modules[/\\]pino[/\\]/;
+const OWN = /(?:^|[/\\\s(])runtime[/\\]logging[/\\](?:caller|log)\.[jt]s|[/\\]node_modules[/\\]pino[/\\]/;
 const FRAME = /([^/\\\s(]*)[/\\]([^/\\]+?)(\.[cm]?[jt]s):(\d+):\d+\)?$/;
 
 /** The first caller outside of logging. */
 export function callerOf(): Caller {
   const { stack = '' } = new Error();
-  const frames = stack.split('\n').slice(1);
+  const frames = inSources(stack).split('\n').slice(1);
   const index = frames.findIndex((frame) => !OWN.test(frame));
   const [, folder = '', module = '', ending = '', line] = FRAME.exec(frames[index] ?? '') ?? [];
   if (line === undefined) return NOWHERE;

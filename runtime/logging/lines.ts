@@ -13,7 +13,7 @@ export interface LoggedLine {
   readonly stack?: string;
 }
 
-/** `I1122 19:44:26.123000   12345 hub.js:120] "list done" thread="front/0" user="ann"`, a stack on lines of its own. */
+/** `I1122 19:44:26.123000   12345 hub.ts:120] "list done" thread="front/0" user="ann"`, a stack on lines of its own. */
 export function textLine(jsonLine: string, process: number, skipsHeader: boolean): string {
   const record = JSON.parse(jsonLine) as LoggedLine & Record<string, unknown>;
   const { ts, level, caller = '???:1', msg, stack, v: _v, severity: _severity, ...rest } = record;

@@ -7,7 +7,7 @@ export interface LogOptions {
   readonly format: 'text' | 'json';
   /** Other levels for source files, by a pattern of their names without ending (`*`, `?`); the first that fits decides. */
   readonly modules?: readonly (readonly [pattern: string, level: LogLevel])[];
-  /** The place in the source, as `hub.js:120`, whose lines show how it was reached. */
+  /** The place in the source, as `hub.ts:120`, whose lines show how it was reached. */
   readonly backtraceAt?: string;
   /** Text only. */
   readonly skipsHeaders?: boolean;

@@ -1,6 +1,7 @@
 // One pino logger a thread, written synchronously, so that the last line before a crash is there. Tokens and secrets are cut
 // out here as a last resort; callers must not log them in the first place.
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
+import { inSources } from '../packed-sources.ts';
 import { NO_REQUEST, turn } from '../turn.ts';
 import { callerOf } from './caller.ts';
 import { textLine } from './lines.ts';
@@ -86,7 +87,7 @@ function requestOfTurn(): { readonly requestNumber?: number } {
 
 function stackOf(given: object): { readonly stack?: string } {
   const stack = given instanceof Error ? given.stack : (given as { err?: { stack?: string } }).err?.stack;
-  return stack === undefined ? {} : { stack };
+  return stack === undefined ? {} : { stack: inSources(stack) };
 }
 
 function stream(options: LogOptions, write: ((line: string) => void) | undefined): DestinationStream {

@@ -1,9 +1,10 @@
 // Takes profiles of the thread that it runs on, by V8's own samplers over the inspector's protocol. One at a time: the
 // samplers are the thread's, and two of one kind would end each other. Costs nothing while none is being taken.
-import type { HeapProfiler, Profiler as Protocol } from 'node:inspector';
+import type { HeapProfiler, Profiler as Protocol, Runtime } from 'node:inspector';
 import { Session } from 'node:inspector/promises';
 import type { Timers } from '../environment.ts';
 import { OrchError } from '../errors.ts';
+import { sourceOf } from '../packed-sources.ts';
 import {
   type ProfileKind,
   type Profiler,
@@ -128,12 +129,13 @@ function heapTables({ head, samples }: HeapProfile): ProfileTables {
   return tables;
 }
 
-/** A root is nobody's caller. V8 counts lines from 0. */
+/** A root is nobody's caller. V8 counts lines and columns from 0. */
 function callOf(
   tables: ProfileTables,
   caller: number,
-  { functionName, url, lineNumber }: { functionName: string; url: string; lineNumber: number },
+  { functionName, url, lineNumber, columnNumber }: Runtime.CallFrame,
 ): number {
   if (functionName === '(root)') return -1;
-  return tables.call(caller, functionName || '(anonymous)', url, lineNumber + 1, lineNumber + 1);
+  const { file, line } = sourceOf(url, lineNumber + 1, columnNumber + 1) ?? { file: url, line: lineNumber + 1 };
+  return tables.call(caller, functionName || '(anonymous)', file, line, line);
 }
