@@ -39,7 +39,7 @@ for (const [name, types] of Object.entries({
       (samples) =>
         samples.some(
           ({ stack, thread = '' }) =>
-            thread.startsWith('front') && stack.some((line) => /\/dist\/.*\.(?:js|ts):\d+$/.test(line)),
+            thread.startsWith('front') && stack.some((line) => / (?:actors|runtime|transport)\/.+\.ts:\d+$/.test(line)),
         ),
     );
   });
