@@ -19,6 +19,8 @@ export interface ListItems {
   readonly slabs: readonly (Slab | undefined)[];
   /** Each says its kind and apiVersion itself, as those of custom types do. */
   readonly areWhole?: boolean;
+  /** JSON of the items in place of what is stored: of the version asked for already. */
+  readonly converted?: readonly Buffer[];
 }
 
 /** What a list says of itself (SPEC.md "List envelope"). */
@@ -40,17 +42,20 @@ export function itemCount({ places }: ListItems): number {
 }
 
 /** The item at an index, decoded, as it is stored. */
-export function decodedItem({ places, slabs }: ListItems, index: number): JsonObject {
+export function decodedItem({ places, slabs, converted }: ListItems, index: number): JsonObject {
+  if (converted !== undefined) return JSON.parse(converted[index]!.toString()) as JsonObject;
   return decodeRecord(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
 }
 
 /** Bytes of the stored value at an index. */
-export function storedItemBytes({ places, slabs }: ListItems, index: number): number {
+export function storedItemBytes({ places, slabs, converted }: ListItems, index: number): number {
+  if (converted !== undefined) return converted[index]!.length;
   return valueLength(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
 }
 
 /** The JSON of the item at an index: the stored value, without its kind and apiVersion unless items are whole. A copy. */
-export function storedItem({ places, slabs, areWhole }: ListItems, index: number): Buffer {
+export function storedItem({ places, slabs, areWhole, converted }: ListItems, index: number): Buffer {
+  if (converted !== undefined) return converted[index]!;
   const slab = slabs[places[index * 2]!]!;
   const offset = places[index * 2 + 1]!;
   if (areWhole === true) {

@@ -29,6 +29,8 @@ import { bind, createBinding } from './bind.ts';
 import { ClusterView } from './cluster.ts';
 import { Completion } from './completion.ts';
 import { admitConnection } from './connect.ts';
+import { convertFor } from './conversion/convert-for.ts';
+import { WebhookConversion } from './conversion/webhook-conversion.ts';
 import { create } from './create.ts';
 import { deleteOne } from './delete.ts';
 import { deleteCollection } from './delete-collection.ts';
@@ -84,6 +86,7 @@ class Admission implements Actor<AdmissionProtocol> {
       requestNumber: NO_REQUEST,
       auditAnnotations: new Map<string, string>(),
     };
+    const conversion = new WebhookConversion(reader, { registry, ...options.pluginOptions });
     this.#write = {
       ...reader,
       registry,
@@ -91,6 +94,7 @@ class Admission implements Actor<AdmissionProtocol> {
       definitionsKey: dialect.spell('apiextensions.@group/customresourcedefinitions'),
       schema,
       forms,
+      conversion,
       store: context.ref('store'),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
@@ -103,6 +107,7 @@ class Admission implements Actor<AdmissionProtocol> {
           dialect,
           schema,
           forms,
+          conversion,
           options: options.pluginOptions,
           authorize: (attributes, access) => mayAccess(auth, attributes, access),
         },
@@ -143,6 +148,12 @@ class Admission implements Actor<AdmissionProtocol> {
         admitConnection(this.#writeOfTurn(), message).then(
           () => reply.send({ refused: undefined }),
           (error: unknown) => (isStatusError(error) ? reply.send({ refused: error.status }) : reply.fail(error)),
+        );
+        return;
+      case 'convert':
+        convertFor(this.#writeOfTurn(), message).then(
+          (answer) => reply.send(answer),
+          (error: unknown) => reply.fail(error),
         );
         return;
       case 'bind':

@@ -1,7 +1,9 @@
 // Server-side apply: a PATCH whose body is a configuration. It is merged into what is there, or makes the object where
 // there is none (201); whoever applies owns what it says (SPEC.md "Field ownership").
+
 import { resetFields } from '../../api/apply/owned-type.ts';
 import { type Application, applyConfiguration } from '../../api/apply/ownership.ts';
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
@@ -36,7 +38,7 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
   if (view !== undefined) requireValidView(write, view, canonical(schema, structuredClone(sent), view).object);
   const config = view?.configurationOf?.(sent, type) ?? sent;
   const { owned } = write.kinds.of(type);
-  const applied = (live: JsonObject | undefined): JsonObject => {
+  const applied = (live: JsonObject | undefined, forms: StoredForm): JsonObject => {
     const { fieldManager: manager = '' } = request.parameters;
     const objects = live === undefined ? [config] : [config, live];
     const application: Application = {
@@ -44,14 +46,16 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
       type: owned,
       force,
       reset: resetFields(type, owned, subresource, objects),
-      versions: otherVersions(write, type, (other, ofOther) => resetFields(other, ofOther, subresource, objects)),
+      versions: otherVersions({ kinds: write.kinds, forms }, type, (other, ofOther) =>
+        resetFields(other, ofOther, subresource, objects),
+      ),
     };
     return applyConfiguration(config, live, application);
   };
   const whenMissing = async (): Promise<WriteReply | undefined> => {
     if (subresource !== '') throw new StatusError(notFound(type, name));
     try {
-      return await createObject(write, request, type, applied(undefined), { dryRun, isTracked: false });
+      return await createObject(write, request, type, applied(undefined, write.forms), { dryRun, isTracked: false });
     } catch (error) {
       // Someone else was first: what they made is applied to.
       if (isStatusError(error) && error.status.reason === 'AlreadyExists') return undefined;

@@ -8,6 +8,7 @@ import { EXPECT_ABSENT } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, type Refusal, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
+import { converted } from './conversion/converted.ts';
 import { draftPut, withAlso } from './draft.ts';
 import { withWarnings } from './field-validation.ts';
 import { withManagedFields } from './ownership.ts';
@@ -62,9 +63,14 @@ export async function createObject(
   );
 }
 
-function commitment(write: WriteContext, attributes: Attributes, isGenerated: boolean): Attempt<WriteReply> {
+async function commitment(
+  write: WriteContext,
+  attributes: Attributes,
+  isGenerated: boolean,
+): Promise<Attempt<WriteReply>> {
   const { type, object, managedFieldsText, guards, also, warnings } = attributes;
-  const put = draftPut(type, write.forms.stored(type, object), EXPECT_ABSENT, managedFieldsText);
+  const stored = await converted(write, type, (forms) => forms.stored(type, object));
+  const put = draftPut(type, stored, EXPECT_ABSENT, managedFieldsText);
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),
@@ -77,7 +83,8 @@ function commitment(write: WriteContext, attributes: Attributes, isGenerated: bo
 async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<WriteReply> {
   const { type, object, managedFieldsText, warnings } = attributes;
   await refuseTaken(write, attributes);
-  const made = withManagedFields(write.forms.asked(type, write.forms.stored(type, object)), managedFieldsText);
+  const asked = await converted(write, type, (forms) => forms.asked(type, forms.stored(type, object)));
+  const made = withManagedFields(asked, managedFieldsText);
   return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
 }
 

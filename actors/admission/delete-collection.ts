@@ -72,7 +72,7 @@ class CollectionDeletion {
         try {
           const some = storedAt(places.subarray(from, from + step), slabs);
           await this.#deleteSome(some);
-          commits[from / step] = some.map(({ object }) => asItem(this.#write.forms.asked(this.#type, object)));
+          commits[from / step] = (await this.#asked(some.map(({ object }) => object))).map(asItem);
         } catch (error) {
           next = places.length;
           throw error;
@@ -83,6 +83,13 @@ class CollectionDeletion {
     const ends = await Promise.allSettled(Array.from({ length: workers }, work));
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     return commits.flat();
+  }
+
+  async #asked(objects: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+    const { conversion, forms } = this.#write;
+    const { custom } = this.#type;
+    if (custom?.mayBeOutside === true) return conversion.into(custom, objects);
+    return objects.map((object) => forms.asked(this.#type, object));
   }
 
   /** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */

@@ -12,6 +12,7 @@ import type { PublishedPlace } from '../store/protocol.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
+import { converted } from './conversion/converted.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { withAlso } from './draft.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
@@ -29,11 +30,13 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   const done = await deleteNamed(write, attributes, name, options);
   if (done === undefined) throw new StatusError(notFound(type, name));
   const { action, object } = done.outcome;
-  if (action === 'remove') return { code: 200, body: removedAnswer(write, type, object) };
-  if (action === 'storeAndRemove') return { code: 200, body: removedAnswer(write, type, asStored(object, done.place)) };
+  if (action === 'remove') return { code: 200, body: await removedAnswer(write, type, object) };
+  if (action === 'storeAndRemove')
+    return { code: 200, body: await removedAnswer(write, type, asStored(object, done.place)) };
   // Only those who ask in the deprecated form are told by the code that there is more to come.
   const code = options.orphanDependents === false ? 202 : 200;
-  return dryRun ? { code, body: asAnswer(type, write.forms.asked(type, object)) } : { code, place: done.place };
+  if (!dryRun) return { code, place: done.place };
+  return { code, body: asAnswer(type, await converted(write, type, (forms) => forms.asked(type, object))) };
 }
 
 /** What a DELETE has made of an object, and where that lies if it is not removed. */
@@ -73,9 +76,9 @@ function asStored(object: JsonObject, { revision }: PublishedPlace): JsonObject 
 }
 
 /** What a completed DELETE answers with. */
-function removedAnswer(write: WriteContext, type: KnownType, object: JsonObject): object {
+async function removedAnswer(write: WriteContext, type: KnownType, object: JsonObject): Promise<object> {
   const { name = '', uid = '' } = metadataOf(object);
   return type.traits.deleteReturns === 'object'
-    ? asAnswer(type, write.forms.asked(type, object))
+    ? asAnswer(type, await converted(write, type, (forms) => forms.asked(type, object)))
     : deleted(type, name, uid);
 }

@@ -6,6 +6,7 @@ import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
+import { converted } from './conversion/converted.ts';
 import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
 import { NO_PLUGINS } from './plugins/chain.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
@@ -40,9 +41,12 @@ export function admitDeletion(
 ): Promise<void> | undefined {
   const { plugins } = attributes.asked;
   if (plugins === NO_PLUGINS) return undefined;
-  const old = write.forms.asked(attributes.type, object);
-  attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, NO_OBJECT);
-  return takeSteps(PLUGIN_STEPS, attributes, write);
+  const old = converted(write, attributes.type, (forms) => forms.asked(attributes.type, object));
+  const admit = (shown: JsonObject): Promise<void> => {
+    attributes.begin(tries, timestampOf(write.context.clock.nowMs()), shown, NO_OBJECT);
+    return takeSteps(PLUGIN_STEPS, attributes, write);
+  };
+  return old instanceof Promise ? old.then(admit) : admit(old);
 }
 
 /** The outcome as a draft against the revision that was read, with what a removed object gives back. */
@@ -55,7 +59,11 @@ export async function draftFor(
   const { namespace = '', name = '' } = metadataOf(object);
   const { revision } = stored.place;
   if (action !== 'remove') {
-    const put = draftPut(type, object, revision);
+    // It may lie there in a version that was stored once.
+    const next = await converted(write, type, (forms) =>
+      type.custom === undefined ? object : forms.stored(type, object),
+    );
+    const put = draftPut(type, next, revision);
     return action === 'storeAndRemove' ? { ...put, isLast: true } : put;
   }
   const { allocation } = write.kinds.of(type);

@@ -3,25 +3,37 @@
 import { type FieldSet, NO_FIELDS } from '../../api/apply/field-set.ts';
 import type { OtherVersions } from '../../api/apply/other-versions.ts';
 import type { OwnedType } from '../../api/apply/owned-type.ts';
-import { entriesOfCreate, entriesOfUpdate, managerName, type Writer, withEntries } from '../../api/apply/ownership.ts';
+import {
+  type Entries,
+  entriesOfCreate,
+  entriesOfUpdate,
+  managerName,
+  type Writer,
+  withEntries,
+} from '../../api/apply/ownership.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { type ManagedFieldsEntry, metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { Attributes } from './attributes.ts';
+import { converted } from './conversion/converted.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** The versions of a type besides the one being written in. `reset`: the fields that the endpoint leaves as they are. */
 export function otherVersions(
-  write: WriteContext,
+  { forms, kinds }: Pick<WriteContext, 'forms' | 'kinds'>,
   type: KnownType,
   reset: (other: KnownType, owned: OwnedType) => FieldSet,
 ): OtherVersions {
   return (apiVersion) => {
-    const other = write.forms.inVersion(type, apiVersion);
+    const other = forms.inVersion(type, apiVersion);
     if (other === undefined) return undefined;
-    const { owned } = write.kinds.of(other);
-    const to = write.forms.between(type, other);
-    return { type: owned, reset: reset(other, owned), to, back: write.forms.between(other, type) };
+    const { owned } = kinds.of(other);
+    return {
+      type: owned,
+      reset: reset(other, owned),
+      to: forms.between(type, other),
+      back: forms.between(other, type),
+    };
   };
 }
 
@@ -44,14 +56,25 @@ export function withManagedFields(object: JsonObject, text: string): JsonObject 
 }
 
 /** A step: the updater owns what it has changed. */
-export function ownByUpdater(attributes: Attributes, write: WriteContext): void {
-  if (!attributes.asked.isTracked) return;
-  const { object, old, type, kind, subresource } = attributes;
+export function ownByUpdater(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
+  if (!attributes.asked.isTracked) return undefined;
+  const { object, type } = attributes;
   if (!write.serverSideApply) {
     if (metadataOf(object).managedFields !== undefined) attributes.object = withEntries(object, undefined);
-    return;
+    return undefined;
   }
-  const versions = otherVersions(write, type, () => NO_FIELDS);
-  const entries = entriesOfUpdate(object, old!, kind.owned, writerOf(attributes), subresource === '', versions);
+  const entries = converted(write, type, (forms) => entriesIn(attributes, { kinds: write.kinds, forms }));
+  if (entries instanceof Promise) {
+    return entries.then((known) => {
+      attributes.object = withEntries(object, known);
+    });
+  }
   attributes.object = withEntries(object, entries);
+  return undefined;
+}
+
+function entriesIn(attributes: Attributes, parts: Pick<WriteContext, 'forms' | 'kinds'>): Entries {
+  const { object, old, type, kind, subresource } = attributes;
+  const versions = otherVersions(parts, type, () => NO_FIELDS);
+  return entriesOfUpdate(object, old!, kind.owned, writerOf(attributes), subresource === '', versions);
 }

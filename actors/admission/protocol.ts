@@ -68,6 +68,17 @@ interface WriteRemarks {
   readonly auditAnnotations?: Readonly<Record<string, string>>;
 }
 
+/** Objects to be converted by a webhook. */
+export interface ConvertRequest {
+  readonly target: Pick<WriteTarget, 'group' | 'version' | 'resource'>;
+  readonly objects: readonly JsonObject[];
+}
+
+/** As many objects in the same order, or why there are none. */
+export type ConvertReply =
+  | { readonly refused: undefined; readonly objects: readonly JsonObject[] }
+  | { readonly refused: Status };
+
 /** A pod to be bound to a node. */
 export interface Binding {
   readonly namespace: string;
@@ -98,6 +109,8 @@ export interface AdmissionProtocol extends Protocol {
       readonly message: ConnectRequest;
       readonly reply: { readonly refused: Status | undefined };
     };
+    /** Custom objects of any versions of a kind, in the version of a path, where the definition's webhook converts them. */
+    readonly convert: { readonly message: ConvertRequest; readonly reply: ConvertReply };
     /** Many bindings in one commit, each its own transaction; outcomes in the same order. */
     readonly bind: {
       readonly message: { readonly bindings: readonly Binding[]; readonly user: User };

@@ -1,6 +1,7 @@
 // PUT and PATCH, of an object, its status, its scale or a namespace's finalizers: what is there becomes what should be, by
 // the steps of an update, and is stored against the revision that was read. A patch that loses a race is made again on the
 // new object; a PUT that names a resourceVersion is not.
+import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { isReadyToRemove } from '../../api/deletion.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import { isUnchanged } from '../../api/metadata.ts';
@@ -15,6 +16,7 @@ import { decodeBody } from '../../transport/body.ts';
 import { asAnswer } from './answer.ts';
 import { type Attempt, TRIES_MAX, untilCommitted } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
+import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
@@ -104,7 +106,7 @@ export interface Modification {
   /** What is wanted is the object itself, also where the client is shown a view of it. */
   readonly isWhole?: boolean;
   /** What the client wants, from what it is shown. */
-  readonly wanted: (shown: JsonObject) => JsonObject;
+  readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
   /** Answers undefined when the object was there after all. */
   readonly whenMissing: () => Promise<WriteReply | undefined>;
 }
@@ -125,8 +127,9 @@ export async function modify(
       const answer = await whenMissing();
       return answer && { answer };
     }
-    const old = write.forms.asked(type, stored.object);
-    const sent = wanted(view === undefined ? old : view.of(old));
+    const old = await converted(write, type, (forms) => forms.asked(type, stored.object));
+    const shown = view === undefined ? old : view.of(old);
+    const sent = await converted(write, type, (forms) => wanted(shown, forms));
     requireValidView(write, view, sent);
     const object = view === undefined ? sent : view.applied(old, sent, type);
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
@@ -156,7 +159,7 @@ async function decide(
     const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
     return { draft, committed: () => answerWith(attributes, object), lost };
   }
-  const next = write.forms.stored(type, object);
+  const next = await converted(write, type, (forms) => forms.stored(type, object));
   if (isUnchanged(next, stored.object) && !stored.isStale) {
     return { answer: answerAt(attributes, place, attributes.old!) };
   }

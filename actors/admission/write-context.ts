@@ -9,6 +9,7 @@ import type { Ref } from '../../runtime/actor.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
 import type { Completion } from './completion.ts';
+import type { WebhookConversion } from './conversion/webhook-conversion.ts';
 import type { KindVersions } from './kind-version.ts';
 import type { PluginChain } from './plugins/chain.ts';
 import type { StoreReader } from './store-reader.ts';
@@ -31,6 +32,8 @@ export interface WriteContext extends StoreReader {
   readonly schema: Schema;
   /** Between the version a client speaks and the one that is stored. */
   readonly forms: StoredForm;
+  /** Where a definition's webhook does that. */
+  readonly conversion: WebhookConversion;
   readonly store: Ref<StoreProtocol>;
   /** Asked by few writes only. */
   readonly auth: () => Ref<AuthProtocol>;

@@ -27,6 +27,7 @@ import { INGRESS_FACTS } from './facts.ts';
 import { RequestLimits } from './fairness/request-limits.ts';
 import { IngressListener } from './ingress-listener.ts';
 import type { IngressOptions } from './options.ts';
+import { OutsideConversion } from './outside-conversion.ts';
 import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
@@ -87,6 +88,7 @@ class Ingress implements Actor<IngressProtocol> {
     this.#limits = new RequestLimits(context, options, dialect);
     this.#representations = new Representations(dialect, context.clock);
     this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
+    const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs);
     this.#reads = new Reads({
       hub,
       slabs,
@@ -99,11 +101,13 @@ class Ingress implements Actor<IngressProtocol> {
           context.timers.soon(resolve);
         }),
       jobs: options.jobs,
+      conversion,
     });
     this.#writes = new Writes(context.ref('admission'), this.#reads, this.#representations, requestTimeoutMs);
     this.#watches = new Watches({
       context,
       hub,
+      conversion,
       schema: () => options.records.schema,
       bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
@@ -198,7 +202,7 @@ class Ingress implements Actor<IngressProtocol> {
     const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
     const single = verb === 'create' && !type.persisted ? 'review' : 'object';
     const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? single, bodyType, source);
-    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, representation);
+    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, type, verb, representation);
     if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
     if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
     if (verb === 'list') return this.#reads.list(exchange, info, type, representation);

@@ -3,6 +3,7 @@
 import { isJsonObject } from '../../api/json-value.ts';
 import type { Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
+import type { KnownType } from '../../api/resources/resource-table.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
@@ -37,6 +38,7 @@ export class Writes {
   async serve(
     exchange: Exchange,
     info: ResourceRequestInfo,
+    type: KnownType,
     verb: WriteVerb,
     representation: Representation,
   ): Promise<void> {
@@ -60,7 +62,7 @@ export class Writes {
     );
     if (reply.auditAnnotations !== undefined) exchange.audit?.annotate(reply.auditAnnotations);
     if ('place' in reply)
-      await this.#reads.sendWritten(exchange, reply.code, reply.place, representation, reply.warnings);
+      await this.#reads.sendWritten(exchange, reply.code, reply.place, type, representation, reply.warnings);
     else if (isStatus(reply.body))
       sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
     else await this.#reads.sendObject(exchange, reply.code, reply.body, representation, reply.warnings);

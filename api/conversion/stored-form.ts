@@ -1,5 +1,7 @@
 // The two forms an object has in a request: as its client speaks of it, and as it is stored. Where the two versions are one,
-// nothing is done. Reviews are not stored: the server thinks of them in their preferred version.
+// nothing is done. Reviews are not stored: the server thinks of them in their preferred version. Where a webhook has to convert
+// a custom object, what it has answered must be known: else each of the conversions throws ConversionDue.
+import { KnownConversions } from '../custom/conversion-due.ts';
 import type { CustomType } from '../custom/custom-type.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Registry } from '../resources/registry.ts';
@@ -28,11 +30,18 @@ export class StoredForm {
   readonly #schema: Schema;
   readonly #toStored = new WeakMap<KnownType, Convert>();
   readonly #toAsked = new WeakMap<KnownType, Convert>();
+  readonly #known: KnownConversions;
 
-  constructor(registry: Registry, schema: Schema) {
+  constructor(registry: Registry, schema: Schema, known = new KnownConversions()) {
     this.#registry = registry;
+    this.#known = known;
     this.#schema = schema;
     this.#conversions = conversionsOf(schema);
+  }
+
+  /** The same with what webhooks have answered. */
+  knowing(known: KnownConversions): StoredForm {
+    return new StoredForm(this.#registry, this.#schema, known);
   }
 
   /** A canonical object of the type as it is to be stored. Itself, or a new object. */
@@ -65,14 +74,18 @@ export class StoredForm {
   /** Converts between two versions of a type. */
   between(from: VersionedKind, to: VersionedKind & { readonly custom?: CustomType | undefined }): Convert {
     const { custom } = to;
-    if (custom !== undefined) return (object) => custom.inVersion(jsonCopy(object) as JsonObject);
+    if (custom !== undefined) return (object) => this.#brought(custom, jsonCopy(object) as JsonObject);
     return this.#conversions.between(from, to).convert;
   }
 
   #asking(type: KnownType): Convert {
     const { custom } = type;
-    if (custom !== undefined) return custom.needsForm ? (object) => custom.inVersion(object) : asItIs;
+    if (custom !== undefined) return custom.needsForm ? (object) => this.#brought(custom, object) : asItIs;
     return isStored(type) ? asItIs : this.#conversions.between(storedKind(type), type).convert;
+  }
+
+  #brought(custom: CustomType, object: JsonObject): JsonObject {
+    return custom.inVersion(custom.isConvertedOutside(object) ? this.#known.of(custom, object) : object);
   }
 
   /** Even in the stored version an object may say something in two ways, of which one is stored. */
@@ -85,10 +98,14 @@ export class StoredForm {
 
   /** In the version that is stored, without what its schema does not know. */
   #storingCustom(type: KnownType): Convert {
-    if (type.apiVersion === type.storageApiVersion) return asItIs;
     const stored = this.#registry.storageType(type.storageKey)?.custom;
     if (stored === undefined) throw new RangeError(`no version of ${type.storageKey} is stored`);
     const { apiVersion } = stored.form;
-    return (object) => stored.schema.shape({ ...(jsonCopy(object) as JsonObject), apiVersion }).object;
+    const { webhook } = stored.definition;
+    return (object) => {
+      if (object.apiVersion === apiVersion) return object;
+      const copy = webhook === undefined ? (jsonCopy(object) as JsonObject) : this.#known.of(stored, object);
+      return stored.schema.shape({ ...copy, apiVersion }).object;
+    };
   }
 }

@@ -48,7 +48,17 @@ export class CustomType {
     return needsForm(this.definition, this.version);
   }
 
-  /** An object of any version of the kind in this one. The object is consumed. */
+  /** True where objects may lie in a version that only the definition's webhook brings into this one. */
+  get mayBeOutside(): boolean {
+    return this.definition.webhook !== undefined && this.needsForm;
+  }
+
+  /** True for an object that the definition's webhook has to convert before it can be brought into this version. */
+  isConvertedOutside({ apiVersion }: JsonObject): boolean {
+    return this.definition.webhook !== undefined && apiVersion !== this.form.apiVersion;
+  }
+
+  /** An object of any version of the kind in this one, already converted where a webhook does that. It is consumed. */
   inVersion(object: JsonObject): JsonObject {
     return broughtInto(this.form.apiVersion, this.schema, object);
   }

@@ -1,6 +1,6 @@
 // The status of definitions: which names are theirs, whether they are served, and why not. Pure.
 import type { JsonObject } from '../json-value.ts';
-import { asList, asObject, asText, partAt } from '../object-fields.ts';
+import { asList, asObject, asText, asTexts, partAt } from '../object-fields.ts';
 import { type DefinedNames, type Definition, readNames } from './definition.ts';
 
 export interface DefinitionCondition {
@@ -72,21 +72,24 @@ export function definitionStatus(
     reason: 'NoConflicts',
     message: 'no conflicts found',
   };
-  let status: JsonObject = { ...before, acceptedNames: writtenNames(names) };
+  let status: JsonObject = { ...before, acceptedNames: writtenNames(names), ...storedIn(before, definition) };
   status = withCondition(status, accepted, nowIso);
-  status = withCondition(status, establishedCondition(before, definition, conflict === undefined), nowIso);
+  status = withCondition(status, establishedCondition(before, conflict === undefined), nowIso);
   if (schemaProblems === '') return withoutCondition(status, 'NonStructuralSchema');
   const violations = { type: 'NonStructuralSchema', status: 'True', reason: 'Violations' } as const;
   return withCondition(status, { ...violations, message: schemaProblems }, nowIso);
 }
 
-/** Once established, a definition stays so, unless it asks for what is not served here. */
-function establishedCondition(before: JsonObject, definition: Definition, isAccepted: boolean): DefinitionCondition {
+/** With the version that is stored now among those in which objects may lie; whoever has rewritten them takes others out. */
+function storedIn(status: JsonObject, { storageVersion }: Definition): JsonObject {
+  const stored = asTexts(status.storedVersions);
+  if (storageVersion === '' || stored.includes(storageVersion)) return {};
+  return { storedVersions: [...stored, storageVersion] };
+}
+
+/** Once established, a definition stays so. */
+function establishedCondition(before: JsonObject, isAccepted: boolean): DefinitionCondition {
   const type = 'Established';
-  if (definition.conversion !== 'None' && definition.versions.length > 1) {
-    const message = `conversion of strategy ${definition.conversion} between several versions is not supported`;
-    return { type, status: 'False', reason: 'ConversionNotSupported', message };
-  }
   const wasEstablished = asList(before.conditions).some((one) => {
     const condition = asObject(one);
     return condition.type === type && condition.status === 'True';

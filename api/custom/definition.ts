@@ -43,6 +43,14 @@ export interface DefinedVersion {
   readonly scale: DefinedScale | undefined;
 }
 
+/** A webhook that converts objects. */
+export interface DefinedWebhook {
+  /** Its `clientConfig`, as it stands in the definition. */
+  readonly client: JsonObject;
+  /** Of the reviews that it takes, in the order in which it would rather have them. */
+  readonly reviewVersions: readonly string[];
+}
+
 export interface Definition {
   readonly name: string;
   /** Of the object that says so. */
@@ -57,7 +65,8 @@ export interface Definition {
   readonly storageVersion: string;
   /** `spec.preserveUnknownFields`: nothing is pruned. */
   readonly keepsUnknown: boolean;
-  readonly conversion: string;
+  /** By which versions are converted; undefined: they differ in their schemas only. */
+  readonly webhook: DefinedWebhook | undefined;
   readonly isEstablished: boolean;
   /** It is being deleted: nothing new is let in. */
   readonly isTerminating: boolean;
@@ -79,10 +88,16 @@ export function readDefinition(object: JsonObject, revision: number): Definition
     versions: versions.map(readVersion),
     storageVersion: asText(versions.find(({ storage }) => storage === true)?.name),
     keepsUnknown: spec.preserveUnknownFields === true,
-    conversion: asText(partAt(spec, 'conversion').strategy) || 'None',
+    webhook: readWebhook(partAt(spec, 'conversion')),
     isEstablished: hasCondition(object, 'Established'),
     isTerminating: asText(metadata.deletionTimestamp) !== '',
   };
+}
+
+function readWebhook(conversion: JsonObject): DefinedWebhook | undefined {
+  if (conversion.strategy !== 'Webhook') return undefined;
+  const webhook = partAt(conversion, 'webhook');
+  return { client: partAt(webhook, 'clientConfig'), reviewVersions: asTexts(webhook.conversionReviewVersions) };
 }
 
 /** The names in `spec.names` or `status.acceptedNames`. */

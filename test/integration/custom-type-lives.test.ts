@@ -2,7 +2,7 @@
 // threads that hear of a definition late.
 import ava from 'ava';
 import { startServer } from '../server/server-process.ts';
-import { conditionOf, DEFINITIONS, definition, establish, GROUP, object, path, SCHEMA } from './custom-definitions.ts';
+import { conditionOf, DEFINITIONS, establish, GROUP, object, path, SCHEMA } from './custom-definitions.ts';
 import { eventually, freshNamespace } from './objects.ts';
 
 // One after the other: each keeps a server busy.
@@ -123,22 +123,6 @@ test('custom objects go with their namespace and their owners, and count against
     () => client.get(`/api/v1/namespaces/${name}`),
     ({ status }) => status === 404,
   );
-});
-
-test('a definition that converts by a webhook is not established, and says why', async (t) => {
-  const { client } = await startServer(t);
-  const conversion = {
-    strategy: 'Webhook',
-    webhook: { clientConfig: { url: 'https://127.0.0.1:1/' }, conversionReviewVersions: ['v1'] },
-  };
-  const body = definition({ more: [OLDER], spec: { conversion } });
-  t.is((await client.request('POST', DEFINITIONS, { body })).status, 201);
-  const condition = await eventually(
-    () => conditionOf(client, body.metadata.name, 'Established'),
-    (found) => found !== undefined,
-  );
-  t.like(condition, { status: 'False', reason: 'ConversionNotSupported' });
-  t.is((await client.get(path())).status, 404);
 });
 
 test('a definition of the older version keeps fields that nobody has named', async (t) => {

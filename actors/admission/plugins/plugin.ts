@@ -14,6 +14,7 @@ import type {
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
+import type { WebhookConversion } from '../conversion/webhook-conversion.ts';
 import type { StoreReader } from '../store-reader.ts';
 
 /** What plugins work with. They read the cluster on their thread. */
@@ -27,6 +28,8 @@ export interface PluginContext {
   readonly schema: Schema;
   /** Between the versions of a kind. */
   readonly forms: StoredForm;
+  /** Between those of a custom kind whose definition has a webhook for it. */
+  readonly conversion: WebhookConversion;
   /** The server's options, as far as plugins have some of their own. */
   readonly options: PluginOptions;
   /** Whether the user of a write, or another for its sake, may, and why not. Rejects when the auth actor does not answer. */

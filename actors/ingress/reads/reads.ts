@@ -6,7 +6,7 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { viewOf } from '../../../api/subresource-views.ts';
-import type { ListEnvelope } from '../../../rendering/list.ts';
+import { decodedItem, itemCount, type ListEnvelope, type ListItems, storedItemBytes } from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
@@ -19,6 +19,7 @@ import type { HubProtocol, ListAnswer } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
+import type { OutsideConversion } from '../outside-conversion.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';
@@ -38,8 +39,12 @@ export interface ReadParts {
   /** Lets the thread serve others in the middle of long work. */
   readonly pause: () => Promise<void>;
   readonly jobs: JobPool;
+  readonly conversion: OutsideConversion;
 }
 
+/** Of the items of a list, whichever comes first. */
+const CONVERTED_AT_A_TIME = 256;
+const CONVERTED_BYTES = 1024 * 1024;
 const ANSWER_LOST = 'the write is done, its answer is not';
 
 export class Reads {
@@ -69,9 +74,20 @@ export class Reads {
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
     const view = viewOf(subresource, type);
-    await (view === undefined
-      ? this.#sendRecord(exchange, 200, slab, offset, representation)
-      : this.sendObject(exchange, 200, view.of(shownOf(type, decodeRecord(slab, offset))), representation));
+    if (view === undefined) await this.#sendRecord(exchange, 200, slab, offset, type, representation);
+    else {
+      const object = await this.#shown(exchange, type, decodeRecord(slab, offset));
+      await this.sendObject(exchange, 200, view.of(object), representation);
+    }
+  }
+
+  /** A stored object in the version of the type. */
+  async #shown({ requestNumber }: Exchange, type: KnownType, object: JsonObject): Promise<JsonObject> {
+    const { custom } = type;
+    if (custom?.needsForm !== true) return object;
+    if (!custom.isConvertedOutside(object)) return custom.inVersion(object);
+    const [converted] = await this.#parts.conversion.into(type, [object], requestNumber);
+    return converted!;
   }
 
   /** Answers with an object that was just written. */
@@ -79,6 +95,7 @@ export class Reads {
     exchange: Exchange,
     code: number,
     place: PublishedPlace,
+    type: KnownType,
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> {
@@ -99,7 +116,7 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
-    await this.#sendRecord(exchange, code, slabs.slab(place), place.offset, representation, warnings);
+    await this.#sendRecord(exchange, code, slabs.slab(place), place.offset, type, representation, warnings);
   }
 
   /** Answers with an object of the version asked for that is not stored, or not like this. */
@@ -119,10 +136,17 @@ export class Reads {
     code: number,
     slab: Slab,
     offset: number,
+    type: KnownType,
     representation: Representation,
     warnings?: readonly string[],
   ): Promise<void> | undefined {
     const { rendering } = representation;
+    if (type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf') {
+      const object = decodeRecord(slab, offset);
+      return this.#shown(exchange, type, object).then((shown) =>
+        this.sendObject(exchange, code, shown, representation, warnings),
+      );
+    }
     if (rendering.encoding !== 'protobuf') {
       return sendStored(exchange, code, slab, offset, representation, this.#parts, warnings);
     }
@@ -145,12 +169,15 @@ export class Reads {
     );
     if (answer.refused !== undefined)
       throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
-    // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
-    const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
     try {
-      await this.#send(exchange, type, representation, answer, slabs.ofStore(answer.incarnation).byNumber);
+      const { places, incarnation } = answer;
+      const stored = { places, slabs: slabs.ofStore(incarnation).byNumber, areWhole: type.custom !== undefined };
+      const isOutside = type.custom?.mayBeOutside === true && representation.rendering.encoding !== 'protobuf';
+      const items = isOutside ? await this.#convertedItems(exchange, type, stored) : stored;
+      // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
+      const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
+      await this.#send(exchange, type, representation, answer, items).finally(() => patience.cancel());
     } finally {
-      patience.cancel();
       if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
     }
   }
@@ -160,9 +187,9 @@ export class Reads {
     type: KnownType,
     representation: Representation,
     answer: ListAnswer,
-    slabs: readonly (Slab | undefined)[],
+    items: ListItems,
   ): Promise<void> {
-    const { revision, continueToken, remaining, places } = answer;
+    const { revision, continueToken, remaining } = answer;
     const envelope: ListEnvelope = {
       apiVersion: type.apiVersion,
       listKind: type.listKind,
@@ -170,13 +197,12 @@ export class Reads {
       continueToken,
       remaining,
     };
-    const items = { places, slabs, areWhole: type.custom !== undefined };
     const { rendering, renderer } = representation;
     if (rendering.encoding === 'protobuf') {
       await sendProtobufList(exchange, envelope, items, representation, this.#parts.records, this.#parts.pause);
       return;
     }
-    if (rendering.pretty || !renderer.keepsStoredItems) {
+    if (items.converted !== undefined || rendering.pretty || !renderer.keepsStoredItems) {
       await sendRenderedList(exchange, envelope, items, representation, this.#parts);
       return;
     }
@@ -189,9 +215,30 @@ export class Reads {
     exchange.start(200, headers);
     await streamList(envelope, items, exchange.response);
   }
-}
 
-/** A stored object of a type as its subresources look at it. */
-function shownOf({ custom }: KnownType, object: JsonObject): JsonObject {
-  return custom?.needsForm === true ? custom.inVersion(object) : object;
+  /** The items in the version of the type: in batches, between which the thread serves others. */
+  async #convertedItems({ requestNumber }: Exchange, type: KnownType, items: ListItems): Promise<ListItems> {
+    const { conversion, pause, requestTimeoutMs, timers } = this.#parts;
+    let isLate = false;
+    const patience = timers.after(requestTimeoutMs, () => {
+      isLate = true;
+    });
+    const converted: Buffer[] = [];
+    const count = itemCount(items);
+    while (converted.length < count) {
+      const objects: JsonObject[] = [];
+      const from = converted.length;
+      for (let i = from, bytes = 0; i < Math.min(count, from + CONVERTED_AT_A_TIME) && bytes < CONVERTED_BYTES; i++) {
+        bytes += storedItemBytes(items, i);
+        objects.push(decodedItem(items, i));
+      }
+      for (const object of await conversion.into(type, objects, requestNumber)) {
+        converted.push(Buffer.from(JSON.stringify(object)));
+      }
+      if (isLate) throw new StatusError(timeout('the webhook of the definition takes too long to convert the list'));
+      await pause();
+    }
+    patience.cancel();
+    return { ...items, converted };
+  }
 }

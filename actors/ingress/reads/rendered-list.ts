@@ -37,7 +37,7 @@ export async function sendRenderedList(
     return;
   }
   const answer = new PieceAnswer(exchange, 200, headers);
-  if (bytes >= JOB_BYTES_MIN && jobs.hasRoom) {
+  if (bytes >= JOB_BYTES_MIN && jobs.hasRoom && items.converted === undefined) {
     const { rendering, nowMs } = renderer;
     await answer.fromJob(jobs, LIST_JOB, { envelope, ...listInputOf(items), rendering, nowMs });
   } else await answer.inSlices(pieces(), pause);

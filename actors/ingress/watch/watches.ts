@@ -5,17 +5,20 @@ import { parseQuery } from '../../../api/query.ts';
 import type { RequestInfo, ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
-import { type Status, StatusError } from '../../../api/status/status.ts';
+import { internalError } from '../../../api/status/failures.ts';
+import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { watchEventFrame } from '../../../rendering/watch-event.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { HttpResponse } from '../../../transport/http.ts';
 import type { HubProtocol, WatchDeliveryTells, WatchQuery } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
+import type { OutsideConversion } from '../outside-conversion.ts';
 import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
 import { headersFor } from '../reads/answers.ts';
 import { selectionOf, watchStart } from '../reads/read-parameters.ts';
 import type { Representation } from '../reads/representation.ts';
+import { ChunkConversion, OutsideEvents, storedRendering } from './outside-events.ts';
 import { webSocketOffer } from './web-socket-offer.ts';
 
 const NO_QUERY = parseQuery('');
@@ -35,6 +38,11 @@ interface OpenWatch extends OngoingAnswer {
   /** How many of those the hub had heard when it sent what was written last; until it has heard all, nothing else is. */
   parksHeard: number;
   isEnded: boolean;
+  /** Where a webhook converts the objects; a chunk that is being converted holds the watch back like a full socket. */
+  readonly outside: OutsideEvents | undefined;
+  isConverting: boolean;
+  /** The last chunk of a watch that ended meanwhile. */
+  ending: Uint8Array | undefined;
 }
 
 /** What is done with a chunk that comes: written, or dropped because it will be replayed. */
@@ -43,6 +51,7 @@ export type SocketState = 'taking' | 'full' | 'deaf' | 'gone';
 export interface WatchParts {
   readonly context: ActorContext;
   readonly hub: Ref<HubProtocol>;
+  readonly conversion: OutsideConversion;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
@@ -84,7 +93,7 @@ export class Watches {
     representation: Representation,
   ): Promise<void> {
     const query = this.#query(exchange, info, type, representation);
-    const watch = this.#opened(query.watcher, exchange, representation);
+    const watch = this.#opened(query.watcher, exchange, representation, this.#outside(type, representation));
     try {
       const answer = await this.#parts.hub.ask(
         { type: 'watch', ...query },
@@ -103,7 +112,17 @@ export class Watches {
     exchange.ongoing = watch;
   }
 
-  #opened(id: number, exchange: Exchange, representation: Representation): OpenWatch {
+  #outside(type: KnownType, { rendering }: Representation): OutsideEvents | undefined {
+    const isOutside = type.custom?.mayBeOutside === true;
+    return isOutside ? new OutsideEvents(type, rendering, this.#parts.schema) : undefined;
+  }
+
+  #opened(
+    id: number,
+    exchange: Exchange,
+    representation: Representation,
+    outside: OutsideEvents | undefined,
+  ): OpenWatch {
     const { response } = exchange;
     const watch: OpenWatch = {
       id,
@@ -114,6 +133,9 @@ export class Watches {
       parks: 0,
       parksHeard: 0,
       isEnded: false,
+      outside,
+      isConverting: false,
+      ending: undefined,
       onEnded: NOTHING,
     };
     this.#open.set(id, watch);
@@ -123,12 +145,19 @@ export class Watches {
 
   /** One chunk for many watchers. */
   frames({ watchers, chunk, throughRevision, catchUp, parks }: WatchDeliveryTells['watchFrames']): void {
+    let conversion: ChunkConversion | undefined;
     for (const id of watchers) {
       const watch = this.#open.get(id);
       if (watch === undefined || watch.full) continue;
       if (catchUp) watch.parksHeard = parks;
       // Sent before the hub heard of the full socket: it will be replayed.
       if (watch.parksHeard !== watch.parks || chunk.byteLength === 0) continue;
+      if (watch.outside !== undefined) {
+        conversion ??= new ChunkConversion(this.#parts.conversion, chunk);
+        this.#convert(watch, watch.outside, conversion);
+        if (!catchUp) this.#park(watch, throughRevision);
+        continue;
+      }
       this.#start(watch);
       if (watch.response.write(chunk)) {
         if (catchUp) this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: id });
@@ -137,9 +166,43 @@ export class Watches {
       watch.full = true;
       // After a catch-up chunk the hub waits for `watchReady` anyway.
       if (catchUp) continue;
-      watch.parks++;
-      this.#news.tell<'watchParked'>({ type: 'watchParked', watcher: id, deliveredRevision: throughRevision });
+      this.#park(watch, throughRevision);
     }
+  }
+
+  #park(watch: OpenWatch, deliveredRevision: number): void {
+    watch.parks++;
+    this.#news.tell<'watchParked'>({ type: 'watchParked', watcher: watch.id, deliveredRevision });
+  }
+
+  /** Writes a chunk when its objects are converted. Until then the watch takes nothing else: the hub replays it. */
+  #convert(watch: OpenWatch, outside: OutsideEvents, conversion: ChunkConversion): void {
+    watch.full = true;
+    watch.isConverting = true;
+    const { clock } = this.#parts.context;
+    conversion
+      .into(outside.type, watch.exchange.requestNumber)
+      .then((events) => this.#converted(watch, outside.written(events, clock.nowMs())))
+      .catch((error: unknown) => this.#unconverted(watch, outside, error));
+  }
+
+  #converted(watch: OpenWatch, chunk: Uint8Array): void {
+    watch.isConverting = false;
+    if (!this.#open.has(watch.id)) return;
+    this.#start(watch);
+    const isTaken = watch.response.write(chunk);
+    if (watch.ending !== undefined) this.#finish(watch, watch.ending.byteLength > 0 ? watch.ending : undefined);
+    else if (isTaken) this.#drained(watch);
+  }
+
+  /** The watch ends with the reason: what could not be shown must not be left out. */
+  #unconverted(watch: OpenWatch, { rendering }: OutsideEvents, error: unknown): void {
+    watch.isConverting = false;
+    if (!this.#open.has(watch.id)) return;
+    const status = isStatusError(error) ? error.status : internalError('the objects could not be converted');
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#start(watch);
+    this.#finish(watch, watchEventFrame('ERROR', status, rendering.encoding, this.#parts.schema));
   }
 
   /** The hub ends watches, with a last chunk. */
@@ -147,8 +210,13 @@ export class Watches {
     for (const id of watchers) {
       const watch = this.#open.get(id);
       if (watch === undefined) continue;
+      const last = watch.outside?.withoutObjects(chunk, this.#parts.context.clock.nowMs()) ?? chunk;
+      if (watch.isConverting) {
+        watch.ending = last;
+        continue;
+      }
       this.#start(watch);
-      this.#finish(watch, chunk.byteLength > 0 ? chunk : undefined);
+      this.#finish(watch, last.byteLength > 0 ? last : undefined);
     }
   }
 
@@ -176,7 +244,7 @@ export class Watches {
       bookmarks,
       sendInitialEventsEnd,
       watcher: this.#nextId++,
-      rendering,
+      rendering: type.custom?.mayBeOutside === true ? storedRendering(rendering) : rendering,
       timeoutMs: timeoutSeconds === undefined ? this.#chosenTimeoutMs() : timeoutSeconds * 1000,
     };
   }
@@ -216,7 +284,7 @@ export class Watches {
   }
 
   #drained(watch: OpenWatch): void {
-    if (!watch.full) return;
+    if (!watch.full || watch.isConverting) return;
     watch.full = false;
     this.#news.tell<'watchReady'>({ type: 'watchReady', watcher: watch.id });
   }

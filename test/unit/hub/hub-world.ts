@@ -41,6 +41,7 @@ import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { exchangeOver } from '../ingress/exchanges.ts';
+import { NO_CONVERSION } from '../ingress/no-conversion.ts';
 import { renderingOf, representationOf } from '../rendering/representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
@@ -200,6 +201,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
     this.watches = new Watches({
       context,
       hub: context.ref('hub'),
+      conversion: NO_CONVERSION,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,

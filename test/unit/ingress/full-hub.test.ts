@@ -17,6 +17,7 @@ import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 import { exchangeOver } from './exchanges.ts';
+import { NO_CONVERSION } from './no-conversion.ts';
 
 test('a watch that is ready for more says so again when the hub had no room for the news', async (t) => {
   const time = new VirtualTime();
@@ -35,6 +36,7 @@ test('a watch that is ready for more says so again when the hub had no room for 
   const watches = new Watches({
     context,
     hub,
+    conversion: NO_CONVERSION,
     schema: () => schemaOf(DIALECTS.orch),
     bearerPrefix: 'bearer.',
     ...limits,
@@ -72,11 +74,13 @@ for (const [why, ask] of LATE_CASES) {
       timers: new VirtualTime(),
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
+      conversion: NO_CONVERSION,
     });
     const exchange = exchangeOver();
-    const representation = {} as Parameters<Reads['sendWritten']>[3];
+    const type = {} as Parameters<Reads['sendWritten']>[3];
+    const representation = {} as Parameters<Reads['sendWritten']>[4];
     const place = { incarnation: 1, revision: 2, slab: 0, offset: 0 };
-    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, representation), {
+    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, type, representation), {
       instanceOf: StatusError,
     });
     t.is(error.status.code, 504);

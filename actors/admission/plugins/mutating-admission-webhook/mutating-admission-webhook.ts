@@ -59,7 +59,7 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
   async #ask(attributes: Attributes, invocation: Invocation, versions: ToldVersions): Promise<boolean> {
     let hasChanged = false;
     try {
-      const told = versions.as(invocation.type);
+      const told = await versions.as(invocation.type);
       const changed = await this.#phase.caller.call(invocation, told, (answer) => {
         const patched = patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features);
         if (patched !== undefined) this.#annotatePatch(attributes, invocation, answer);
@@ -67,7 +67,7 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
       });
       if (changed === undefined) return false;
       hasChanged = true;
-      take(attributes, versions.back(changed, invocation.type));
+      take(attributes, await versions.back(changed, invocation.type));
       versions.forget();
       return true;
     } catch (error) {

@@ -23,8 +23,8 @@ class ValidatingAdmissionWebhook implements AdmissionPlugin {
   /** Rejects with the refusal of the first of them in order, once all have answered. */
   async #ask(attributes: Attributes, invocations: readonly Invocation[]): Promise<void> {
     const versions = this.#phase.versions(attributes);
-    const calls = invocations.map((invocation) =>
-      this.#phase.caller.call(invocation, versions.as(invocation.type), () => undefined),
+    const calls = invocations.map(async (invocation) =>
+      this.#phase.caller.call(invocation, await versions.as(invocation.type), () => undefined),
     );
     for (const outcome of await Promise.allSettled(calls))
       if (outcome.status === 'rejected') throw withItsWarnings(outcome.reason, attributes);

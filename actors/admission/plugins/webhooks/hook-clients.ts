@@ -15,6 +15,9 @@ export interface HookCredentials {
   readonly standard: ServiceCredentials;
 }
 
+/** What of a webhook makes a client. */
+type CalledHook = Pick<Hook, 'address' | 'caPem' | 'timeoutMs'>;
+
 export class HookClients {
   readonly #credentials: HookCredentials;
   readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>;
@@ -31,7 +34,7 @@ export class HookClients {
     this.#environment = environment;
   }
 
-  of(hook: Hook): WebhookClient {
+  of(hook: CalledHook): WebhookClient {
     const key = keyOf(hook);
     let client = this.#clients.get(key);
     if (client === undefined) {
@@ -42,7 +45,7 @@ export class HookClients {
   }
 
   /** Forgets the clients of all but these webhooks. */
-  keepOnly(hooks: readonly Hook[]): void {
+  keepOnly(hooks: readonly CalledHook[]): void {
     const kept = new Set(hooks.map(keyOf));
     for (const [key, client] of this.#clients) {
       if (kept.has(key)) continue;
@@ -51,7 +54,7 @@ export class HookClients {
     }
   }
 
-  #make({ address, caPem, timeoutMs }: Hook): WebhookClient {
+  #make({ address, caPem, timeoutMs }: CalledHook): WebhookClient {
     const { byService, standard } = this.#credentials;
     const { clock, disk, log } = this.#environment;
     return this.#makeClient({
@@ -69,7 +72,7 @@ export class HookClients {
   }
 }
 
-function keyOf({ address, caPem, timeoutMs }: Hook): string {
+function keyOf({ address, caPem, timeoutMs }: CalledHook): string {
   return JSON.stringify([address, timeoutMs, caPem]);
 }
 

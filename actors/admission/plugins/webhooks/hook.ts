@@ -77,7 +77,7 @@ function hookOf(webhook: JsonObject, name: string, id: string): Omit<Hook, 'conf
       | undefined,
     isReinvoked: textAt(webhook, 'reinvocationPolicy') === 'IfNeeded',
     address: addressOf(client),
-    caPem: Buffer.from(asText(client.caBundle), 'base64').toString('utf8'),
+    caPem: caPemOf(client),
   };
 }
 
@@ -91,7 +91,13 @@ function ruleOf(rule: JsonObject): HookRule {
   };
 }
 
-function addressOf(client: JsonObject): HookAddress {
+/** The authorities of a `clientConfig`. */
+export function caPemOf({ caBundle }: JsonObject): string {
+  return Buffer.from(asText(caBundle), 'base64').toString('utf8');
+}
+
+/** The address of a `clientConfig`. */
+export function addressOf(client: JsonObject): HookAddress {
   const url = asText(client.url);
   if (url !== '') return { url };
   const service = partAt(client, 'service');

@@ -1,38 +1,37 @@
 // An object in the versions that webhooks ask for: each is made once a phase. Of a subresource, and of options, there is one version
 // only.
-import type { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
 import { type KnownType, splitApiVersion } from '../../../../api/resources/resource-table.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
+import { type ConversionParts, converted } from '../../conversion/converted.ts';
 import type { Told } from './review.ts';
 
 export class ToldVersions {
   readonly #attributes: Attributes;
-  readonly #forms: StoredForm;
-  readonly #made = new Map<KnownType, Told>();
+  readonly #parts: ConversionParts;
+  readonly #made = new Map<KnownType, Promise<Told>>();
 
-  constructor(attributes: Attributes, forms: StoredForm) {
+  constructor(attributes: Attributes, parts: ConversionParts) {
     this.#attributes = attributes;
-    this.#forms = forms;
+    this.#parts = parts;
   }
 
   /** The write as a webhook is told it that asks for a type. */
-  as(type: KnownType): Told {
+  as(type: KnownType): Promise<Told> {
     let told = this.#made.get(type);
     if (told === undefined) {
-      const { object, old } = this.#attributes;
-      told = { attributes: this.#attributes, type, object: this.#in(type, object), old: old && this.#in(type, old) };
+      told = this.#tell(type);
       this.#made.set(type, told);
     }
     return told;
   }
 
   /** An object in the version of the request. */
-  back(object: JsonObject, type: KnownType): JsonObject {
-    return type === this.#attributes.type || !isOf(object, type)
-      ? object
-      : this.#forms.between(type, this.#attributes.type)(object);
+  async back(object: JsonObject, type: KnownType): Promise<JsonObject> {
+    const { type: own } = this.#attributes;
+    if (type === own || !isOf(object, type)) return object;
+    return converted(this.#parts, own, (forms) => forms.between(type, own)(object));
   }
 
   /** The object has changed. */
@@ -40,10 +39,16 @@ export class ToldVersions {
     this.#made.clear();
   }
 
-  #in(type: KnownType, object: JsonObject): JsonObject {
+  async #tell(type: KnownType): Promise<Told> {
+    const attributes = this.#attributes;
+    const { object, old } = attributes;
+    return { attributes, type, object: await this.#in(type, object), old: old && (await this.#in(type, old)) };
+  }
+
+  async #in(type: KnownType, object: JsonObject): Promise<JsonObject> {
     const { type: own } = this.#attributes;
     if (type === own || object === NO_OBJECT || !isOf(object, own)) return object;
-    return this.#forms.between(own, type)(object);
+    return converted(this.#parts, type, (forms) => forms.between(own, type)(object));
   }
 }
 

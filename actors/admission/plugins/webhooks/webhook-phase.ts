@@ -1,10 +1,10 @@
 // What both webhook plugins share: the webhooks that hear of a write, and the calls of them.
-import type { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
+import type { ConversionParts } from '../../conversion/converted.ts';
 import { WarnedRefusal } from '../../warned-refusal.ts';
 import type { PluginContext } from '../plugin.ts';
 import { HookCaller } from './hook-caller.ts';
@@ -22,11 +22,11 @@ export class WebhookPhase {
   readonly caller: HookCaller;
   readonly #hooks: Hooks;
   readonly #labels: KindView<Labels>;
-  readonly #forms: StoredForm;
+  readonly #conversion: ConversionParts;
 
   /** @param plural of the configurations. */
   constructor(context: PluginContext, byService: CredentialsByService | undefined, plural: string, phase: HookPhase) {
-    this.#forms = context.forms;
+    this.#conversion = context;
     this.caller = new HookCaller(context, phase, { byService, standard: context.options.shownToServices });
     this.#hooks = new Hooks(plural, context, (hooks) => this.caller.clients.keepOnly(hooks));
     this.#labels = context.cluster.follow('v1/namespaces', (namespace) => metadataOf(namespace).labels ?? NO_LABELS);
@@ -43,7 +43,7 @@ export class WebhookPhase {
   }
 
   versions(attributes: Attributes): ToldVersions {
-    return new ToldVersions(attributes, this.#forms);
+    return new ToldVersions(attributes, this.#conversion);
   }
 }
 

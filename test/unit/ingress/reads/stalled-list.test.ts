@@ -12,6 +12,7 @@ import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
 import { exchangeOver } from '../exchanges.ts';
+import { NO_CONVERSION } from '../no-conversion.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const PIN = 7;
@@ -48,6 +49,7 @@ for (const [what, isFull, isCut] of [
       timers: time,
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
+      conversion: NO_CONVERSION,
     });
     const response = new FakeResponse();
     response.isFull = isFull;

@@ -1,0 +1,187 @@
+// Asks definitions' webhooks to convert objects: in batches, with a bound on how long, and on how much at a time. Owns the clients
+// that they are called by. Whoever wants objects waits here; nothing of the hub's or the store's ever does.
+import type { CustomType } from '../../../api/custom/custom-type.ts';
+import type { DefinedWebhook, Definition } from '../../../api/custom/definition.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import type { Registry } from '../../../api/resources/registry.ts';
+import { unnamedError } from '../../../api/status/failures.ts';
+import { isStatusError, StatusError } from '../../../api/status/status.ts';
+import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
+import type { HookAddress } from '../plugins/webhooks/hook.ts';
+import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
+import { NoPlace, placeOf } from '../plugins/webhooks/hook-address.ts';
+import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
+import type { StoreReader } from '../store-reader.ts';
+import {
+  accepted,
+  conversionReview,
+  convertedObjects,
+  kindText,
+  reviewVersionOf,
+  UnusableConversion,
+} from './conversion-review.ts';
+
+const TIMEOUT_MS = 30_000;
+/** Of one review, whichever comes first. What is larger than the bytes goes alone. */
+const BATCH_OBJECTS_MAX = 500;
+const BATCH_BYTES_MAX = 1024 * 1024;
+/** Reviews under way at a time: the others wait, and what they are for is bounded by the limits of requests. */
+const REVIEWS_MAX = 32;
+
+interface ConversionParts {
+  readonly registry: Registry;
+  /** `--enable-aggregator-routing`. */
+  readonly callsEndpoints: boolean;
+  readonly shownToServices: ServiceCredentials;
+}
+
+/** How a definition's webhook is called. */
+interface ConversionHook {
+  readonly webhook: DefinedWebhook;
+  readonly address: HookAddress;
+  readonly caPem: string;
+  readonly timeoutMs: number;
+}
+
+export class WebhookConversion {
+  readonly #reader: StoreReader;
+  readonly #parts: ConversionParts;
+  readonly #group: string;
+  readonly #clients: HookClients;
+  /** By the names of definitions. */
+  readonly #hooks = new Map<string, ConversionHook>();
+  #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(reader: StoreReader, parts: ConversionParts) {
+    this.#reader = reader;
+    this.#parts = parts;
+    this.#group = parts.registry.dialect.spell('apiextensions.@group');
+    this.#clients = new HookClients({ byService: undefined, standard: parts.shownToServices }, reader.context);
+  }
+
+  /** Objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
+  async into(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
+    const converted = await this.ask(custom, objects);
+    return converted.map((object) => custom.inVersion(object));
+  }
+
+  /** The same as the webhook has answered. Rejects with a StatusError. */
+  async ask(custom: CustomType, objects: readonly JsonObject[]): Promise<JsonObject[]> {
+    const result = [...objects];
+    const due = objects.flatMap((object, index) => (custom.isConvertedOutside(object) ? [index] : []));
+    for (let from = 0; from < due.length; ) {
+      const to = batchEnd(objects, due, from);
+      const batch = due.slice(from, to);
+      const answers = await this.#review(
+        custom,
+        batch.map((index) => objects[index]!),
+        objects.length === 1,
+      );
+      for (const [i, index] of batch.entries()) result[index] = answers[i]!;
+      from = to;
+    }
+    return result;
+  }
+
+  async #review(custom: CustomType, objects: readonly JsonObject[], isOne: boolean): Promise<readonly JsonObject[]> {
+    const { definition, form } = custom;
+    const failed = (problem: string): StatusError =>
+      new StatusError(unnamedError(`conversion webhook for ${kindText(objects[0]!)} ${problem}`));
+    const hook = this.#hookOf(definition);
+    await this.#begin();
+    try {
+      const answers = await this.#answers(hook, form.apiVersion, objects);
+      if (answers.length !== objects.length) {
+        throw new UnusableConversion(`returned ${answers.length} objects, expected ${objects.length}`);
+      }
+      return answers.map((answer, index) =>
+        accepted(objects[index]!, answer, form.apiVersion, isOne ? 'object' : `object at index ${index}`),
+      );
+    } catch (error) {
+      if (error instanceof UnusableConversion) throw failed(error.message);
+      const reason = reasonOf(error);
+      if (reason === undefined) throw error;
+      throw failed(`failed: Post "${calledUrl(hook.address, hook.timeoutMs)}": ${reason}`);
+    } finally {
+      this.#underWay--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #answers(
+    hook: ConversionHook,
+    desiredApiVersion: string,
+    objects: readonly JsonObject[],
+  ): Promise<readonly unknown[]> {
+    const version = reviewVersionOf(hook.webhook.reviewVersions);
+    if (version === undefined)
+      throw new UnusableConversion('failed: it takes no version of reviews that is spoken here (v1, v1beta1)');
+    const { context, requestTimeoutMs } = this.#reader;
+    const uid = context.random.uuid();
+    const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
+    const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
+    const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objects });
+    const answer = await this.#clients.of(hook).post(review, deadlineMs, place);
+    try {
+      return convertedObjects(answer, this.#group, version, uid);
+    } catch (error) {
+      throw error instanceof UnusableConversion ? new UnusableConversion(`failed: ${error.message}`) : error;
+    }
+  }
+
+  #begin(): Promise<void> | undefined {
+    this.#underWay++;
+    if (this.#underWay <= REVIEWS_MAX) return undefined;
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #hookOf({ name, webhook }: Definition): ConversionHook {
+    const known = this.#hooks.get(name);
+    if (known !== undefined && known.webhook === webhook) return known;
+    const { client } = webhook!;
+    const hook = {
+      webhook: webhook!,
+      address: addressOf(client),
+      caPem: caPemOf(client),
+      timeoutMs: TIMEOUT_MS,
+    };
+    this.#hooks.set(name, hook);
+    this.#forgetGone();
+    return hook;
+  }
+
+  #forgetGone(): void {
+    for (const name of this.#hooks.keys()) {
+      const dot = name.indexOf('.');
+      const key = `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
+      if (this.#parts.registry.storageType(key) === undefined) this.#hooks.delete(name);
+    }
+    this.#clients.keepOnly([...this.#hooks.values()]);
+  }
+}
+
+/** Where the batch ends that begins at an index of those that are due. */
+function batchEnd(objects: readonly JsonObject[], due: readonly number[], from: number): number {
+  let to = from;
+  let bytes = 0;
+  while (to < due.length && to - from < BATCH_OBJECTS_MAX) {
+    bytes += JSON.stringify(objects[due[to]!]).length;
+    if (to > from && bytes > BATCH_BYTES_MAX) break;
+    to++;
+  }
+  return to;
+}
+
+/** What is told of a failure; undefined for one that is not the webhook's. */
+function reasonOf(error: unknown): string | undefined {
+  if (error instanceof ServiceCallFailed || error instanceof NoPlace) return error.message;
+  if (isStatusError(error)) return error.status.message ?? '';
+  // A bundle of authorities that is none, found when a connection is made.
+  return error instanceof Error && 'code' in error
+    ? `the service could not be reached (${String(error.code)})`
+    : undefined;
+}
