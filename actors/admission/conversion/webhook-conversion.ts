@@ -5,12 +5,12 @@ import type { DefinedWebhook, Definition } from '../../../api/custom/definition.
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
-import { isStatusError, StatusError } from '../../../api/status/status.ts';
+import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
-import { ServiceCallFailed } from '../../../transport/outgoing/service-client.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
-import { NoPlace, placeOf } from '../plugins/webhooks/hook-address.ts';
+import { placeOf } from '../plugins/webhooks/hook-address.ts';
+import { reasonOf } from '../plugins/webhooks/hook-caller.ts';
 import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
 import type { StoreReader } from '../store-reader.ts';
 import {
@@ -174,14 +174,4 @@ function batchEnd(objects: readonly JsonObject[], due: readonly number[], from: 
     to++;
   }
   return to;
-}
-
-/** What is told of a failure; undefined for one that is not the webhook's. */
-function reasonOf(error: unknown): string | undefined {
-  if (error instanceof ServiceCallFailed || error instanceof NoPlace) return error.message;
-  if (isStatusError(error)) return error.status.message ?? '';
-  // A bundle of authorities that is none, found when a connection is made.
-  return error instanceof Error && 'code' in error
-    ? `the service could not be reached (${String(error.code)})`
-    : undefined;
 }

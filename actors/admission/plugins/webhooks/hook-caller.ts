@@ -133,7 +133,7 @@ export class HookCaller {
 class Denied extends StatusError {}
 
 /** What is told of a failure; undefined for one that is not the webhook's. */
-function reasonOf(error: unknown): string | undefined {
+export function reasonOf(error: unknown): string | undefined {
   if (error instanceof ServiceCallFailed || error instanceof NoPlace) return error.message;
   if (isStatusError(error)) return error.status.message ?? '';
   // A bundle of authorities that is none, found when a connection is made.
