@@ -7,6 +7,7 @@ import type { Registry } from '../../../api/resources/registry.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
@@ -34,6 +35,7 @@ interface ConversionParts {
   /** `--enable-aggregator-routing`. */
   readonly callsEndpoints: boolean;
   readonly shownToServices: ServiceCredentials;
+  readonly webhookClient: MakeWebhookClient;
 }
 
 /** How a definition's webhook is called. */
@@ -58,7 +60,8 @@ export class WebhookConversion {
     this.#reader = reader;
     this.#parts = parts;
     this.#group = parts.registry.dialect.spell('apiextensions.@group');
-    this.#clients = new HookClients({ byService: undefined, standard: parts.shownToServices }, reader.context);
+    const shown = { byService: undefined, standard: parts.shownToServices };
+    this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
   }
 
   /** Objects of any versions of a kind in the version of a custom type, shaped by its schema. They are consumed. */
