@@ -11,8 +11,8 @@ import type { MakeWebhookClient } from '../../../transport/outgoing/service-clie
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
 import { placeOf } from '../plugins/webhooks/hook-address.ts';
-import { reasonOf } from '../plugins/webhooks/hook-caller.ts';
 import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
+import { reasonOf } from '../plugins/webhooks/hook-failure.ts';
 import type { StoreReader } from '../store-reader.ts';
 import {
   accepted,

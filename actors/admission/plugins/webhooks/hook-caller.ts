@@ -2,16 +2,16 @@
 // kinds of webhooks are called here.
 import type { Schema } from '../../../../api/schema/schema.ts';
 import { badRequest, internalError } from '../../../../api/status/failures.ts';
-import { isStatusError, StatusError } from '../../../../api/status/status.ts';
+import { StatusError } from '../../../../api/status/status.ts';
 import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed } from '../../../../transport/outgoing/service-client.ts';
-import { NoPlace } from '../../../service-places.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { PluginContext } from '../plugin.ts';
 import type { Hook } from './hook.ts';
 import { type HookPlaces, placeOf } from './hook-address.ts';
 import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
+import { reasonOf } from './hook-failure.ts';
 import { HookMetrics, type HookPhase } from './hook-metrics.ts';
 import type { Invocation } from './matching.ts';
 import { answerOf, denialOf, type HookAnswer, reviewOf, type Told, UnusableAnswer } from './review.ts';
@@ -131,16 +131,6 @@ export class HookCaller {
 
 /** The webhook itself has refused. */
 class Denied extends StatusError {}
-
-/** What is told of a failure; undefined for one that is not the webhook's. */
-export function reasonOf(error: unknown): string | undefined {
-  if (error instanceof ServiceCallFailed || error instanceof NoPlace) return error.message;
-  if (isStatusError(error)) return error.status.message ?? '';
-  // A bundle of authorities that is none, found when a connection is made.
-  return error instanceof Error && 'code' in error
-    ? `the service could not be reached (${String(error.code)})`
-    : undefined;
-}
 
 /** What the warnings of a write may be together; each is a header of its answer. */
 const WARNINGS_LENGTH_MAX = 4096;
