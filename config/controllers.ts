@@ -19,6 +19,34 @@ const CONTROLLER_NAMES = [
   'tokencleaner',
 ] as const;
 
+/** Controllers of the original's that are not here: whoever switches them off says nothing wrong. */
+const OTHER_NAMES: ReadonlySet<string> = new Set([
+  'attachdetach',
+  'bootstrapsigner',
+  'cloud-node-lifecycle',
+  'cronjob',
+  'daemonset',
+  'deployment',
+  'disruption',
+  'endpoint',
+  'endpointslice',
+  'endpointslicemirroring',
+  'ephemeral-volume',
+  'horizontalpodautoscaling',
+  'job',
+  'nodeipam',
+  'persistentvolume-binder',
+  'persistentvolume-expander',
+  'replicaset',
+  'replicationcontroller',
+  'route',
+  'service',
+  'statefulset',
+  'storage-version-gc',
+  'ttl',
+  'ttl-after-finished',
+]);
+
 export type ControllerName = (typeof CONTROLLER_NAMES)[number];
 
 const ALL = '*';
@@ -26,8 +54,12 @@ const ALL = '*';
 /** What is wrong with a list of them as `--controllers` has it; undefined: nothing. */
 export function controllersProblem(listed: readonly string[]): string | undefined {
   const isKnown = (name: string): boolean => (CONTROLLER_NAMES as readonly string[]).includes(name);
-  const unknown = listed.find((one) => one !== ALL && !isKnown(one) && !isKnown(one.replace(/^-/, '')));
+  const isTakenAway = (one: string): boolean =>
+    one.startsWith('-') && (isKnown(one.slice(1)) || OTHER_NAMES.has(one.slice(1)));
+  const unknown = listed.find((one) => one !== ALL && !isKnown(one) && !isTakenAway(one));
   if (unknown === undefined) return undefined;
+  if (OTHER_NAMES.has(unknown))
+    return `--controllers: ${JSON.stringify(unknown)} does not exist here: it can run beside this server, and be left out of the list`;
   return `--controllers: ${JSON.stringify(unknown)} is none of ${CONTROLLER_NAMES.join(', ')}`;
 }
 

@@ -106,21 +106,22 @@ export class NodeLifecycle implements Controller {
     if (target.subresource !== 'status' || !ok || node === undefined || !node.wasReady) return;
     node.wasReady = false;
     const { name } = target;
-    this.#announcements.tell({
-      about: { kind: 'Node', namespace: '', name, uid: node.uid },
-      component: COMPONENT,
-      type: 'Normal',
-      reason: 'NodeNotReady',
-      message: `Node ${name} status is now: NodeNotReady`,
-    });
+    this.#tell(name, node.uid, 'NodeNotReady', 'status is now: NodeNotReady');
+  }
+
+  #tell(name: string, uid: string, reason: string, what: string): void {
+    const about = { kind: 'Node', namespace: '', name, uid } as const;
+    this.#announcements.tell({ about, component: COMPONENT, type: 'Normal', reason, message: `Node ${name} ${what}` });
   }
 
   #onNode(event: FeedEvent): void {
     const { name, revision, type } = event;
     const known = this.#nodes.get(name);
     if (type === 'delete') {
-      if (known !== undefined) this.#zones.dequeue(known.zone, name);
+      if (known === undefined) return;
+      this.#zones.dequeue(known.zone, name);
       this.#nodes.delete(name);
+      this.#tell(name, known.uid, 'RemovingNode', `event: Removing Node ${name} from Controller`);
       return;
     }
     const object = event.object();
@@ -145,7 +146,10 @@ export class NodeLifecycle implements Controller {
       isSpared,
       wasReady,
     });
-    if (type !== 'present' && !this.#isReviewed) this.#due.add(REVIEW);
+    if (type === 'present') return;
+    if (!isSame)
+      this.#tell(name, textAt(metadata, 'uid'), 'RegisteredNode', `event: Registered Node ${name} in Controller`);
+    if (!this.#isReviewed) this.#due.add(REVIEW);
   }
 
   #onLease(event: FeedEvent): void {

@@ -135,7 +135,9 @@ class QuotaRun {
         }
       }
     } catch (error) {
-      if (!mayBreakOff) tally.problems.push(`a request was not answered: ${String(error)}`);
+      // A kept connection may be closed just as it is used again; whoever asked does not know what came of it.
+      if (mayBreakOff || this.#server.isRunning) return;
+      tally.problems.push(`the server has ended: ${String(error)} ${this.#server.stderr.slice(-500)}`);
     }
   }
 

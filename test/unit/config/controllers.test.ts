@@ -16,6 +16,7 @@ const rows: readonly (readonly [list: string, running: readonly string[]])[] = [
   ['podgc,-podgc', ['podgc']],
   ['-podgc,podgc,*', without('podgc')],
   ['*,podgc,podgc', ALL],
+  ['*,-deployment,-ttl', ALL],
 ];
 
 for (const [list, running] of rows) {
@@ -26,7 +27,7 @@ for (const [list, running] of rows) {
   });
 }
 
-for (const unknown of ['deployment', '-deployment', '', '-', '-*', '**', 'Podgc', '--podgc']) {
+for (const unknown of ['deployments', '-deployments', '', '-', '-*', '**', 'Podgc', '--podgc']) {
   test(`${JSON.stringify(unknown)} is told to be none of them, and which there are`, (t) => {
     const problem = controllersProblem(['*', unknown]) ?? '';
     t.true(problem.startsWith(`--controllers: ${JSON.stringify(unknown)} is none of clusterrole-aggregation, `));
@@ -34,3 +35,11 @@ for (const unknown of ['deployment', '-deployment', '', '-', '-*', '**', 'Podgc'
     t.false(problem.includes('\n'));
   });
 }
+
+test('a controller of the original that is not here can be switched off, and is refused with a line where it is to run', (t) => {
+  t.is(controllersProblem(['*', '-deployment']), undefined);
+  t.is(
+    controllersProblem(['*', 'deployment']),
+    '--controllers: "deployment" does not exist here: it can run beside this server, and be left out of the list',
+  );
+});

@@ -120,8 +120,8 @@ const refused: readonly (readonly [program: Program, argv: string, message: RegE
   ['up', '--authorization-mode=', /--authorization-mode names no mode$/],
   [
     'up',
-    '--controllers *,-deployment',
-    /--controllers: "-deployment" is none of clusterrole-aggregation, .*tokencleaner$/,
+    '--controllers *,-deployments',
+    /--controllers: "-deployments" is none of clusterrole-aggregation, .*tokencleaner$/,
   ],
   ['apiserver', '--controllers foo', /--controllers: "foo" is none of /],
   ['up', '--authorization-mode AlwaysDeny,AlwaysDeny', /names AlwaysDeny twice$/],

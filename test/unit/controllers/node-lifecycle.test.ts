@@ -95,6 +95,21 @@ test('a node that stops posting is unknown after 40 seconds, and unreachable at 
   t.is(f.writesOf('create events').length, 1);
 });
 
+test('a node that comes and goes is announced, and one that was there at the start is not', async (t) => {
+  const f = await started({}, two('True'));
+  putNode(f, 'n3', 'True');
+  await f.time.advance(1000);
+  f.cluster.remove(NODES, '', 'n3');
+  await f.time.advance(1000);
+  t.deepEqual(
+    f.writesOf('create events').map(({ body }) => [(body as Loose).reason, (body as Loose).message]),
+    [
+      ['RegisteredNode', 'Node n3 event: Registered Node n3 in Controller'],
+      ['RemovingNode', 'Node n3 event: Removing Node n3 from Controller'],
+    ],
+  );
+});
+
 test('a node that posts again loses the taint', async (t) => {
   const f = await started({}, two('True'));
   await alive(f, ['n2'], 60_000);
