@@ -2,7 +2,7 @@
 // each is worth as much less than the best as the rules say.
 import test from 'ava';
 import type { JsonObject } from '../../../api/json-value.ts';
-import { Generator, HOSTNAME, ZONE } from './generated-cluster.ts';
+import { AVOID, Generator, HOSTNAME, ZONE } from './generated-cluster.ts';
 import { boundPod, dialect, newCore, seededRandom } from './objects.ts';
 import { feasibleNodes, type RefCluster, type RefNode, type RefPod, type RefService, totals } from './reference.ts';
 
@@ -44,6 +44,7 @@ function runCluster(seed: number, fail: (problem: string) => void): number {
     services,
     hostnameLabel: HOSTNAME,
     zoneLabel: ZONE,
+    avoidAnnotation: AVOID,
     unschedulableTaint: dialect.spell('node.@label/unschedulable'),
   });
   let placed = 0;

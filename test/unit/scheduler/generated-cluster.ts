@@ -5,12 +5,19 @@ import type { Constraint, Expression, RefNode, RefPod, RefService, Term } from '
 
 export const HOSTNAME = dialect.spell('@label/hostname');
 export const ZONE = dialect.spell('topology.@label/zone');
+export const AVOID = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
 const RACK = 'rack';
 const DISK = 'disk';
 const SIZE = 'size';
 const APPS = ['web', 'db', 'cache'];
 const NAMESPACES = ['default', 'other'];
 const IMAGES = ['web:1', 'db:1', 'big:2'];
+/** Those that pods belong to; a daemon set's are never avoided. */
+const OWNERS = [
+  { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'rs-1', controller: true },
+  { apiVersion: 'v1', kind: 'ReplicationController', name: 'rc', uid: 'rc-1', controller: true },
+  { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: 'ds-1', controller: true },
+];
 const TAINTS = ['dedicated', 'old'];
 
 export class Generator {
@@ -44,8 +51,9 @@ export class Generator {
       value: this.pick(['', 'x']),
       effect: this.pick(['NoSchedule', 'NoExecute', 'PreferNoSchedule']),
     }));
+    const annotations = this.chance(0.1) ? { [AVOID]: avoiding(this.pick(OWNERS)) } : {};
     return {
-      metadata: { name, labels },
+      metadata: { name, labels, annotations },
       spec: { ...(this.chance(0.08) ? { unschedulable: true } : {}), taints },
       status: {
         allocatable: {
@@ -71,8 +79,9 @@ export class Generator {
     const labels: Record<string, string> = { app: this.pick(APPS) };
     if (this.chance(0.4)) labels.tier = this.pick(['front', 'back']);
     const containers = Array.from({ length: this.whole(1, 2) }, (_, at) => this.container(at));
+    const owned = this.chance(0.4) ? { ownerReferences: [this.pick(OWNERS)] } : {};
     return {
-      metadata: { namespace: this.pick(NAMESPACES), name, uid: `uid-${name}`, labels },
+      metadata: { namespace: this.pick(NAMESPACES), name, uid: `uid-${name}`, labels, ...owned },
       spec: { schedulerName: 'default-scheduler', containers, ...this.placement() },
     };
   }
@@ -194,4 +203,8 @@ export class Generator {
   namespaces(): readonly string[] {
     return NAMESPACES;
   }
+}
+
+function avoiding({ kind, uid }: { readonly kind: string; readonly uid: string }): string {
+  return JSON.stringify({ preferAvoidPods: [{ podSignature: { podController: { kind, uid } } }] });
 }

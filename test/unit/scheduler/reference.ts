@@ -41,6 +41,13 @@ export interface RefPod {
     readonly name: string;
     readonly uid: string;
     readonly labels: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly name: string;
+      readonly uid: string;
+      readonly controller: boolean;
+    }[];
   };
   readonly spec: {
     readonly nodeName?: string;
@@ -71,7 +78,11 @@ export interface RefPod {
 }
 
 export interface RefNode {
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly spec: {
     readonly unschedulable?: boolean;
     readonly taints?: readonly { readonly key: string; readonly value: string; readonly effect: string }[];
@@ -95,6 +106,7 @@ export interface RefCluster {
   readonly hostnameLabel: string;
   readonly zoneLabel: string;
   readonly unschedulableTaint: string;
+  readonly avoidAnnotation: string;
 }
 
 type LabelMap = Readonly<Record<string, string>>;
@@ -306,6 +318,22 @@ function resourceScores(pod: RefPod, node: RefNode, cluster: RefCluster): number
   return Math.floor((least[0]! + least[1]!) / 2) + balanced;
 }
 
+/** Nodes may ask to be spared the pods of a replica set or replication controller. */
+function isSpared({ metadata }: RefPod, node: RefNode, { avoidAnnotation }: RefCluster): boolean {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  const text = node.metadata.annotations?.[avoidAnnotation];
+  if (text === undefined || owner === undefined) return false;
+  if (owner.kind !== 'ReplicaSet' && owner.kind !== 'ReplicationController') return false;
+  const { preferAvoidPods } = JSON.parse(text) as {
+    readonly preferAvoidPods: readonly {
+      readonly podSignature: { readonly podController: { readonly kind: string; readonly uid: string } };
+    }[];
+  };
+  return preferAvoidPods.some(
+    ({ podSignature: { podController } }) => podController.kind === owner.kind && podController.uid === owner.uid,
+  );
+}
+
 function imageScore(pod: RefPod, node: RefNode, { nodes }: RefCluster): number {
   const MIB = 1024 ** 2;
   const sizeOn = ({ status }: RefNode, image: string) =>
@@ -414,6 +442,7 @@ export function totals(pod: RefPod, nodes: readonly RefNode[], cluster: RefClust
     scaled(taints, true),
     affinityScores(pod, nodes, cluster),
     spreadScores(pod, nodes, cluster).map((score) => 2 * score),
+    nodes.map((node) => (isSpared(pod, node, cluster) ? 0 : 100 * 10_000)),
   ];
   return nodes.map((_, at) => parts.reduce((sum, scores) => sum + scores[at]!, 0));
 }
