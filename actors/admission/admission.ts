@@ -40,7 +40,7 @@ import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
-import type { AdmissionProtocol, AdmissionStatus, WriteReply, WriteRequest } from './protocol.ts';
+import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
 import { requestToken } from './token-request.ts';
@@ -145,10 +145,7 @@ class Admission implements Actor<AdmissionProtocol> {
         );
         return;
       case 'connect':
-        admitConnection(this.#writeOfTurn(), message).then(
-          () => reply.send({ refused: undefined }),
-          (error: unknown) => (isStatusError(error) ? reply.send({ refused: error.status }) : reply.fail(error)),
-        );
+        this.#admitConnection(message, reply);
         return;
       case 'convert':
         convertFor(this.#writeOfTurn(), message).then(
@@ -179,6 +176,15 @@ class Admission implements Actor<AdmissionProtocol> {
   /** For the request whose message is being handled. */
   #writeOfTurn(): WriteContext {
     return { ...this.#write, requestNumber: turn.requestNumber, auditAnnotations: new Map() };
+  }
+
+  #admitConnection(request: ConnectRequest, reply: Reply): void {
+    const write = this.#writeOfTurn();
+    admitConnection(write, request).then(
+      () => reply.send(annotated({ refused: undefined }, write)),
+      (error: unknown) =>
+        isStatusError(error) ? reply.send(annotated({ refused: error.status }, write)) : reply.fail(error),
+    );
   }
 
   #answer(request: WriteRequest, reply: Reply): void {
@@ -290,7 +296,7 @@ async function mayAccess(
 }
 
 /** A reply with what is said of its write in the audit event. */
-function annotated(reply: WriteReply, { auditAnnotations }: WriteContext): WriteReply {
+function annotated<R extends object>(reply: R, { auditAnnotations }: WriteContext): R {
   return auditAnnotations.size === 0 ? reply : { ...reply, auditAnnotations: Object.fromEntries(auditAnnotations) };
 }
 

@@ -107,7 +107,11 @@ export interface AdmissionProtocol extends Protocol {
     /** May a connection to a pod, node or service be opened? Log streams are read, and not asked about. */
     readonly connect: {
       readonly message: ConnectRequest;
-      readonly reply: { readonly refused: Status | undefined };
+      readonly reply: {
+        readonly refused: Status | undefined;
+        /** As of a write. */
+        readonly auditAnnotations?: Readonly<Record<string, string>>;
+      };
     };
     /** Custom objects of any versions of a kind, in the version of a path, where the definition's webhook converts them. */
     readonly convert: { readonly message: ConvertRequest; readonly reply: ConvertReply };

@@ -99,7 +99,7 @@ export class Connects {
   async #admit(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
     const { group, version, resource, subresource, namespace, name, rest } = info;
     const options = connectOptions(type.subresources.get(subresource)?.kind ?? '', exchange.query, rest);
-    const { refused } = await this.#parts.admission.ask(
+    const { refused, auditAnnotations } = await this.#parts.admission.ask(
       {
         type: 'connect',
         target: { group, version, resource, subresource, namespace, name },
@@ -109,6 +109,7 @@ export class Connects {
       },
       { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
+    if (auditAnnotations !== undefined) exchange.audit?.annotate(auditAnnotations);
     if (refused !== undefined) throw new StatusError(refused);
   }
 

@@ -375,3 +375,26 @@ test('plugins are told of connections, and may refuse them', async (t) => {
   t.deepEqual(heard, [`mutate ${told}`, `validate ${told}`]);
   await world.stop();
 });
+
+test('what a plugin says of a connection for its audit event is told to whoever opens it', async (t) => {
+  const says: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['connect'], resources: ['**'] }],
+    create: () => ({ validate: (attributes) => void attributes.annotate('example.org/said', 'yes') }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [says] });
+  const answer = await world.during(
+    world.admission.ask(
+      {
+        type: 'connect',
+        target: { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' },
+        user: { name: 'tester', uid: '', groups: [], extra: {} },
+        userAgent: '',
+        options: { kind: 'PodExecOptions', apiVersion: 'v1' },
+      },
+      { deadlineMs: 60_000 },
+    ),
+  );
+  t.deepEqual(answer, { refused: undefined, auditAnnotations: { 'example.org/said': 'yes' } });
+  await world.stop();
+});
