@@ -18,6 +18,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   placement: async () => (await import('./placement.ts')).placement,
   options: async () => (await import('./options.ts')).options,
   bench: async () => (await import('../bench/command.ts')).bench,
+  bundle: async () => (await import('./bundle.ts')).bundle,
+  top: async () => (await import('./top.ts')).top,
   store: async () => (await import('./store.ts')).store,
 };
 

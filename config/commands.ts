@@ -42,6 +42,12 @@ export const COMMANDS: readonly Command[] = [
     description: 'Print every option, feature gate and admission plugin, and what it does.',
     inForce: true,
   },
+  { usage: 'top [--once]', description: 'Show what the threads and actors of a running server do.', inForce: true },
+  {
+    usage: 'bundle FILE',
+    description: 'Save metrics, profiles and the end of the log of a running server, without secrets.',
+    inForce: true,
+  },
   { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
   { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
   {

@@ -1,0 +1,77 @@
+// What `orch top` shows: two scrapes of /metrics, some time apart, as a table. Pure.
+
+const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
+const COLUMNS = ['THREAD', 'ACTOR', 'WAITING', 'MESSAGES/S', 'TURNS/S', 'LONGEST TURN'] as const;
+
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** What a server said at a time. */
+export interface Look {
+  readonly atMs: number;
+  readonly samples: readonly Sample[];
+}
+
+/** The samples of a scrape. */
+export function samplesOf(text: string): readonly Sample[] {
+  return text.split('\n').flatMap((line) => {
+    const [, name, labels = '', value] = SAMPLE.exec(line) ?? [];
+    if (name === undefined) return [];
+    const pairs = [...labels.matchAll(LABEL)].map(([, key, text]) => [key!, text!] as const);
+    return [{ name, labels: Object.fromEntries(pairs), value: Number(value) }];
+  });
+}
+
+/** The table of what happened between two looks, ending in a line feed. */
+export function table(before: Look, now: Look): string {
+  const seconds = Math.max(0.001, (now.atMs - before.atMs) / 1000);
+  const perSecond = (name: string, labels: Sample['labels'] = {}): string =>
+    ((sumOf(now, name, labels) - sumOf(before, name, labels)) / seconds).toFixed(0);
+  const actors = now.samples.filter(({ name }) => name === 'actor_mailbox_depth');
+  const rows = actors.map(({ labels, value }) => [
+    labels.thread ?? '',
+    labels.actor ?? '',
+    String(value),
+    perSecond('actor_messages_total', labels),
+    perSecond('actor_turns_total', labels),
+    `${(sumOf(now, 'actor_turn_seconds_max', labels) * 1000).toFixed(1)} ms`,
+  ]);
+  rows.sort(([a = '', x = ''], [b = '', y = '']) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
+  const mebibytes = (name: string): string => `${(sumOf(now, name) / 2 ** 20).toFixed(0)} MB`;
+  return [
+    `requests ${perSecond('apiserver_request_total')}/s, in flight ${sumOf(now, 'apiserver_current_inflight_requests')}, waiting ${sumOf(now, 'apiserver_current_inqueue_requests')}; cpu ${(100 * cpuOf(before, now, seconds)).toFixed(0)} %, memory ${mebibytes('process_resident_memory_bytes')}, heaps ${mebibytes('orch_thread_heap_bytes')}`,
+    `connections ${sumOf(now, 'orch_ingress_connections')}, watches ${sumOf(now, 'orch_hub_watchers')}, framings ${perSecond('orch_hub_framings_total')}/s, deliveries ${perSecond('orch_hub_event_deliveries_total')}/s`,
+    `objects ${sumOf(now, 'orch_store_objects')}, revision ${sumOf(now, 'orch_store_revision')}, commits ${perSecond('orch_store_commits_total')}/s, slabs ${mebibytes('orch_store_slab_bytes')}`,
+    '',
+    ...aligned([COLUMNS, ...rows]),
+    '',
+  ].join('\n');
+}
+
+function cpuOf(before: Look, now: Look, seconds: number): number {
+  const used = (at: Look): number => sumOf(at, 'process_cpu_seconds_total');
+  return (used(now) - used(before)) / seconds;
+}
+
+function sumOf({ samples }: Look, name: string, labels: Sample['labels'] = {}): number {
+  const wanted = Object.entries(labels);
+  return samples
+    .filter((sample) => sample.name === name && wanted.every(([key, value]) => sample.labels[key] === value))
+    .reduce((total, { value }) => total + value, 0);
+}
+
+/** Names to the left, numbers to the right. */
+function aligned(rows: readonly (readonly string[])[]): readonly string[] {
+  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const names = 2;
+  return rows.map((row) =>
+    row
+      .map((cell, column) => (column < names ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!)))
+      .join('  ')
+      .trimEnd(),
+  );
+}

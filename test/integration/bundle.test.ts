@@ -1,0 +1,79 @@
+// What `orch bundle` and `orch top` say of a running server, and what they must not.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { samplesOf, table } from '../../bin/top-table.ts';
+import { startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
+
+const run = promisify(execFile);
+const ORCH = new URL('../../bin/orch.js', import.meta.url).pathname;
+
+test('a bundle holds what tells how a server is, and no secret', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'orch-bundle-'));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const log = join(folder, 'orch.log');
+  const server = await startServer(t, { args: ['--logtostderr=false', '--log-file', log, '-v', '6'] });
+  const { client, dataDirectory } = server;
+  const body = { metadata: { name: 's' }, stringData: { key: 'the-value-of-a-secret' } };
+  const created = await client.request('POST', '/api/v1/namespaces/default/secrets', { body });
+  t.is(created.status, 201);
+  await client.get('/api/v1/nodes?token=typed-by-mistake');
+  await eventually(
+    async () => readFileSync(log, 'utf8'),
+    (text) => text.includes('/api/v1/nodes'),
+  );
+  const file = join(folder, 'bundle.tar.gz');
+  await run(process.execPath, [ORCH, 'bundle', file, '--data-dir', dataDirectory, '--log-file', log]);
+  t.is(statSync(file).mode & 0o777, 0o600);
+  const { stdout: listed } = await run('tar', ['-tzf', file]);
+  const names = listed.trim().split('\n');
+  for (const name of ['metrics.txt', 'readyz.txt', 'command.txt', 'threads.txt', 'log.txt', 'heap.pb.gz', 'queues.txt'])
+    t.true(names.includes(`orch-bundle/${name}`), name);
+  await run('tar', ['-xzf', file, '-C', folder]);
+  const text = (name: string): string => readFileSync(join(folder, 'orch-bundle', name), 'utf8');
+  t.regex(text('metrics.txt'), /^apiserver_request_total\{/m);
+  t.regex(text('readyz.txt'), /check passed/);
+  t.regex(text('log.txt'), /\/api\/v1\/nodes/);
+  const all = [
+    gunzipSync(readFileSync(file)),
+    ...names.filter((name) => name.endsWith('.gz')).map((name) => gunzipSync(readFileSync(join(folder, name)))),
+  ].map((bytes) => bytes.toString('latin1'));
+  const token = readFileSync(join(dataDirectory, 'admin.token'), 'utf8').trim();
+  const base64 = Buffer.from('the-value-of-a-secret').toString('base64');
+  for (const secret of [token, 'the-value-of-a-secret', base64, 'typed-by-mistake', 'PRIVATE KEY']) {
+    t.false(
+      all.some((part) => part.includes(secret)),
+      secret,
+    );
+  }
+});
+
+test('top prints every actor of every thread once', async (t) => {
+  const { dataDirectory } = await startServer(t, { args: [] });
+  const { stdout } = await run(process.execPath, [ORCH, 'top', '--once', '--data-dir', dataDirectory]);
+  t.regex(stdout, /^requests \d+\/s, in flight \d+/);
+  t.regex(stdout, /^THREAD +ACTOR +WAITING +MESSAGES\/S +TURNS\/S +LONGEST TURN$/m);
+  for (const actor of ['ingress', 'hub', 'admission', 'store', 'controllers', 'scheduler'])
+    t.regex(stdout, new RegExp(`^\\S+ +${actor}\\S* +\\d+ +\\d+ +\\d+ +[\\d.]+ ms$`, 'm'), actor);
+});
+
+test('what happened between two looks is shown by the second', (t) => {
+  const at = (seconds: number, messages: number) => ({
+    atMs: seconds * 1000,
+    samples: samplesOf(
+      [
+        '# TYPE actor_messages_total counter',
+        'actor_mailbox_depth{actor="hub",thread="a"} 3',
+        `actor_messages_total{actor="hub",thread="a"} ${messages}`,
+        `actor_messages_total{actor="hub",thread="b"} 1e3`,
+        'actor_turn_seconds_max{actor="hub",thread="a"} 0.0123',
+      ].join('\n'),
+    ),
+  });
+  t.regex(table(at(1, 10), at(3, 110)), /^a +hub +3 +50 +0 +12\.3 ms$/m);
+});
