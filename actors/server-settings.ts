@@ -10,6 +10,7 @@ import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 import type { AgentTlsFiles } from '../transport/outgoing/agent-tls.ts';
 import type { ServiceConnection, ServiceCredentials } from '../transport/outgoing/connection-file.ts';
+import type { EgressWays } from '../transport/outgoing/egress.ts';
 import type { TlsFiles } from '../transport/tls/material-files.ts';
 import type { PluginConfigurations } from './admission/plugins/plugin.ts';
 import type { ServiceAccountIssuer } from './auth/authenticators/service-account-tokens.ts';
@@ -54,7 +55,9 @@ export interface ServerSettings {
   readonly signingAuthority?: SigningAuthority;
   /** Absent: node agents are neither authenticated nor shown a certificate. */
   readonly nodeAgentTls?: AgentTls;
-  /** Shown to admission webhooks. Absent: nothing is. */
+  /** The ways out. Absent: all are straight. */
+  readonly egress?: EgressWays;
+  /** Shown to extension servers and admission webhooks. Absent: nothing is. */
   readonly shownToServices?: ServiceCredentials;
   /** Where `nodeAgentTls` is from, to be read again when it changes. */
   readonly nodeAgentTlsFiles?: AgentTlsFiles;

@@ -12,6 +12,7 @@ import { OrchError } from '../runtime/errors.ts';
 import { auditSettings } from './audit-files.ts';
 import { AUTH_METHOD_PARTS } from './auth-methods.ts';
 import { refuseForeignDirectory } from './closed-directory.ts';
+import { egressOf } from './egress-file.ts';
 import { errorLine } from './error-line.ts';
 import { agentTls } from './node-agents.ts';
 import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
@@ -35,6 +36,7 @@ const CHECKS: readonly Check[] = [
   (options) => fileTokens(options),
   ...AUTH_METHOD_PARTS,
   (options) => auditSettings(options),
+  (options) => egressOf(options),
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
   (options) => checkServingTls(options),

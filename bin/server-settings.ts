@@ -14,6 +14,7 @@ import { pairProblem } from '../transport/tls/certificates.ts';
 import { auditSettings, requireAuditLog } from './audit-files.ts';
 import { authMethods, withAuthority } from './auth-methods.ts';
 import { adminToken } from './data-directory.ts';
+import { egressOf, withControlPlaneWay } from './egress-file.ts';
 import { agentTls, agentTlsFiles } from './node-agents.ts';
 import { operatorText } from './operator-file.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
@@ -44,6 +45,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
   const admissionPlugins = await admissionPluginsOf(options);
+  const egress = egressOf(options);
   const audit = auditSettings(options);
   requireAuditLog(options);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
@@ -72,6 +74,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     serviceAccounts: await serviceAccountIssuer(options, directory, `${publicHost}:${options.securePort}`),
     nodeAgentTls: agentTls(options),
     ...shownToServices(options),
+    ...(egress === undefined ? {} : { egress }),
     nodeAgentTlsFiles: agentTlsFiles(options),
     requestSeats: seatMemory(),
     advertiseAddress,
@@ -80,7 +83,7 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     schedulerName,
     ...(schedulerName === '' ? {} : { schedulerConfiguration: schedulerConfiguration(options as UpOptions) }),
   };
-  return { settings, kubeconfig, url };
+  return { settings: withControlPlaneWay(settings, egress?.controlplane), kubeconfig, url };
 }
 
 /** The certificate of `--proxy-client-cert-file`. Throws OrchError BadConfiguration. */

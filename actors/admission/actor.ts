@@ -37,6 +37,7 @@ function admissionOptions(
       callsEndpoints: options.enableAggregatorRouting,
       shownToServices: settings.shownToServices ?? NOTHING_SHOWN,
       webhookClient,
+      egress: settings.egress,
     },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },

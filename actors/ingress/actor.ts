@@ -25,6 +25,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     aggregation: {
       callsEndpoints: options.enableAggregatorRouting,
       shown: settings.shownToServices ?? NOTHING_SHOWN,
+      way: settings.egress?.cluster,
     },
     records: threadRecords(context, settings),
     openapi: { dialect: settings.dialect, ...registryOptions(settings) },
@@ -62,6 +63,7 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
       tls: settings.nodeAgentTls ?? {},
       ...(settings.nodeAgentTlsFiles === undefined ? {} : { tlsFiles: settings.nodeAgentTlsFiles }),
       connectTimeoutMs: options.orchletTimeoutMs,
+      way: settings.egress?.cluster,
       addressTypes: options.orchletPreferredAddressTypes,
       port: options.orchletPort,
       permitsLoopback: options.orchletPermitLoopback,

@@ -54,7 +54,7 @@ export const nodeAgentOptions = optionGroup('Node agents', SERVER, [
   {
     name: 'egress-selector-config-file',
     type: 'path',
-    description: 'Which way out connections of the server take.',
-    effect: ['refused', 'connections go out directly only'],
+    description: 'Which way out connections of the server take: straight, or through a proxy (HTTPConnect).',
+    effect: ['in force', 'how the cluster, its extension servers and webhooks are connected to'],
   },
 ]);

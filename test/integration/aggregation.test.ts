@@ -1,5 +1,9 @@
 // Groups that another server answers for: a second orch, with a type of its own, behind an APIService of the first.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import ava from 'ava';
+import { connectProxy } from '../server/connect-proxy.ts';
 import { apiService, apiServicePath, available, federation, OUTSIDE, register } from '../server/extension-server.ts';
 import { GROUP, object, path, TABLE } from './custom-definitions.ts';
 import { eventually } from './objects.ts';
@@ -150,4 +154,27 @@ test('a server that hangs costs its own requests their time, and no others', asy
   const late = await hanging;
   t.is(late.status, 504, late.text);
   t.is(late.json.reason, 'Timeout');
+});
+
+test('members of the cluster are reached through the proxy of the egress file, and nowhere without it', async (t) => {
+  const proxy = await connectProxy(t);
+  const directory = mkdtempSync(join(tmpdir(), 'orch-egress-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'egress.yaml');
+  const transport = { tcp: { url: `http://127.0.0.1:${proxy.port}` } };
+  writeFileSync(
+    file,
+    JSON.stringify({
+      apiVersion: 'apiserver.orch.io/v1beta1',
+      kind: 'EgressSelectorConfiguration',
+      egressSelections: [
+        { name: 'cluster', connection: { proxyProtocol: 'HTTPConnect', transport } },
+        { name: 'controlplane', connection: { proxyProtocol: 'Direct' } },
+      ],
+    }),
+  );
+  const at = await federation(t, { args: [`--egress-selector-config-file=${file}`] });
+  await register(at);
+  t.is((await at.front.client.get(path())).status, 200);
+  t.deepEqual([...new Set(proxy.asked)], [`${OUTSIDE}:${at.extension.port}`]);
 });

@@ -8,6 +8,7 @@ import type { HeaderList, HttpResponse, RawConnection, SwitchHead } from '../htt
 import { safeHeaderValue } from '../response-headers.ts';
 import { type AgentRequest, type AgentTarget, type AgentTls, AgentUnreachable } from './agent-address.ts';
 import { checkedLookup } from './checked-lookup.ts';
+import { type EgressWay, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 
 /** Connections to one backend that are kept for the next request. */
@@ -20,6 +21,8 @@ export interface AgentClientSettings {
   readonly tls: AgentTls;
   /** Until a connection, with its TLS handshake, must stand. */
   readonly connectTimeoutMs: number;
+  /** Absent: straight. */
+  readonly way?: EgressWay | undefined;
 }
 
 /** A backend's answer, its body not read yet. */
@@ -37,13 +40,14 @@ type Trust = AgentTarget['trust'];
 export class AgentClient {
   readonly #settings: AgentClientSettings;
   #tls: AgentTls;
-  readonly #plainAgent = new PlainAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX });
+  readonly #plainAgent: PlainAgent;
   readonly #tlsAgents = new Map<Trust, TlsAgent>();
   readonly #tunnels = new Set<Duplex>();
 
   constructor(settings: AgentClientSettings) {
     this.#settings = settings;
     this.#tls = settings.tls;
+    this.#plainAgent = throughWay(new PlainAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX }), settings.way);
   }
 
   /** Sends a request. Rejects with AgentUnreachable. `onSent` gets what cancels it. */
@@ -115,12 +119,12 @@ export class AgentClient {
     };
     const outgoing =
       scheme === 'http'
-        ? plainRequest({ ...options, agent: isUpgrade ? false : this.#plainAgent })
+        ? plainRequest({ ...options, agent: isUpgrade ? this.#once(PlainAgent) : this.#plainAgent })
         : tlsRequest({
             ...options,
             ...tlsOptions(this.#tls, trust),
             ...(serverName === '' ? undefined : { servername: serverName }),
-            agent: isUpgrade ? false : this.#tlsAgent(trust),
+            agent: isUpgrade ? this.#once(TlsAgent) : this.#tlsAgent(trust),
           });
     this.#limitConnecting(outgoing, scheme === 'https' ? 'secureConnect' : 'connect');
     return outgoing;
@@ -133,7 +137,9 @@ export class AgentClient {
       outgoing.destroy(new Error(`no connection within ${connectTimeoutMs} ms`));
     }, connectTimeoutMs);
     outgoing.once('socket', (socket) => {
-      if (outgoing.reusedSocket) clearTimeout(timer);
+      // A tunnel stands when it is handed over.
+      const stands = connected === 'connect' && !socket.connecting;
+      if (outgoing.reusedSocket || stands) clearTimeout(timer);
       else socket.once(connected, () => clearTimeout(timer));
     });
     outgoing.once('close', () => clearTimeout(timer));
@@ -142,10 +148,17 @@ export class AgentClient {
   #tlsAgent(trust: Trust): TlsAgent {
     let agent = this.#tlsAgents.get(trust);
     if (agent === undefined) {
-      agent = new TlsAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxCachedSessions: 100 });
+      const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxCachedSessions: 100 };
+      agent = throughWay(new TlsAgent(limits), this.#settings.way);
       this.#tlsAgents.set(trust, agent);
     }
     return agent;
+  }
+
+  /** For a connection that leaves HTTP, and is never another request's. */
+  #once<A extends PlainAgent>(Kind: new () => A): A | false {
+    const { way } = this.#settings;
+    return way === undefined ? false : throughWay(new Kind(), way);
   }
 
   /** Joins two connections; the end of one is the end of the other. */

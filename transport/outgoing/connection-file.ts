@@ -3,6 +3,7 @@
 import { asList, asObject, asText } from '../../api/object-fields.ts';
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { parseYaml } from '../yaml/read.ts';
+import type { EgressWay } from './egress.ts';
 
 /** Where PEM texts are from, to be read again; blank for those that stand in the connection file itself. */
 interface PemFiles {
@@ -37,6 +38,8 @@ export interface ServiceConnection extends ServiceCredentials {
   readonly insecure: boolean;
   /** The name the certificate must be for, where it is not that of the address. */
   readonly serverName: string;
+  /** The way out to it; absent: straight. */
+  readonly way?: EgressWay | undefined;
 }
 
 /** Whom services are shown, by the users of a file: `*.example.org` and `*` stand for many. */

@@ -4,6 +4,7 @@ import { Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { isToken, type Pems, type ServiceConnection } from './connection-file.ts';
+import { throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 
 const IDLE_SOCKETS_MAX = 64;
@@ -147,18 +148,19 @@ class OneServiceAgent extends TlsAgent {
 type AgentPlace = NonNullable<Parameters<TlsAgent['getName']>[0]>;
 
 function agentFor(
-  { url, insecure, serverName }: ServiceConnection,
+  { url, insecure, serverName, way }: ServiceConnection,
   { caPem, certPem, keyPem }: Pems,
 ): PlainAgent | TlsAgent {
   const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxSockets: SOCKETS_MAX };
-  if (!url.startsWith('https:')) return new PlainAgent(limits);
-  return new OneServiceAgent({
+  if (!url.startsWith('https:')) return throughWay(new PlainAgent(limits), way);
+  const agent = new OneServiceAgent({
     ...limits,
     rejectUnauthorized: !insecure,
     ...(caPem === '' ? {} : { ca: caPem }),
     ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
     ...(serverName === '' ? {} : { servername: serverName }),
   });
+  return throughWay(agent, way);
 }
 
 const NO_FILES = { ca: '', cert: '', key: '' };

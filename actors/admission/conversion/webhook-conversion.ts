@@ -7,6 +7,7 @@ import type { Registry } from '../../../api/resources/registry.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
 import type { HookAddress } from '../plugins/webhooks/hook.ts';
 import { addressOf, caPemOf } from '../plugins/webhooks/hook.ts';
@@ -35,6 +36,8 @@ interface ConversionParts {
   /** `--enable-aggregator-routing`. */
   readonly callsEndpoints: boolean;
   readonly shownToServices: ServiceCredentials;
+  /** The ways out; absent: all are straight. */
+  readonly egress?: EgressWays | undefined;
   readonly webhookClient: MakeWebhookClient;
 }
 
@@ -60,7 +63,7 @@ export class WebhookConversion {
     this.#reader = reader;
     this.#parts = parts;
     this.#group = parts.registry.dialect.spell('apiextensions.@group');
-    const shown = { byService: undefined, standard: parts.shownToServices };
+    const shown = { byService: undefined, standard: parts.shownToServices, egress: parts.egress ?? {} };
     this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
   }
 

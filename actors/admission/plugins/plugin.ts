@@ -11,6 +11,7 @@ import type {
   ServiceConnection,
   ServiceCredentials,
 } from '../../../transport/outgoing/connection-file.ts';
+import type { EgressWays } from '../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient } from '../../../transport/outgoing/service-client.ts';
 import type { Attributes, Operation, PluginCall } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
@@ -53,6 +54,8 @@ export interface PluginOptions {
   /** `--proxy-client-cert-file`, `--proxy-client-key-file`: what services that are called are shown. */
   readonly shownToServices: ServiceCredentials;
   readonly webhookClient: MakeWebhookClient;
+  /** `--egress-selector-config-file`; absent: all are straight. */
+  readonly egress?: EgressWays | undefined;
 }
 
 /** A plugin at work, one on each admission actor. Either call may be left out. */

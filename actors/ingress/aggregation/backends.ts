@@ -9,6 +9,7 @@ import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { AgentTarget } from '../../../transport/outgoing/agent-address.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
+import type { EgressWay } from '../../../transport/outgoing/egress.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { PatientTells } from '../../patient-tells.ts';
 import { NoPlace, type PlaceFinder, placeOfService } from '../../service-places.ts';
@@ -19,6 +20,8 @@ export interface AggregationSettings {
   readonly callsEndpoints: boolean;
   /** `--proxy-client-cert-file` and its key. */
   readonly shown: Pick<ServiceCredentials, 'certPem' | 'keyPem'>;
+  /** The way out to members of the cluster; absent: straight. */
+  readonly way?: EgressWay | undefined;
 }
 
 export interface BackendParts {
@@ -122,10 +125,12 @@ export class Backends {
     const kept = this.#kept.get(name);
     if (kept?.caPem === caPem && kept.insecure === insecure) return kept.client;
     kept?.client.retire();
-    const { certPem, keyPem } = this.#parts.settings.shown;
+    const { shown, way } = this.#parts.settings;
+    const { certPem, keyPem } = shown;
     const client = new AgentClient({
       tls: { ...(caPem === '' ? {} : { caPem }), ...(certPem === '' ? {} : { certPem, keyPem }) },
       connectTimeoutMs: CONNECT_MS,
+      way,
     });
     this.#kept.set(name, { caPem, insecure, client });
     return client;

@@ -35,6 +35,7 @@ import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
+import type { EgressWay } from '../../../transport/outgoing/egress.ts';
 import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
@@ -49,6 +50,8 @@ export interface ConnectSettings extends AgentReach {
   readonly tlsFiles?: AgentTlsFiles;
   /** `--orchlet-timeout`. */
   readonly connectTimeoutMs: number;
+  /** The way out to members of the cluster; absent: straight. */
+  readonly way?: EgressWay | undefined;
 }
 
 export interface ConnectParts {

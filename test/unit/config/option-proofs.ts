@@ -20,6 +20,10 @@ const HOOKS: Proof = [
   'integration/admission-webhooks.test.ts',
   'a webhook that is a service is called at an endpoint of it',
 ];
+const EGRESS: Proof = [
+  'integration/aggregation.test.ts',
+  'members of the cluster are reached through the proxy of the egress file',
+];
 const TRANSPORT = 'integration/transport-options.test.ts';
 const ALONE = 'integration/orch-scheduler.test.ts';
 const BOUND_ALONE: Proof = [ALONE, 'pods are bound, told of and kept waiting over HTTPS'];
@@ -83,6 +87,7 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'proxy-client-cert-file': HOOKS,
   'proxy-client-key-file': HOOKS,
   'enable-aggregator-routing': HOOKS,
+  'egress-selector-config-file': EGRESS,
   'data-dir': ['integration/cli.test.ts', 'a directory that was open to others, and all that is made in it'],
   placement: ['integration/cli.test.ts', 'says where the server is, and SIGTERM ends it'],
   controllers: [

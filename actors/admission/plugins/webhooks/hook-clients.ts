@@ -2,6 +2,7 @@
 // connections are kept from one call to the next.
 import type { ActorContext } from '../../../../runtime/actor.ts';
 import type { CredentialsByService, ServiceCredentials } from '../../../../transport/outgoing/connection-file.ts';
+import type { EgressWays } from '../../../../transport/outgoing/egress.ts';
 import type { MakeWebhookClient, WebhookClient } from '../../../../transport/outgoing/service-client.ts';
 import type { Hook, HookAddress } from './hook.ts';
 import { urlOf } from './hook-address.ts';
@@ -13,6 +14,8 @@ export interface HookCredentials {
   readonly byService: CredentialsByService | undefined;
   /** Where that says nothing. */
   readonly standard: ServiceCredentials;
+  /** The ways out: to services of the cluster, and to addresses. */
+  readonly egress: EgressWays;
 }
 
 /** What of a webhook makes a client. */
@@ -55,7 +58,7 @@ export class HookClients {
   }
 
   #make({ address, caPem, timeoutMs }: CalledHook): WebhookClient {
-    const { byService, standard } = this.#credentials;
+    const { byService, standard, egress } = this.#credentials;
     const { clock, disk, log } = this.#environment;
     return this.#makeClient({
       connection: {
@@ -64,6 +67,7 @@ export class HookClients {
         insecure: false,
         serverName: 'url' in address ? '' : `${address.service}.${address.namespace}.svc`,
         ...(credentialsFor(byService, hostOf(address)) ?? standard),
+        way: 'url' in address ? egress.controlplane : egress.cluster,
       },
       readFile: (path) => disk.readFile(path),
       nowMs: () => clock.monotonicMs(),

@@ -27,7 +27,8 @@ export class WebhookPhase {
   /** @param plural of the configurations. */
   constructor(context: PluginContext, byService: CredentialsByService | undefined, plural: string, phase: HookPhase) {
     this.#conversion = context;
-    this.caller = new HookCaller(context, phase, { byService, standard: context.options.shownToServices });
+    const { egress = {}, shownToServices } = context.options;
+    this.caller = new HookCaller(context, phase, { byService, standard: shownToServices, egress });
     this.#hooks = new Hooks(plural, context, (hooks) => this.caller.clients.keepOnly(hooks));
     this.#labels = context.cluster.follow('v1/namespaces', (namespace) => metadataOf(namespace).labels ?? NO_LABELS);
   }
