@@ -213,9 +213,12 @@ class Admission implements Actor<AdmissionProtocol> {
   #performed(write: WriteContext, request: WriteRequest): Promise<WriteReply> {
     const { group, version, resource } = request.target;
     const type = this.#write.registry.byPath(group, version, resource);
-    return type === undefined || type.custom !== undefined
-      ? this.#performCustom(write, request)
-      : this.#perform(write, request, type);
+    if (type === undefined || type.custom !== undefined) return this.#performCustom(write, request);
+    // Definitions say patterns, which have to be some.
+    const loading = type.storageKey === this.#write.definitionsKey ? loadPatterns() : undefined;
+    return loading === undefined
+      ? this.#perform(write, request, type)
+      : loading.then(() => this.#perform(write, request, type));
   }
 
   /** Of a type that may have come, or changed, since this thread has heard of it. */

@@ -7,7 +7,7 @@ import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Schema, TypeSchema } from '../../api/schema/schema.ts';
-import { badRequest } from '../../api/status/failures.ts';
+import { badRequest, unsupportedMediaType } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import {
   type DeleteOptions,
@@ -37,6 +37,8 @@ export interface DecodedObject {
   readonly warnings: readonly string[];
 }
 
+/** There is no message of a custom kind. */
+const CUSTOM_TYPES: readonly string[] = ['application/json', 'application/yaml'];
 /** Any client may speak either dialect's name of the Protobuf media type: the bytes are the same. */
 const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => DIALECTS[name].protobufMediaType));
 
@@ -45,6 +47,8 @@ const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => 
  * Throws 400, 415.
  */
 export function decodeObject(schema: Schema, request: WriteRequest, expected: ExpectedKind): DecodedObject {
+  if (expected.custom !== undefined && PROTOBUF_TYPES.has(request.contentType))
+    throw new StatusError(unsupportedMediaType(CUSTOM_TYPES));
   const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);

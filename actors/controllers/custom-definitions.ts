@@ -114,7 +114,7 @@ export class CustomDefinitions implements Controller {
   #planStatus({ object, definition }: KnownDefinition): Plan {
     const taken = takenNames(this.#othersOf(definition));
     const problems = schemaProblemsOf(definition, this.#dialect);
-    const status = definitionStatus(object, definition, taken, problems, this.#nowIso());
+    const status = definitionStatus(object, definition, taken, problems, this.#nowIso(), this.#dialect);
     return deepEqual(status, object.status) ? NOTHING : { writes: [this.#statusWrite(object, status)] };
   }
 

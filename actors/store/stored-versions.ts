@@ -72,7 +72,8 @@ export class StoredVersions {
 }
 
 function expectedForm(type: KnownType | undefined): ExpectedForm | undefined {
-  if (type === undefined) return undefined;
+  // Objects of custom types may lie in any version, and which types there are changes: they are looked at where they are read.
+  if (type === undefined || type.custom !== undefined) return undefined;
   const { kind, storageApiVersion } = type;
   const opening = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(storageApiVersion)},`;
   return { type, opening: Buffer.from(opening) };

@@ -1,6 +1,9 @@
 // The status of definitions: which names are theirs, whether they are served, and why not. Pure.
+import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json-value.ts';
 import { asList, asObject, asText, asTexts, partAt } from '../object-fields.ts';
+import { metadataOf } from '../object-meta.ts';
+import { approvalKey, approvalOf, approvalProblem, isProtectedGroup } from './api-approval.ts';
 import { type DefinedNames, type Definition, readNames } from './definition.ts';
 
 export interface DefinitionCondition {
@@ -63,6 +66,7 @@ export function definitionStatus(
   taken: TakenNames,
   schemaProblems: string,
   nowIso: string,
+  dialect: Dialect,
 ): JsonObject {
   const before = partAt(object, 'status');
   const { names, conflict } = namesOf(definition.names, readNames(before.acceptedNames), taken);
@@ -75,9 +79,39 @@ export function definitionStatus(
   let status: JsonObject = { ...before, acceptedNames: writtenNames(names), ...storedIn(before, definition) };
   status = withCondition(status, accepted, nowIso);
   status = withCondition(status, establishedCondition(before, conflict === undefined), nowIso);
+  const conformant = approvalCondition(object, definition, dialect);
+  if (conformant !== undefined) status = withCondition(status, conformant, nowIso);
   if (schemaProblems === '') return withoutCondition(status, 'NonStructuralSchema');
   const violations = { type: 'NonStructuralSchema', status: 'True', reason: 'Violations' } as const;
   return withCondition(status, { ...violations, message: schemaProblems }, nowIso);
+}
+
+const APPROVALS = {
+  missing: ['False', 'MissingAnnotation'],
+  invalid: ['False', 'InvalidAnnotation'],
+  bypassed: ['False', 'UnapprovedAnnotation'],
+  approved: ['True', 'ApprovedAnnotation'],
+} as const;
+
+/** Whether a definition in a protected group is approved; undefined in any other. */
+function approvalCondition(
+  object: JsonObject,
+  { group }: Definition,
+  dialect: Dialect,
+): DefinitionCondition | undefined {
+  if (!isProtectedGroup(group, dialect)) return undefined;
+  const key = approvalKey(dialect);
+  const text = metadataOf(object).annotations?.[key] ?? '';
+  const state = approvalOf(text);
+  const [status, reason] = APPROVALS[state];
+  const messages = { approved: `approved in ${text}`, bypassed: `not approved: ${JSON.stringify(text)}` };
+  const message = state === 'approved' || state === 'bypassed' ? messages[state] : approvalProblem(key);
+  return {
+    type: `${dialect.brand.charAt(0).toUpperCase()}${dialect.brand.slice(1)}APIApprovalPolicyConformant`,
+    status,
+    reason,
+    message,
+  };
 }
 
 /** With the version that is stored now among those in which objects may lie; whoever has rewritten them takes others out. */

@@ -13,6 +13,11 @@ async function load(): Promise<void> {
   engine = await import('re2js');
 }
 
+/** True for a regular expression; of any text where the engine is not loaded. */
+export function isPattern(text: string): boolean {
+  return engine === undefined || patternOf(text) !== undefined;
+}
+
 /** Whether any part of a text matches. Undefined for a text that is no regular expression. Throws before `loadPatterns`. */
 export function patternOf(text: string): ((value: string) => boolean) | undefined {
   if (engine === undefined) throw new Error('the engine of patterns is not loaded');

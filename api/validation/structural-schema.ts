@@ -2,6 +2,7 @@
 // rules that let objects be pruned and defaulted (every value has one type, said outside of allOf and its like). Works on
 // a schema as it stands in the definition, without compiling it.
 
+import { isPattern } from '../custom/patterns.ts';
 import type { JsonObject } from '../json-value.ts';
 import { isJsonObject } from '../json-value.ts';
 import { asObject } from '../object-fields.ts';
@@ -107,17 +108,6 @@ function checkVocabulary(node: SchemaNode, at: Report): void {
   const { pattern } = node;
   if (typeof pattern === 'string' && pattern !== '' && !isPattern(pattern)) {
     at.invalid('pattern', pattern, 'must be a valid regular expression');
-  }
-}
-
-/** Patterns are written for another engine: flags in front and possessive forms are let through. */
-function isPattern(pattern: string): boolean {
-  try {
-    new RegExp(pattern.replace(/^\(\?[imsU]+\)/, '').replaceAll('(?P<', '(?<'));
-    return true;
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
   }
 }
 

@@ -1,4 +1,11 @@
 // Rules of custom resource definitions, in both versions. Their schemas are in structural-schema.ts.
+import {
+  type Approval,
+  approvalKey,
+  approvalOf,
+  approvalProblem,
+  isProtectedGroup,
+} from '../../custom/api-approval.ts';
 import { deepEqual } from '../../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
@@ -57,22 +64,24 @@ const name: Rule<Definition> = (definition, at) => {
 
 /** Groups of this API's own domain belong to those who make the API. */
 const approval: Rule<Definition> = (definition, at) => {
-  if (at.isUpdate) return;
-  const group = `.${definition.spec?.group ?? ''}`;
-  const { groupDomain, labelDomain } = at.dialect;
-  if (!group.endsWith(`.${groupDomain}`) && !group.endsWith(`.${labelDomain}`)) return;
-  const key = `api-approved.${labelDomain}`;
-  const text = metadataOf(definition).annotations?.[key] ?? '';
-  const path = `metadata.annotations[${key}]`;
-  const detail = 'protected groups must have approval annotation: a URL, or a reason that begins with "unapproved"';
-  if (text === '') at.required(path, detail);
-  else if (!text.startsWith('unapproved') && !isUrl(text)) at.invalid(path, text, detail);
+  if (!at.isUpdate) checkApproval(definition, at);
 };
 
-function isUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { host, protocol } = new URL(text);
-  return host !== '' && protocol !== '';
+/** What was let in without approval stays as it is; what had one keeps one. */
+const approvalKept: ChangeRule<Definition> = (next, stored, at) => {
+  const key = approvalKey(at.dialect);
+  const stateOf = (definition: Definition): Approval => approvalOf(metadataOf(definition).annotations?.[key] ?? '');
+  if (stateOf(next) !== stateOf(stored)) checkApproval(next, at);
+};
+
+function checkApproval(definition: Definition, at: Report): void {
+  if (!isProtectedGroup(definition.spec?.group ?? '', at.dialect)) return;
+  const key = approvalKey(at.dialect);
+  const text = metadataOf(definition).annotations?.[key] ?? '';
+  const path = `metadata.annotations[${key}]`;
+  const state = approvalOf(text);
+  if (state === 'missing') at.required(path, approvalProblem(key));
+  else if (state === 'invalid') at.invalid(path, text, approvalProblem(key));
 }
 
 const group: Rule<string> = (text, at) => {
@@ -364,7 +373,7 @@ export const customResourceTypes: RuleTable = {
 export const customResourceUpdates: ChangeTable = {
   'apiextensions.CustomResourceDefinition': {
     fields: { 'spec.group': { immutable: true }, 'spec.names.plural': { immutable: true } },
-    rules: [fixedOnceEstablished, 'spec.group', 'spec.names.plural'],
+    rules: [approvalKept, fixedOnceEstablished, 'spec.group', 'spec.names.plural'],
   },
 };
 

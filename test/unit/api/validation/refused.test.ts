@@ -1,6 +1,7 @@
 // What is refused: hand-written changes of valid objects, each with exactly the errors it must have, and every rule that
 // is a function refuses something in one of them.
 import test from 'ava';
+import { loadPatterns } from '../../../../api/custom/patterns.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { compileChanges } from '../../../../api/validation/change-rules.ts';
@@ -13,6 +14,10 @@ import { byTitle, type Case, changed, errorsOf, expectedErrors, invalidCases } f
 import { settings, type TestObject, validationOf, validObjects } from './objects.ts';
 
 const DIALECT = DIALECTS.kubernetes;
+
+test.before(async () => {
+  await loadPatterns();
+});
 
 const CASES = invalidCases(DIALECT);
 const find = byTitle(validObjects('kubernetes'));
