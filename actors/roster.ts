@@ -5,15 +5,22 @@ import type { StorageEngine } from '../storage/engine.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
 import { openListener } from '../transport/open-listener.ts';
-import { ACTORS } from './actors.ts';
-import type { OutsideWorld } from './define.ts';
+import { define as admission } from './admission/actor.ts';
+import { define as audit } from './audit/actor.ts';
+import { define as auth } from './auth/actor.ts';
+import { define as controllers } from './controllers/actor.ts';
+import type { DefineActor, OutsideWorld } from './define.ts';
+import { define as hub } from './hub/actor.ts';
+import { define as ingress } from './ingress/actor.ts';
+import { define as scheduler } from './scheduler/actor.ts';
 import { type ServerSettings, storePrefixOf } from './server-settings.ts';
+import { define as store } from './store/actor.ts';
 
-const modules = await Promise.all(ACTORS.map(({ load }) => load()));
+const DEFINITIONS: readonly DefineActor[] = [ingress, auth, audit, admission, hub, store, scheduler, controllers];
 
 /** Every actor, with its part of the settings. */
 export function rosterFor(outside: OutsideWorld): readonly ActorDefinition<ServerSettings>[] {
-  return modules.map(({ define }) => define(outside));
+  return DEFINITIONS.map((define) => define(outside));
 }
 
 export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({

@@ -51,9 +51,7 @@ function outliveReaders(): void {
 // Before any thread: a process has one mask, and threads cannot set it.
 process.umask(UMASK);
 outliveReaders();
-try {
-  await main(process.argv.slice(2));
-} catch (error) {
+main(process.argv.slice(2)).catch((error: unknown) => {
   process.stderr.write(`orch: ${errorLine(error)}\n`);
   process.exit(1);
-}
+});

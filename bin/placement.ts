@@ -11,12 +11,7 @@ import { formatPlan } from '../runtime/plan-format.ts';
 /** The plan of a shipped placement or a file. Throws OrchError BadConfiguration. */
 export function planFor(nameOrPath: string): Plan {
   const { text, fileName } = readPlacement(nameOrPath);
-  return resolvePlacement(
-    text,
-    fileName,
-    ACTORS.map(({ facts }) => facts),
-    availableParallelism(),
-  );
+  return resolvePlacement(text, fileName, ACTORS, availableParallelism());
 }
 
 export async function placement(argv: readonly string[]): Promise<void> {

@@ -25,8 +25,8 @@ interface SourcePosition {
   readonly line: number;
 }
 
-const PROGRAM = '/packed/program.js';
-const PLACE = /([^\s()]*\/packed\/program\.js):(\d+):(\d+)/g;
+const PROGRAM = '/packed/program.cjs';
+const PLACE = /([^\s()]*\/packed\/program\.cjs):(\d+):(\d+)/g;
 const SPAN_NUMBERS = 3;
 const UNKNOWN: Sources = { files: [], starts: new Uint32Array(), spans: new Uint16Array() };
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const GROUPS = 8;
 /** Modules that wait for something as they are loaded. Once they are there a group declares all its tests at once, as ava wants it. */
-const WAITED_FOR = ['actors/roster', 'test/unit/source-tree', 'test/unit/transport/outgoing/made-pairs'];
+const WAITED_FOR = ['test/unit/source-tree', 'test/unit/transport/outgoing/made-pairs'];
 
 const dist = join(dirname(dirname(fileURLToPath(import.meta.url))), 'dist');
 const units = join(dist, 'test', 'unit');

@@ -8,7 +8,7 @@ import { planWithout } from '../../../runtime/plan.ts';
 import { formatPlan, summarizePlan } from '../../../runtime/plan-format.ts';
 
 /** The real rules; a store with settings of every type. */
-const KNOWN: readonly ActorFacts[] = ACTORS.map(({ facts }) =>
+const KNOWN: readonly ActorFacts[] = ACTORS.map((facts) =>
   facts.actor === 'store'
     ? { ...facts, settings: { batchMax: 64, sync: true, folder: 'data' } }
     : { ...facts, settings: {} },
