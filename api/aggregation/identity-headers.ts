@@ -41,15 +41,9 @@ export interface IdentityNames {
   readonly extraPrefixes: readonly string[];
 }
 
-/** A client's headers without those by which it would say who it is. `bearerPrefix`: of a protocol that holds a token. */
-export function withoutIdentity(headers: Headers, own: IdentityNames | undefined, bearerPrefix: string): Headers {
+/** A client's headers without those by which it would say who it is. */
+export function withoutIdentity(headers: Headers, own: IdentityNames | undefined): Headers {
   const exact = new Set([...(own?.names ?? []), ...(own?.groups ?? [])]);
   const prefixes = (own?.extraPrefixes ?? []).filter((prefix) => prefix !== '');
-  return headers.flatMap(([name, value]): Headers => {
-    if (exact.has(name) || prefixes.some((prefix) => name.startsWith(prefix))) return [];
-    if (name !== 'sec-websocket-protocol') return [[name, value]];
-    const offered = value.split(',').map((protocol) => protocol.trim());
-    const protocols = offered.filter((protocol) => !protocol.startsWith(bearerPrefix)).join(', ');
-    return protocols === '' ? [] : [[name, protocols]];
-  });
+  return headers.filter(([name]) => !exact.has(name) && !prefixes.some((prefix) => name.startsWith(prefix)));
 }

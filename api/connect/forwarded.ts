@@ -19,18 +19,33 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 ]);
 /** Credentials, which are this server's and not the backend's. */
 const OWN_PREFIXES: readonly string[] = ['authorization', 'impersonate-', 'x-remote-', 'x-forwarded-'];
+const WEB_SOCKET_PROTOCOLS = 'sec-websocket-protocol';
 /** A backend does not speak for this server's origin. */
 const CROSS_ORIGIN = 'access-control-';
 
-/** The request's headers as the backend gets them; names are in lower case. `keepsUpgrade`: another protocol is asked for. */
-export function forwardedRequestHeaders(headers: Headers, keepsUpgrade: boolean): Headers {
+/**
+ * The request's headers as the backend gets them; names are in lower case. `keepsUpgrade`: another protocol is asked for.
+ * `bearerPrefix`: of an offered WebSocket protocol that is a token for this server.
+ */
+export function forwardedRequestHeaders(headers: Headers, keepsUpgrade: boolean, bearerPrefix: string): Headers {
   const named = namedByConnection(headers);
-  const kept = headers.filter(
-    ([name]) => !HOP_BY_HOP.has(name) && !named.has(name) && !OWN_PREFIXES.some((prefix) => name.startsWith(prefix)),
-  );
+  const kept = headers
+    .filter(([name]) => !HOP_BY_HOP.has(name) && !named.has(name) && !OWN_PREFIXES.some((own) => name.startsWith(own)))
+    .flatMap(([name, value]): Headers => {
+      const left = name === WEB_SOCKET_PROTOCOLS ? withoutToken(value, bearerPrefix) : value;
+      return left === undefined ? [] : [[name, left]];
+    });
   if (!keepsUpgrade) return kept;
   const upgrade = headers.filter(([name]) => name === 'upgrade');
   return [...kept, ['connection', 'Upgrade'], ...upgrade];
+}
+
+/** Protocols that are offered, but for the token among them; undefined where nothing is left. */
+function withoutToken(offered: string, bearerPrefix: string): string | undefined {
+  const protocols = offered.split(',').map((protocol) => protocol.trim());
+  const left = protocols.filter((protocol) => !protocol.startsWith(bearerPrefix));
+  if (left.length === protocols.length) return offered;
+  return left.length === 0 ? undefined : left.join(', ');
 }
 
 /** The backend's headers as the client gets them. */

@@ -130,8 +130,8 @@ export class Aggregation {
   /** What is known of the client, and what it says that is not for this server alone. */
   #headers(exchange: Exchange, ours: HeaderList, keepsUpgrade: boolean): HeaderList {
     const { identityNames, bearerPrefix } = this.#parts;
-    const given = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), keepsUpgrade);
-    return [...withoutIdentity(given, identityNames, bearerPrefix), ...ours];
+    const given = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), keepsUpgrade, bearerPrefix);
+    return [...withoutIdentity(given, identityNames), ...ours];
   }
 
   /** Gives up what is not answered whole within the time of a request; a watch and its like go on. */

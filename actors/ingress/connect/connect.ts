@@ -32,6 +32,7 @@ import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
+import type { HeaderList } from '../../../transport/http.ts';
 import { type AgentTarget, type AgentTls, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import { type AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { AgentTlsFiles } from '../../../transport/outgoing/agent-tls.ts';
@@ -40,6 +41,7 @@ import type { AdmissionProtocol } from '../../admission/protocol.ts';
 import type { HubProtocol } from '../../hub/protocol.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
@@ -231,16 +233,21 @@ export class Connects {
   }
 
   #join(exchange: Exchange, route: Route): Promise<void> {
-    const headers = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), true);
+    const headers = this.#headers(exchange, true);
     return join(this.#client, exchange, route, headers);
   }
 
   #passOn(exchange: Exchange, route: Route): Promise<void> {
-    const headers = forwardedRequestHeaders(exchange.request.headersWithPrefix(''), false);
+    const headers = this.#headers(exchange, false);
     return relay(this.#client, exchange, route, {
       headers: [...headers, ...forwardedFrom(exchange)],
       body: exchange.bodyFlow,
     });
+  }
+
+  #headers({ request }: Exchange, keepsUpgrade: boolean): HeaderList {
+    const bearerPrefix = webSocketBearerPrefix(this.#parts.registry.dialect);
+    return forwardedRequestHeaders(request.headersWithPrefix(''), keepsUpgrade, bearerPrefix);
   }
 
   #type(storageKey: string): KnownType {

@@ -263,6 +263,16 @@ test('a query goes on as it was sent, and cannot end the request line', (t) => {
   t.is(backendQuery('a=ü\ud800'), '?a=%C3%BC%EF%BF%BD');
 });
 
+const BEARER = 'base64url.bearer.authorization.k8s.io.';
+
+test('a token that a WebSocket client offers as a protocol is for this server alone', (t) => {
+  const passedOn = (offer: string) =>
+    forwardedRequestHeaders([['sec-websocket-protocol', offer]], true, BEARER)[0]?.[1];
+  t.is(passedOn(`v4.channel.k8s.io, ${BEARER}c2VjcmV0`), 'v4.channel.k8s.io');
+  t.is(passedOn('v5.channel.k8s.io, v4.channel.k8s.io'), 'v5.channel.k8s.io, v4.channel.k8s.io');
+  t.deepEqual(forwardedRequestHeaders([['sec-websocket-protocol', `${BEARER}c2VjcmV0`]], false, BEARER), []);
+});
+
 test('headers of one connection, and those that speak to this server, are not passed on', (t) => {
   const sent = [
     ['host', 'x'],
@@ -278,12 +288,12 @@ test('headers of one connection, and those that speak to this server, are not pa
     ['cookie', 'a=b'],
     ['content-length', '5'],
   ] as const;
-  t.deepEqual(forwardedRequestHeaders(sent, false), [
+  t.deepEqual(forwardedRequestHeaders(sent, false, BEARER), [
     ['accept', 'a/b'],
     ['cookie', 'a=b'],
     ['content-length', '5'],
   ]);
-  t.deepEqual(forwardedRequestHeaders(sent, true).slice(-2), [
+  t.deepEqual(forwardedRequestHeaders(sent, true, BEARER).slice(-2), [
     ['connection', 'Upgrade'],
     ['upgrade', 'websocket'],
   ]);
