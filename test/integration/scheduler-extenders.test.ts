@@ -23,8 +23,17 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     async start(t, path) {
       const server = await startServer(t, { args: ['--scheduler-name', 'off'] });
       const clientConnection = { kubeconfig: server.kubeconfig };
-      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), clientConnection }));
-      await spawnScheduler(t, ['--config', path]);
+      // With a file the ports of plain HTTP are the file's, and by default the same for every scheduler.
+      const closed = { healthzBindAddress: '127.0.0.1:0', metricsBindAddress: '127.0.0.1:0' };
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), clientConnection, ...closed }));
+      const scheduler = await spawnScheduler(t, ['--config', path]);
+      await eventually(
+        async () => {
+          if (/^orch: /m.test(scheduler.output)) throw new Error(scheduler.output);
+          return scheduler.leads;
+        },
+        (is) => is,
+      );
       return server;
     },
   },
@@ -153,9 +162,11 @@ for (const [title, { start }] of Object.entries(PROGRAMS)) {
       metadata: { name: 'high' },
       value: 1000,
     });
-    for (const name of ['n1', 'n2']) {
-      await makeNode(server, name);
-      await makePod(server, `small-${name}`, { cpu: '3' }, { nodeSelector: {}, nodeName: name });
+    for (const name of ['n1', 'n2']) await makeNode(server, name);
+    // What the scheduler has placed itself it knows of, whichever of its watches is behind.
+    for (const name of ['small-1', 'small-2']) {
+      await makePod(server, name, { cpu: '3' });
+      await placed(server, name);
     }
     await makePod(server, 'important', { cpu: '3' }, { priorityClassName: 'high' });
     const nominated = await eventually(
