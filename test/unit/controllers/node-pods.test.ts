@@ -34,7 +34,13 @@ function putPod(f: { cluster: Cluster }, name: string, tolerations: Loose[], spe
 }
 
 const deleted = (f: Fixture) => f.writesOf('delete pods').map(({ request }) => request.target.name);
-const told = (f: Fixture) => f.writesOf('create events').map(({ body }) => (body as unknown as Loose).message);
+/** What is told of pods; nodes have events of their own. */
+const told = (f: Fixture) =>
+  f
+    .writesOf('create events')
+    .map(({ body }) => body as unknown as { readonly involvedObject: Loose; readonly message: string })
+    .filter(({ involvedObject }) => involvedObject.kind === 'Pod')
+    .map(({ message }) => message);
 
 test('what does not tolerate a taint goes at once, what tolerates it for a time goes then, and what tolerates it stays', async (t) => {
   const f = await started({}, (cluster) => {
