@@ -245,6 +245,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a pod is bound although it is bound already',
+    mix: mixNamed('plain'),
     sign: /moved from/,
     plant: () =>
       withTransactions((operation) =>
