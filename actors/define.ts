@@ -2,7 +2,7 @@
 // outside the process.
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import type { JobPool } from '../runtime/job-pool.ts';
-import type { StorageEngine } from '../storage/engine.ts';
+import type { StoreEngine } from '../storage/shared-engine.ts';
 import type { OpenListener } from '../transport/open-listener.ts';
 import type { MakeWebhookClient } from '../transport/outgoing/service-client.ts';
 import type { ServerSettings } from './server-settings.ts';
@@ -10,7 +10,7 @@ import type { ServerSettings } from './server-settings.ts';
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
 export interface OutsideWorld {
   /** The store's engine, unopened. */
-  readonly engine: (settings: ServerSettings, context: ActorContext) => StorageEngine;
+  readonly engine: (settings: ServerSettings, context: ActorContext) => StoreEngine | Promise<StoreEngine>;
   readonly openListener: (context: ActorContext) => OpenListener;
   /** The pool of the actor's thread. */
   readonly jobs: (context: ActorContext) => JobPool;

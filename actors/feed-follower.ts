@@ -1,6 +1,7 @@
 // Keeps an actor subscribed to the store: begins with the present state, follows the batches, and begins again when the
 // store was lost or a batch is missing. Owns the subscription and the StoreFeed, and knows nothing of what is in them.
 import type { ActorContext } from '../runtime/actor.ts';
+import { MergedAsks } from '../runtime/merged-asks.ts';
 import { SharedState } from '../storage/shared-state.ts';
 import type { FeedEvent } from '../storage/store-feed.ts';
 import type { FeedFactory } from './feed-of-thread.ts';
@@ -21,9 +22,13 @@ export interface FeedListener {
   onBatchEnd?(): void;
 }
 
+const BARRIER_MS_MAX = 10_000;
+
 export class FeedFollower {
   readonly #subscription: StoreSubscription;
+  readonly #barriers: MergedAsks<{ readonly revision: number }>;
   #shared: SharedState | undefined;
+  #isShared = false;
   #appliedRevision = 0;
 
   /**
@@ -44,13 +49,16 @@ export class FeedFollower {
       listener.onMoved?.bind(listener),
       first,
     );
+    const store = context.ref('store');
+    this.#barriers = new MergedAsks(() => store.ask({ type: 'barrier' }, { deadlineMs: BARRIER_MS_MAX }));
     this.#subscription = new StoreSubscription({
-      store: context.ref('store'),
+      store,
       subscriber: context.name,
       timers: context.timers,
       onPresent: (present) => {
         listener.onReset();
         this.#shared = new SharedState(present.sharedState);
+        this.#isShared = present.isShared;
         feed.begin(present);
         this.#appliedRevision = present.revision;
         listener.onSynced();
@@ -81,6 +89,11 @@ export class FeedFollower {
   /** Everything up to here is committed, and may have been acknowledged; 0 before the first present state. */
   get committedRevision(): number {
     return this.#shared?.committedRevision ?? 0;
+  }
+
+  /** Where other servers write as well: up to where everything may have been acknowledged by any of them; else undefined. */
+  acknowledgedRevision(): Promise<number> | undefined {
+    return this.#isShared ? this.#barriers.answer().then(({ revision }) => revision) : undefined;
   }
 
   start(): void {

@@ -1,5 +1,6 @@
 // The feed of the store that actors are given to follow it: one that reads the slabs of their thread. Tests give another.
 import type { ActorContext } from '../runtime/actor.ts';
+import { ParsedRecords } from '../storage/parsed-records.ts';
 import { createStoreFeed, type FeedEvent, type StoreFeed } from '../storage/store-feed.ts';
 import { ThreadSlabs } from '../storage/thread-slabs.ts';
 
@@ -16,6 +17,7 @@ export type FeedFactory = (
 export const feedOfThread: FeedFactory = (context, storageKeys, onEvent, onMoved, first) =>
   createStoreFeed({
     slabs: ThreadSlabs.of(context).viewOf(context.name),
+    parsed: context.threadLocal('parsed records', () => new ParsedRecords()),
     ...(storageKeys === undefined ? undefined : { storageKeys }),
     ...(first === undefined ? undefined : { first }),
     onEvent,

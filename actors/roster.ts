@@ -1,9 +1,10 @@
 // The actors with their code. Each worker thread imports this module and creates the actors its placement names.
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import { createJobPool } from '../runtime/job-pool.ts';
-import type { StorageEngine } from '../storage/engine.ts';
+import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
+import type { StoreEngine } from '../storage/shared-engine.ts';
 import { openListener } from '../transport/open-listener.ts';
 import { define as admission } from './admission/actor.ts';
 import { define as audit } from './audit/actor.ts';
@@ -29,8 +30,23 @@ export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
   jobs: (context) => context.threadLocal('jobs', createJobPool),
 });
 
-function engineOf(settings: ServerSettings, context: ActorContext): StorageEngine {
-  const { options, dialect, dataDirectory, storeEngine } = settings;
+function engineOf(settings: ServerSettings, context: ActorContext): StoreEngine | Promise<StoreEngine> {
+  const { options, dialect, dataDirectory, storeEngine, storeAccess } = settings;
+  if (storeAccess !== undefined) return etcdEngine(settings, storeAccess, context);
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
   return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
+}
+
+/** Loaded where it is asked for: no other server needs Node's HTTP/2 for its store. */
+async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context: ActorContext): Promise<StoreEngine> {
+  const { engineOnEtcd } = await import('../storage/etcd/engine-on-etcd.ts');
+  const { timers, random, log } = context;
+  return engineOnEtcd(access, {
+    prefix: storePrefixOf(settings.options),
+    dialect: settings.dialect,
+    timers,
+    processId: random.uuid(),
+    tokenKey: random.bytes(32),
+    warn: (text) => log.warn({}, text),
+  });
 }

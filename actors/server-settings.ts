@@ -4,8 +4,10 @@ import type { BuildInfo } from '../api/discovery/discovery.ts';
 import type { AuditPolicy } from '../config/audit-policy.ts';
 import { DIALECTS, type DialectName } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
-import { parseFeatureGates } from '../config/feature-gates.ts';
+import { type FeatureGates, parseFeatureGates } from '../config/feature-gates.ts';
 import type { ServerOptions } from '../config/options.ts';
+import type { TraceSettings } from '../config/trace-environment.ts';
+import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
 import type { TlsMaterial } from '../transport/http.ts';
 import type { AgentTls } from '../transport/outgoing/agent-address.ts';
 import type { AgentTlsFiles } from '../transport/outgoing/agent-tls.ts';
@@ -19,6 +21,7 @@ import type { AuthMethods } from './auth/methods.ts';
 import type { SigningAuthority } from './controllers/options.ts';
 import type { AuthorityFiles } from './followed-authorities.ts';
 import type { SchedulerConfiguration } from './scheduler/configuration/configuration.ts';
+import type { RecordSettings } from './scheduler/recording/recorder.ts';
 
 /** What is recorded, and by whom beside the log. */
 export interface AuditSettings {
@@ -33,12 +36,16 @@ export interface ServerSettings {
   /** Absolute. */
   readonly dataDirectory: string;
   readonly storeEngine: 'level' | 'memory';
+  /** The store outside this process. Absent: `storeEngine` says which one is inside. */
+  readonly storeAccess?: EtcdAccess;
   /** What `--encryption-provider-config` says; absent when it names no file. */
   readonly encryption?: readonly ResourceEncryption[];
   /** What `--admission-control-config-file` says; absent when it names no file. */
   readonly admissionPlugins?: PluginConfigurations;
   /** Absent: no audit events are made. */
   readonly audit?: AuditSettings;
+  /** Absent: requests are not traced. */
+  readonly tracing?: TraceSettings;
   readonly tls: TlsMaterial | undefined;
   /** Where `tls` is from, to be read again when it changes. */
   readonly tlsFiles?: TlsFiles;
@@ -74,12 +81,18 @@ export interface ServerSettings {
   readonly schedulerName: string;
   /** Absent: the scheduler's defaults. */
   readonly schedulerConfiguration?: SchedulerConfiguration;
+  /** Where all that is scheduled is recorded. Absent: nowhere. */
+  readonly schedulingRecord?: RecordSettings;
 }
 
 /** Whether requests wait for their turn by priority, instead of being refused beyond the limits. */
-export function isFair({ options, dialect }: Pick<ServerSettings, 'options' | 'dialect'>): boolean {
-  const gates = parseFeatureGates(options.featureGates, DIALECTS[dialect]);
-  return options.enablePriorityAndFairness && gates.enabled('APIPriorityAndFairness');
+export function isFair(settings: Pick<ServerSettings, 'options' | 'dialect'>): boolean {
+  return settings.options.enablePriorityAndFairness && featureGates(settings).enabled('APIPriorityAndFairness');
+}
+
+/** `--feature-gates`. */
+export function featureGates({ options, dialect }: Pick<ServerSettings, 'options' | 'dialect'>): FeatureGates {
+  return parseFeatureGates(options.featureGates, DIALECTS[dialect]);
 }
 
 /** What the keys of stored objects begin with. */

@@ -28,10 +28,11 @@ export async function askWebhook(
   { clock, timers, random }: WebhookEnvironment,
   retryFirstMs = RETRY_FIRST_MS,
 ): Promise<unknown> {
+  const json = JSON.stringify(body);
   const giveUpMs = clock.monotonicMs() + CALL_DEADLINE_MS;
   for (let tries = 1, delayMs = retryFirstMs; ; tries++, delayMs *= RETRY_FACTOR) {
     try {
-      return await client.post(body, giveUpMs - clock.monotonicMs());
+      return await client.post(json, giveUpMs - clock.monotonicMs());
     } catch (error) {
       if (!(error instanceof ServiceCallFailed) || !error.mayRepeat || tries >= TRIES_MAX) throw error;
       const waitMs = delayMs * (1 + random.next() * RETRY_JITTER);

@@ -50,8 +50,21 @@ export function metadataOf(object: JsonObject): ObjectMeta {
 /** The last second that has a four-digit year. */
 const TIMESTAMP_MS_MAX = Date.UTC(9999, 11, 31, 23, 59, 59);
 
+let lastSecond = -1;
+let lastText = '';
+
 /** A moment as objects write it: UTC, whole seconds. Moments that cannot be written so become the nearest that can. */
 export function timestampOf(atMs: number): string {
-  const writableMs = Math.min(Math.max(atMs, 0), TIMESTAMP_MS_MAX);
-  return `${new Date(writableMs).toISOString().slice(0, 19)}Z`;
+  const second = Math.trunc(Math.min(Math.max(atMs, 0), TIMESTAMP_MS_MAX) / 1000);
+  // Writes ask for the same second again and again.
+  if (second !== lastSecond) {
+    lastText = `${new Date(second * 1000).toISOString().slice(0, 19)}Z`;
+    lastSecond = second;
+  }
+  return lastText;
+}
+
+/** A moment as leases and audit events write it: UTC, microseconds, of which a clock here knows the thousands. */
+export function microTimeOf(atMs: number): string {
+  return new Date(atMs).toISOString().replace('Z', '000Z');
 }

@@ -9,6 +9,7 @@ const TIMEOUT_MS = 60_000;
 export interface ApiAnswer {
   readonly status: number;
   readonly text: string;
+  readonly bytes: Buffer;
 }
 
 export class ApiClient {
@@ -38,7 +39,10 @@ export class ApiClient {
         const parts: Buffer[] = [];
         response.on('data', (part: Buffer) => parts.push(part));
         response.on('error', reject);
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(parts).toString() }));
+        response.on('end', () => {
+          const bytes = Buffer.concat(parts);
+          resolve({ status: response.statusCode ?? 0, text: bytes.toString(), bytes });
+        });
       });
       sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer within 60 s`)));
       sent.on('error', reject);
@@ -53,6 +57,13 @@ export class ApiClient {
       throw new Error(`${method} ${path} was answered ${status} ${text.slice(0, 500)}`);
     }
     return text;
+  }
+
+  /** The body of a GET as it is. Throws unless the status is 200. */
+  async bytes(path: string): Promise<Buffer> {
+    const { status, text, bytes } = await this.send('GET', path);
+    if (status !== 200) throw new Error(`GET ${path} was answered ${status} ${text.slice(0, 500)}`);
+    return bytes;
   }
 
   close(): void {

@@ -44,12 +44,23 @@ export interface Target {
 
 export class Bench {
   readonly options: BenchOptions;
-  readonly children = new Children();
+  readonly children: Children;
   readonly #directory = mkdtempSync(join(tmpdir(), 'orch-bench-'));
   #directories = 0;
 
-  constructor(options: BenchOptions) {
+  constructor(options: BenchOptions, children = new Children()) {
     this.options = options;
+    this.children = children;
+  }
+
+  /** Runs `use` with a bench of other options besides; its processes are among these, and its folder goes afterwards. */
+  async under<T>(options: BenchOptions, use: (bench: Bench) => Promise<T>): Promise<T> {
+    const other = new Bench({ ...this.options, ...options }, this.children);
+    try {
+      return await use(other);
+    } finally {
+      other.#removeFolder();
+    }
   }
 
   get connections(): number {
@@ -151,6 +162,10 @@ export class Bench {
   /** Ends every process and removes the folder. */
   async close(): Promise<void> {
     await this.children.stopAll();
+    this.#removeFolder();
+  }
+
+  #removeFolder(): void {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }

@@ -6,7 +6,7 @@ import type { LoadProgress } from './load-protocol.ts';
 
 const STOP_GRACE_MS = 10_000;
 
-export type BenchProcess = 'load-generator' | 'floor-listener' | 'floor-engine' | 'webhook';
+export type BenchProcess = 'load-generator' | 'floor-listener' | 'floor-engine' | 'floor-scan' | 'webhook';
 
 export class Children {
   readonly #running = new Set<ChildProcess>();

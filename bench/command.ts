@@ -2,17 +2,25 @@
 // removes its files whether it finishes, fails or is interrupted.
 import { Bench, type Workload } from './bench.ts';
 import { type BenchOptions, parseCommandLine, UsageError, usage } from './options.ts';
+import { profiledBench, profileWorkload } from './profile/command.ts';
+import { partLines } from './profile/parts.ts';
 import { type Figures, lines } from './report.ts';
 import { admission } from './workloads/admission.ts';
+import { audit } from './workloads/audit.ts';
 import { auth } from './workloads/auth.ts';
+import { budget } from './workloads/budget.ts';
 import { codec } from './workloads/codec.ts';
 import { create } from './workloads/create.ts';
+import { custom } from './workloads/custom.ts';
 import { remove } from './workloads/delete.ts';
+import { fairness } from './workloads/fairness.ts';
+import { first } from './workloads/first.ts';
 import { floor } from './workloads/floor.ts';
 import { get } from './workloads/get.ts';
 import { hub } from './workloads/hub.ts';
 import { list } from './workloads/list.ts';
 import { schedule } from './workloads/schedule.ts';
+import { size } from './workloads/size.ts';
 import { start } from './workloads/start.ts';
 import { update } from './workloads/update.ts';
 import { watch } from './workloads/watch.ts';
@@ -21,18 +29,24 @@ const WORKLOADS: readonly Workload[] = [
   create,
   get,
   auth,
+  audit,
   admission,
+  fairness,
   list,
   update,
+  custom,
   remove,
   watch,
   schedule,
   start,
+  first,
+  size,
   codec,
   hub,
   floor,
+  budget,
 ];
-const ALL = WORKLOADS.filter((workload) => workload !== floor);
+const ALL = WORKLOADS.filter((workload) => workload !== floor && workload !== budget);
 
 const EXIT_USAGE = 2;
 const EXIT_FAILED = 1;
@@ -62,7 +76,14 @@ async function main(argv: readonly string[]): Promise<number> {
   const print = (figures: Figures): void => {
     process.stdout.write(options.json === true ? `${JSON.stringify(figures)}\n` : `${lines(figures)}\n`);
   };
-  return await runWorkloads(chosenWorkloads(names), options, print);
+  if (names[0] !== 'profile') return await runWorkloads(chosenWorkloads(names), options, print);
+  const [workload, ...others] = chosenWorkloads(names.slice(1));
+  if (others.length > 0) throw new UsageError('profile takes one workload');
+  return await runIn(profiledBench(options), async (bench) => {
+    const { file, costs } = await profileWorkload(bench, workload!, print);
+    const text = options.json === true ? JSON.stringify({ file, costs }) : `${partLines(costs)}\n${file}`;
+    process.stdout.write(`${text}\n`);
+  });
 }
 
 /** Runs workloads one after another. Resolves with the exit code: that of a signal when one came. */
@@ -71,7 +92,19 @@ export async function runWorkloads(
   options: BenchOptions,
   report: (figures: Figures) => void,
 ): Promise<number> {
-  const bench = new Bench(options);
+  return await runIn(new Bench(options), async (bench, isInterrupted) => {
+    for (const workload of workloads) {
+      if (isInterrupted()) break;
+      await workload.run(bench, report);
+    }
+  });
+}
+
+/** Runs `use` with a bench that ends with it, or with a signal. Resolves with the exit code. */
+async function runIn<B extends Bench>(
+  bench: B,
+  use: (bench: B, isInterrupted: () => boolean) => Promise<void>,
+): Promise<number> {
   let interrupted: number | undefined;
   const stops = Object.entries(SIGNALS).map(([signal, code]) => {
     const stop = (): void => {
@@ -82,10 +115,7 @@ export async function runWorkloads(
     return () => process.off(signal, stop);
   });
   try {
-    for (const workload of workloads) {
-      if (interrupted !== undefined) break;
-      await workload.run(bench, report);
-    }
+    await use(bench, () => interrupted !== undefined);
   } catch (error) {
     if (interrupted === undefined) throw error;
   } finally {

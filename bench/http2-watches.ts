@@ -39,7 +39,8 @@ export async function openHttp2Watches(
   return opened;
 }
 
-function openSession({ host, port, tls }: Endpoint): Promise<ClientHttp2Session> {
+/** Rejects when there is no connection within 10 s. */
+export function openSession({ host, port, tls }: Endpoint): Promise<ClientHttp2Session> {
   const authority = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const options: SecureClientSessionOptions = {
     settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false },

@@ -1,6 +1,7 @@
 // Entry of the load generator's process: takes one job from its parent, runs it, answers and ends. Ends at once when the
 // parent goes away.
-import type { LoadJob, LoadReply } from './load-protocol.ts';
+import { runCrowdLoad } from './crowd-load.ts';
+import type { LoadJob, LoadReply, LoadResult } from './load-protocol.ts';
 import { runRequestLoad } from './request-load.ts';
 import { runWatchLoad } from './watch-load.ts';
 
@@ -8,11 +9,15 @@ function answer(reply: LoadReply): void {
   process.send!(reply, () => process.exit(0));
 }
 
+function run(job: LoadJob): Promise<LoadResult> {
+  if (job.type === 'requests') return runRequestLoad(job);
+  if (job.type === 'crowd') return runCrowdLoad(job);
+  return runWatchLoad(job, (progress) => process.send!(progress));
+}
+
 process.once('disconnect', () => process.exit(1));
 process.once('message', (job: LoadJob) => {
-  const running =
-    job.type === 'requests' ? runRequestLoad(job) : runWatchLoad(job, (progress) => process.send!(progress));
-  running.then(
+  run(job).then(
     (ok) => answer({ ok }),
     (error: Error) => answer({ failed: error.message }),
   );

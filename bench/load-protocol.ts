@@ -52,6 +52,8 @@ export interface RequestJob {
   readonly objectChoice: 'shared' | 'owned';
   /** The request is a list, asked for in pages of so many; a list is then one operation. */
   readonly pageLimit?: number;
+  /** How long a connection waits after an answer before it asks again; at once by default. */
+  readonly pauseMs?: number;
   /** Remember the resourceVersion of each answer for `{version}`. */
   readonly capturesVersion: boolean;
   readonly bounds: LoadBounds;
@@ -91,7 +93,19 @@ export interface WatchJob {
   readonly serverPid?: number;
 }
 
-export type LoadJob = RequestJob | WatchJob;
+/** Requests that are all sent at once, over HTTP/2; `{seq}` and `{object}` are a request's number in each text, and in the token. */
+export interface CrowdJob {
+  readonly type: 'crowd';
+  readonly endpoint: Endpoint;
+  readonly request: RequestTemplate;
+  readonly requests: number;
+  readonly streamsEach: number;
+  /** How long answers are waited for. */
+  readonly bounds: LoadBounds;
+  readonly serverPid?: number;
+}
+
+export type LoadJob = RequestJob | WatchJob | CrowdJob;
 
 export interface LatencySummary {
   readonly p50Ms: number;
@@ -121,6 +135,8 @@ export interface LoadResult {
   readonly bodyBytes: number;
   /** Writes acknowledged while events were counted; equals `operations` for a request load. */
   readonly writes: number;
+  /** Of a crowd: answers of 429, which are no errors there. */
+  readonly refused?: number;
   /** Answers other than 2xx, connections lost, watches ended, events that never came. */
   readonly errors: number;
   /** The first of them, for a reader. */
@@ -168,4 +184,10 @@ export interface EngineJob {
   /** How many keys there are; writes go round them. Infinity is not JSON: take the count for keys that never repeat. */
   readonly keys: number;
   readonly bounds: LoadBounds;
+}
+
+/** Reads a store from end to end. Answers a LoadReply of one operation. */
+export interface ScanJob {
+  /** A LevelDB that nobody has open. */
+  readonly directory: string;
 }

@@ -71,6 +71,22 @@ function sizedPod(metadata: object, bytes: number, spec: object): string {
   }));
 }
 
+/** A pod of `bytes` bytes for a scheduler, with members of its spec beside or in the place of the usual ones. */
+export function podLike(
+  name: string,
+  bytes: number,
+  { labels, requests, spec }: { readonly labels: object; readonly requests: object | undefined; readonly spec: object },
+): string {
+  const [container] = POD_SPEC.containers;
+  const containers = requests === undefined ? POD_SPEC.containers : [{ ...container, resources: { requests } }];
+  return sized(bytes, (filler) => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, labels: { ...LABELS, ...labels }, annotations: { filler } },
+    spec: { ...POD_SPEC, containers, ...spec },
+  }));
+}
+
 /** What the server would add at the creation alone is said here, so that a PUT says the same. */
 const POD_SPEC = {
   serviceAccountName: 'default',
@@ -110,10 +126,15 @@ export const POD_PATCH = '{"metadata":{"labels":{"seq":"{seq}"}}}';
 /** A node with room for `pods` pods of the kind above. */
 export function node(name: string, pods: number): string {
   const capacity = { cpu: String(Math.ceil(pods / 10) + 1), memory: `${pods * 64 + 1024}Mi`, pods: String(pods) };
+  return nodeLike(name, {}, capacity);
+}
+
+/** A node with labels of its own, and with so much of everything. */
+export function nodeLike(name: string, labels: object, capacity: object): string {
   return JSON.stringify({
     apiVersion: 'v1',
     kind: 'Node',
-    metadata: { name, labels: { zone: 'bench', seq: '{seq}' } },
+    metadata: { name, labels: { zone: 'bench', seq: '{seq}', ...labels } },
     status: {
       capacity,
       allocatable: capacity,
@@ -128,9 +149,54 @@ export const PATHS = {
   pods: `/api/v1/namespaces/${BENCH_NAMESPACE}/pods`,
   deployments: `/apis/apps/v1/namespaces/${BENCH_NAMESPACE}/deployments`,
   nodes: '/api/v1/nodes',
+  customObjects: `/apis/bench.example.com/v1/namespaces/${BENCH_NAMESPACE}/benchthings`,
 } as const;
 
 /** Creates of a body in a collection. */
 export function createRequest(path: string, body: string): RequestTemplate {
   return { method: 'POST', path, body };
+}
+
+export const DEFINED_GROUP = 'bench.example.com';
+const DEFINED_KIND = 'BenchThing';
+
+/** A custom object of `bytes` bytes. */
+export function customObject(name: string, bytes: number): string {
+  return sized(bytes, (filler) => ({
+    apiVersion: `${DEFINED_GROUP}/v1`,
+    kind: DEFINED_KIND,
+    metadata: { name, labels: LABELS },
+    spec: { seq: '{seq}', filler, replicas: 3, parts: [{ name: 'a', size: 1 }] },
+  }));
+}
+
+/** A merge patch that changes one field of it. */
+export const CUSTOM_PATCH = '{"spec":{"seq":"{seq}"}}';
+
+/** A definition in the group of definitions that the server has, whose schema has about so many bytes. */
+export function definition(group: string, plural: string, schemaBytes: number): string {
+  const text = { type: 'string', minLength: 1, description: 'One of the members of the kind, as its author words it.' };
+  const spec: Record<string, object> = {
+    seq: { type: 'string' },
+    filler: { type: 'string' },
+    replicas: { type: 'integer', minimum: 0, default: 1 },
+    parts: {
+      type: 'array',
+      items: { type: 'object', required: ['name'], properties: { name: text, size: { type: 'integer' } } },
+    },
+  };
+  for (let index = 0; JSON.stringify(spec).length < schemaBytes; index++) spec[`member${index}`] = text;
+  const kind = plural === 'benchthings' ? DEFINED_KIND : `${plural.charAt(0).toUpperCase()}${plural.slice(1)}`;
+  const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', properties: spec } } };
+  return JSON.stringify({
+    apiVersion: `${group}/v1`,
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${DEFINED_GROUP}` },
+    spec: {
+      group: DEFINED_GROUP,
+      scope: 'Namespaced',
+      names: { plural, kind },
+      versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }],
+    },
+  });
 }

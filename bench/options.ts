@@ -38,15 +38,22 @@ const OPTIONS = {
   rate: {
     type: 'numberOrNone',
     description:
-      'watch: writes a second, 0 for the memory of idle watches; without it a steady load and then one flat out',
+      'schedule: pods offered a second; watch: writes a second, 0 for the memory of idle watches; without it a steady load and then one flat out',
   },
   window: { type: 'count', description: 'watch: writes that not all watchers have seen yet, at most' },
   nodes: { type: 'count', description: 'schedule: nodes' },
   pods: { type: 'count', description: 'schedule: pods' },
+  case: {
+    type: 'text',
+    description: 'schedule: workloads of bench/scheduling by name, separated by commas, or all; beside creates of pods',
+  },
   batch: {
     type: 'count',
     description: 'Writes in one commit of the bare engine; without it the average of the server',
   },
+  rows: { type: 'text', description: 'budget: rows by name, separated by commas; without it all' },
+  rounds: { type: 'count', description: 'budget: rounds of a row at most, 5 by default' },
+  svg: { type: 'text', description: 'profile: the file of the picture; without it profile-WORKLOAD.svg' },
   floor: { type: 'text', description: 'yes, or no to leave the floors out' },
   url: { type: 'text', description: 'Aim at a server that runs already' },
   'allow-remote': { type: 'flag', description: 'Let --url and --kubeconfig name another machine, which must be yours' },
@@ -142,6 +149,7 @@ export function usage(workloads: readonly { readonly name: string; readonly summ
   const line = (name: string, text: string): string => `  ${name.padEnd(22)}${text}`;
   return [
     'Usage: orch bench WORKLOAD... [options]',
+    '       orch bench profile WORKLOAD [options]   draws where the threads spend their time under it',
     '',
     'Workloads (all: every one but floor):',
     ...workloads.map(({ name, summary }) => line(name, summary)),

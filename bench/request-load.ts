@@ -133,6 +133,7 @@ class RequestLane implements Lane {
   #bodyBytes = 0;
   #errorText = '';
   #awaitsVersion = false;
+  #pause: NodeJS.Timeout | undefined;
 
   constructor(load: LaneLoad, job: RequestJob, index: number) {
     this.#load = load;
@@ -154,6 +155,7 @@ class RequestLane implements Lane {
   }
 
   close(): void {
+    clearTimeout(this.#pause);
     this.#connection?.close();
   }
 
@@ -192,7 +194,9 @@ class RequestLane implements Lane {
     const nowMs = performance.now();
     const error = this.#status >= 300 ? `${this.#status} ${this.#errorText}` : undefined;
     this.#load.answered(this.#sentMs, nowMs, this.#bodyBytes, error);
-    this.next(nowMs);
+    const { pauseMs } = this.#job;
+    if (pauseMs === undefined) this.next(nowMs);
+    else this.#pause = setTimeout(() => this.next(performance.now()), pauseMs);
   }
 
   onLost(error: Error): void {

@@ -1,9 +1,9 @@
 // The server under load, as shipped: `orch up` with TLS and every stage on, on a data directory of its own.
 import type { ChildProcess } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Children } from './children.ts';
+import { freePort } from './free-port.ts';
 import { readConnectionFile } from './kubeconfig.ts';
 import type { Endpoint } from './load-protocol.ts';
 
@@ -104,17 +104,4 @@ function readyTime(child: ChildProcess, output: OutputTail): Promise<number> {
 
 function endedError(child: ChildProcess, output: OutputTail): Error {
   return new Error(`the server ended by itself (${child.signalCode ?? child.exitCode}):\n${output.text}`);
-}
-
-/** A port of loopback that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      server.close(() => resolve(port));
-    });
-  });
 }

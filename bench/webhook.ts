@@ -16,7 +16,8 @@ function answer(request: IncomingMessage, response: ServerResponse, slowMs: numb
       response.setHeader('Content-Type', 'application/json');
       response.end(JSON.stringify(body));
     };
-    if (request.url === '/slow') setTimeout(send, slowMs);
+    // The caller adds how long it waits.
+    if (request.url?.startsWith('/slow') === true) setTimeout(send, slowMs);
     else send();
   });
 }

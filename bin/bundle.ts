@@ -8,7 +8,7 @@ import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { adminConnection } from './admin-connection.ts';
 import { AdminPages, dataDirOf } from './admin-pages.ts';
-import { print } from './store-check.ts';
+import { print } from './print-lines.ts';
 import { type ArchivedFile, tarArchive } from './tar-archive.ts';
 import { versionText } from './version.ts';
 

@@ -7,6 +7,7 @@ import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
+import { traceSettings } from '../config/trace-environment.ts';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { auditSettings } from './audit-files.ts';
@@ -19,7 +20,7 @@ import { SCHEDULER_CHECKS } from './scheduler-checks.ts';
 import { schedulerConfiguration } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { admissionPluginsOf, encryptionOf, fileTokens } from './server-settings.ts';
-import { checkServiceAccountKeys } from './service-accounts.ts';
+import { checkServiceAccountKeys, unsharedKeys } from './service-accounts.ts';
 import { checkOrigins, checkServingTls, missingSuites } from './serving-tls.ts';
 
 type ServerProgram = 'up' | 'apiserver';
@@ -36,6 +37,7 @@ const CHECKS: readonly Check[] = [
   (options) => fileTokens(options),
   ...AUTH_METHOD_PARTS,
   (options) => auditSettings(options),
+  () => traceSettings(process.env),
   (options) => egressOf(options),
   (options) => encryptionOf(options),
   (options) => admissionPluginsOf(options),
@@ -79,6 +81,8 @@ async function findings(
     warnings.push(...parsed.warnings, ...(parsed.standing === undefined ? [] : [parsed.standing]));
     const suites = missingSuites(parsed.options);
     if (suites !== undefined) warnings.push(suites);
+    const unshared = 'storeServers' in parsed.options ? unsharedKeys(parsed.options) : undefined;
+    if (unshared !== undefined) warnings.push(unshared);
     for (const check of checks) {
       try {
         await check();

@@ -5,7 +5,7 @@ import { hostname, tmpdir, userInfo } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ServerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
-import type { LogFileOptions, LogLevel, LogOptions, Severity } from '../runtime/logging/log-options.ts';
+import { type LogFileOptions, type LogOptions, levelAt, type Severity } from '../runtime/logging/log-options.ts';
 
 type LoggingOptions = Pick<
   ServerOptions,
@@ -16,6 +16,8 @@ type LoggingOptions = Pick<
   | 'logDir'
   | 'logFile'
   | 'logFileMaxSizeMegabytes'
+  | 'logFlushFrequencyMs'
+  | 'experimentalLoggingSanitization'
   | 'logtostderr'
   | 'alsologtostderr'
   | 'stderrthreshold'
@@ -25,7 +27,6 @@ type LoggingOptions = Pick<
   | 'skipLogHeaders'
 >;
 
-const VERBOSITY_LEVELS: readonly LogLevel[] = ['info', 'info', 'info', 'debug', 'debug', 'debug'];
 const MEGABYTE = 1024 * 1024;
 const PROGRAM = 'orch';
 /** One file a severity, by what the option for the least that goes to standard error calls them. */
@@ -35,8 +36,6 @@ const SEVERITY_FILES: readonly (readonly [severity: Severity, word: string])[] =
   ['E', 'ERROR'],
   ['F', 'FATAL'],
 ];
-
-const levelAt = (verbosity: number): LogLevel => VERBOSITY_LEVELS[verbosity] ?? 'trace';
 
 /** How the server logs. Makes the files of the log; throws OrchError where one cannot be made. */
 export function logSettings(options: LoggingOptions, now: Date): LogOptions {
@@ -52,6 +51,7 @@ export function logSettings(options: LoggingOptions, now: Date): LogOptions {
     backtraceAt: options.logBacktraceAt,
     skipsHeaders: options.skipHeaders,
     showsFolders: options.addDirHeader,
+    sanitizes: options.experimentalLoggingSanitization,
     ...(files === undefined ? {} : { files }),
   };
 }
@@ -75,6 +75,7 @@ function logFiles(options: LoggingOptions, now: Date): LogFileOptions {
     paths,
     ownFileOnly: oneOutput,
     bytesMax: logFileMaxSizeMegabytes * MEGABYTE,
+    flushMs: options.logFlushFrequencyMs,
     stderrFrom: alsologtostderr ? 'I' : threshold![0],
     head: skipLogHeaders || options.loggingFormat === 'json' ? '' : headOf(now),
   };

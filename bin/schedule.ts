@@ -3,15 +3,17 @@
 // changes nothing: the pod of a file goes through the server's admission in a dry run, which gives it its defaults.
 import { readFileSync } from 'node:fs';
 import { profilesOf } from '../actors/scheduler/configuration/profiles.ts';
-import type { NodeExplanation } from '../actors/scheduler/core/explanation.ts';
 import { SchedulingCore } from '../actors/scheduler/core/scheduling-core.ts';
 import { loadOwnPlugins } from '../actors/scheduler/driver/own-plugins.ts';
 import { followedKeys, tellCore } from '../actors/scheduler/driver/scheduler-engine.ts';
+import { WhatIfs } from '../actors/scheduler/driver/what-if.ts';
+import { Extenders } from '../actors/scheduler/extenders/extenders.ts';
 import type { ApiServer } from '../actors/scheduler/remote/api-server.ts';
 import { Informer } from '../actors/scheduler/remote/informer.ts';
 import { collectionPaths, objectPath } from '../actors/scheduler/remote/resource-paths.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import { asObject, asText } from '../api/object-fields.ts';
+import { simulatedPod } from '../api/pods/simulated-pod.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
@@ -22,11 +24,14 @@ import { realEnvironment } from '../runtime/real-environment.ts';
 import { ApiUnanswered } from '../transport/outgoing/api-client.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 import { logSettings } from './log-settings.ts';
+import { REPLAY_USAGE, replay } from './schedule-replay.ts';
+import { explanationText } from './schedule-text.ts';
 import { preparedScheduler } from './scheduler-server.ts';
 
 const USAGE = [
-  'usage: orch schedule explain [NAMESPACE/]POD [OPTIONS of orch scheduler]',
-  '       orch schedule simulate [-f] FILE [OPTIONS of orch scheduler]',
+  'usage: orch schedule explain [NAMESPACE/]POD [-o json] [OPTIONS of orch scheduler]',
+  '       orch schedule simulate [-f] FILE [-o json] [OPTIONS of orch scheduler]',
+  `       ${REPLAY_USAGE}`,
 ].join('\n');
 const DEPTH_MAX = 32;
 
@@ -52,6 +57,14 @@ function questionOf([what, ...argv]: readonly string[]): { readonly find: FindPo
   throw new UsageError(USAGE);
 }
 
+/** `-o json` anywhere: the answer as a server gives it. Throws UsageError. */
+function formIn(argv: readonly string[]): { readonly isJson: boolean; readonly others: readonly string[] } {
+  const at = argv.indexOf('-o');
+  if (at < 0) return { isJson: false, others: argv };
+  if (argv[at + 1] !== 'json') throw new UsageError('-o takes json');
+  return { isJson: true, others: argv.toSpliced(at, 2) };
+}
+
 async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {
   const slash = pod.indexOf('/');
   const [namespace, name] = slash < 0 ? ['default', pod] : [pod.slice(0, slash), pod.slice(slash + 1)];
@@ -62,15 +75,12 @@ async function podOf(server: ApiServer, pod: string): Promise<JsonObject> {
 
 /** As the server would make it, which it does not. */
 async function podMadeOf(server: ApiServer, path: string): Promise<JsonObject> {
-  const manifest = readManifest(path);
-  if (manifest.kind !== 'Pod') throw new OrchError('BadConfiguration', `${path}: the kind must be Pod`);
-  const metadata = asObject(manifest.metadata);
-  const namespace = asText(metadata.namespace) || 'default';
-  // One of this name that there is already is no obstacle.
-  const { name, ...unnamed } = metadata;
-  const generateName = asText(name) === '' ? asText(metadata.generateName) || 'simulated-' : `${asText(name)}-`;
-  const body = { ...manifest, metadata: { ...unnamed, generateName } };
-  const { status, object } = await server.create(`${objectPath('v1', 'pods', namespace)}?dryRun=All`, body);
+  const asked = simulatedPod(readManifest(path));
+  if (asked === undefined) throw new OrchError('BadConfiguration', `${path}: the kind must be Pod`);
+  const { status, object } = await server.create(
+    `${objectPath('v1', 'pods', asked.namespace)}?dryRun=All`,
+    asked.manifest,
+  );
   if (status !== 201) throw new OrchError('Refused', `the server would not make the pod: ${asText(object.message)}`);
   return object;
 }
@@ -88,27 +98,27 @@ function readManifest(path: string): JsonObject {
 
 /** Prints the answer, and ends the process. */
 export async function schedule(argv: readonly string[]): Promise<void> {
-  const { find, rest } = questionOf(argv);
+  const [what, ...ofReplay] = argv;
+  if (what === 'replay') process.exit(await replay(ofReplay));
+  const { isJson, others } = formIn(argv);
+  const { find, rest } = questionOf(others);
   const parsed = parseArguments('scheduler', rest);
   if (parsed.action !== 'run') throw new UsageError(USAGE);
   const { options } = parsed;
   const dialect = DIALECTS[options.apiDialect];
-  const { configuration, server } = await preparedScheduler(
-    options,
-    dialect,
-    createLogger('schedule', logSettings(options, new Date())),
-    new MetricsRegistry(),
-  );
+  const log = createLogger('schedule', logSettings(options, new Date()));
+  const { configuration, server } = await preparedScheduler(options, dialect, log, new MetricsRegistry());
   const own = await loadOwnPlugins(configuration.pluginModules);
   const profiles = profilesOf(configuration, dialect, own);
-  const core = new SchedulingCore({ profiles, random: realEnvironment.random, dialect });
+  const extenders = new Extenders(configuration.extenders, { ...realEnvironment, log });
+  const core = new SchedulingCore({ profiles, random: realEnvironment.random, dialect, outsiders: extenders });
   try {
     const pod = await find(server);
     await readCluster(core, server);
-    const explained = core.explain(pod);
-    if (explained === undefined) throw new OrchError('Refused', 'no profile is for the pod');
-    if (configuration.extenders.length > 0) process.stderr.write('warning: extenders are not asked\n');
-    process.stdout.write(explanationText(explained));
+    const answer = await new WhatIfs(core, extenders).answer(pod);
+    if (answer === undefined) throw new OrchError('Refused', 'no profile is for the pod');
+    if (answer.extenders.startsWith('failed')) process.stderr.write(`warning: extenders ${answer.extenders}\n`);
+    process.stdout.write(isJson ? `${JSON.stringify(answer)}\n` : explanationText(answer.nodes));
   } catch (error) {
     throw error instanceof ApiUnanswered ? new OrchError('Refused', error.message) : error;
   }
@@ -139,21 +149,4 @@ async function readCluster(core: SchedulingCore, server: ApiServer): Promise<voi
   );
   await Promise.all(lists);
   core.endList();
-}
-
-/** A node a line: its total and what it is made of, or who refuses it. */
-function explanationText(nodes: readonly NodeExplanation[]): string {
-  if (nodes.length === 0) return 'there are no nodes\n';
-  const width = Math.max('NODE'.length, ...nodes.map(({ node }) => node.length));
-  const lines = nodes.map(({ node, refusals, scores, total }) => {
-    const [shown, why] =
-      refusals.length === 0
-        ? [
-            String(Math.round(total)),
-            scores.map(({ plugin, score, weight }) => `${plugin} ${Math.round(score)}*${weight}`),
-          ]
-        : ['refused', refusals.map(({ plugin, reasons }) => `${plugin}: ${reasons.join(', ')}`)];
-    return `${node.padEnd(width)}  ${shown.padStart('refused'.length)}  ${why.join('; ')}`.trimEnd();
-  });
-  return `${'NODE'.padEnd(width)}    TOTAL  WHY\n${lines.join('\n')}\n`;
 }

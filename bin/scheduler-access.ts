@@ -28,6 +28,11 @@ export interface ClientAuthorities {
   readonly extraPrefixes: readonly string[];
 }
 
+/** The authorities whose certificates clients are asked for; empty for none. */
+export function pemOf({ clientCaPem, proxyCaPem }: ClientAuthorities): string {
+  return `${clientCaPem}${proxyCaPem}`;
+}
+
 export class SchedulerAccess {
   readonly #options: SchedulerOptions;
   readonly #authorities: ClientAuthorities;
@@ -40,15 +45,16 @@ export class SchedulerAccess {
     this.#authorities = authorities;
     const { clock } = realEnvironment;
     const { clientCaPem, proxyCaPem, proxyNames } = authorities;
+    const measures = new AuthenticationMetrics(metrics, clock, DIALECTS[options.apiDialect].systemNamespace);
     this.#chain = new AuthenticatorChain({
       requests: [
         ...(proxyCaPem === '' ? [] : [new AuthenticatingProxy(proxyCaPem, proxyNames, clock)]),
-        ...(clientCaPem === '' ? [] : [new ClientCertificates(clientCaPem, clock)]),
+        ...(clientCaPem === '' ? [] : [new ClientCertificates(clientCaPem, clock, measures.certificateSeen)]),
       ],
       tokens: tokenReviews(options),
       anonymous: true,
       digestOf: tokenDigest,
-      metrics: new AuthenticationMetrics(metrics, clock, DIALECTS[options.apiDialect].systemNamespace),
+      metrics: measures,
     });
     this.#authorizer = accessReviews(options);
   }

@@ -46,12 +46,17 @@ export async function clientAuthorities(
   };
 }
 
-async function lookedUp(options: SchedulerOptions, say: (line: string) => void): Promise<Looked> {
+/** Whether the cluster is asked for what the options leave open. */
+export function looksUp(options: SchedulerOptions): boolean {
   const { authenticationOrchconfig: file, clientCaFile, requestheaderClientCaFile } = options;
   const isNeeded = clientCaFile === '' || requestheaderClientCaFile === '';
-  if (file === '' || options.authenticationSkipLookup || !isNeeded) return {};
+  return file !== '' && !options.authenticationSkipLookup && isNeeded;
+}
+
+async function lookedUp(options: SchedulerOptions, say: (line: string) => void): Promise<Looked> {
+  if (!looksUp(options)) return {};
   try {
-    return await readMap(file, options);
+    return await readMap(options.authenticationOrchconfig, options);
   } catch (error) {
     const problem = `the authorities of the cluster cannot be looked up: ${error instanceof Error ? error.message : error}`;
     if (!options.authenticationTolerateLookupFailure) throw new OrchError('BadConfiguration', problem);

@@ -8,8 +8,12 @@ import {
   FLAGS_IN_FILE,
   type SchedulerFlags,
 } from '../actors/scheduler/configuration/effective.ts';
+import type { SchedulerGates } from '../actors/scheduler/framework/gates.ts';
+import type { RecordSettings } from '../actors/scheduler/recording/recorder.ts';
+import { isJsonObject } from '../api/json-value.ts';
 import { ConfigurationError } from '../config/configuration-file.ts';
 import { DIALECTS, type DialectName } from '../config/dialect.ts';
+import { parseFeatureGates } from '../config/feature-gates.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { parseYaml } from '../transport/yaml/read.ts';
 
@@ -19,6 +23,7 @@ export interface SchedulerFiles extends SchedulerFlags {
   readonly config: string;
   readonly policyConfigFile?: string;
   readonly apiDialect: DialectName;
+  readonly featureGates: string;
 }
 
 /**
@@ -26,7 +31,7 @@ export interface SchedulerFiles extends SchedulerFlags {
  * BadConfiguration that names the file and the path in it.
  */
 export function schedulerConfiguration(files: SchedulerFiles, policyText?: string): SchedulerConfiguration {
-  const { config, policyConfigFile = '', apiDialect } = files;
+  const { config, policyConfigFile = '', apiDialect, featureGates } = files;
   const policyPath = policyText === undefined ? policyConfigFile : '';
   const policy = policyText ?? (policyPath === '' ? undefined : readText(policyPath));
   const configuration = named(policyPath || config || 'the flags', () =>
@@ -36,6 +41,7 @@ export function schedulerConfiguration(files: SchedulerFiles, policyText?: strin
       policy: policy === undefined ? undefined : named(policyPath || 'policy.cfg', () => parsed(policy)),
       dialect: DIALECTS[apiDialect],
       readFile: readText,
+      gates: schedulerGates(featureGates, apiDialect),
     }),
   );
   const from = dirname(resolve(config));
@@ -43,11 +49,52 @@ export function schedulerConfiguration(files: SchedulerFiles, policyText?: strin
   return { ...configuration, pluginModules };
 }
 
+/** What `--feature-gates` says of those that the scheduler knows. */
+function schedulerGates(featureGates: string, apiDialect: DialectName): SchedulerGates {
+  const gates = parseFeatureGates(featureGates, DIALECTS[apiDialect]);
+  return {
+    spreadsByTopology: gates.enabled('DefaultPodTopologySpread'),
+    prefersNominatedNode: gates.enabled('PreferNominatedNode'),
+    balancesAttachedVolumes: gates.enabled('BalanceAttachedNodeVolumes'),
+    scoresVolumeCapacity: gates.enabled('VolumeCapacityPriority'),
+  };
+}
+
+/** `--scheduling-record` and its size; undefined where nothing is recorded. */
+export function recordSettings(path: string, bytesMax: number): RecordSettings | undefined {
+  return path === '' ? undefined : { path: resolve(path), bytesMax };
+}
+
 /** The flags that were given and are of no use beside a configuration file, in one line. */
 export function ignoredFlags(config: string, given: ReadonlySet<string>): string | undefined {
   const ignored = config === '' ? [] : FLAGS_IN_FILE.filter((name) => given.has(name));
   if (ignored.length === 0) return undefined;
   return `ignored, since --config is given: ${ignored.map((name) => `--${name}`).join(', ')}`;
+}
+
+/** Fields that change nothing in this scheduler: why, and the value that nothing else is expected of. */
+const IDLE_FIELDS = {
+  parallelism: { of: 16, why: 'nodes are looked at one after the other' },
+  enableContentionProfiling: { of: false, why: 'the one thread of a scheduler waits for no other' },
+} as const;
+
+/** What a configuration file asks for and does not get, in one line. A file that cannot be read is told of where it is used. */
+export function idleFields(config: string): string | undefined {
+  const content = config === '' ? undefined : unlessUnreadable(() => parsed(readText(config)));
+  if (!isJsonObject(content)) return undefined;
+  const idle = Object.entries(IDLE_FIELDS).filter(
+    ([name, { of }]) => content[name] !== undefined && content[name] !== of,
+  );
+  if (idle.length === 0) return undefined;
+  return `${config}: not in force: ${idle.map(([name, { why }]) => `${name} (${why})`).join(', ')}`;
+}
+
+function unlessUnreadable(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 function readText(path: string): string {

@@ -6,23 +6,21 @@ import type { SchedulerConfiguration } from '../actors/scheduler/configuration/c
 import { SCHEDULER_RELEASE } from '../config/cross-checks.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
-import { FollowedFiles } from '../runtime/followed-files.ts';
 import type { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { metricsRules, shownReadings } from '../runtime/metrics-rules.ts';
 import { processMetrics } from '../runtime/process-metrics.ts';
-import { realEnvironment } from '../runtime/real-environment.ts';
 import {
   HEADER_BYTES_MAX,
   type HttpRequest,
   type HttpResponse,
   type Listener,
   type RequestHandler,
-  type TlsMaterial,
 } from '../transport/http.ts';
 import { openNodeListener } from '../transport/node/listener.ts';
-import { SchedulerAccess } from './scheduler-access.ts';
+import { pemOf, SchedulerAccess } from './scheduler-access.ts';
 import { clientAuthorities } from './scheduler-authorities.ts';
 import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
+import { ReplacedMaterial } from './scheduler-replaced.ts';
 import { schedulerTls } from './scheduler-tls.ts';
 
 const IDLE_SECONDS = 60;
@@ -44,7 +42,7 @@ type Pages = Readonly<Record<string, MakePage>>;
 export class SchedulerEndpoints {
   readonly #parts: SchedulerEndpointsParts;
   readonly #listeners: Listener[] = [];
-  #files: FollowedFiles | undefined;
+  #replaced: ReplacedMaterial | undefined;
 
   constructor(parts: SchedulerEndpointsParts) {
     this.#parts = parts;
@@ -57,7 +55,7 @@ export class SchedulerEndpoints {
   }
 
   async close(): Promise<void> {
-    this.#files?.stop();
+    this.#replaced?.stop();
     for (const listener of this.#listeners) listener.stopAccepting();
     await Promise.all(this.#listeners.map((listener) => listener.close()));
   }
@@ -67,9 +65,8 @@ export class SchedulerEndpoints {
     if (options.securePort === 0) return [];
     const say = (line: string): void => void process.stderr.write(`warning: ${line}\n`);
     const authorities = await clientAuthorities(options, say);
-    const access = new SchedulerAccess(options, authorities, metrics);
-    const { clientCaPem, proxyCaPem } = authorities;
-    const { tls, paths, replaced } = await schedulerTls(options, `${clientCaPem}${proxyCaPem}`);
+    let access = new SchedulerAccess(options, authorities, metrics);
+    const { tls, paths, replaced } = await schedulerTls(options, pemOf(authorities));
     const rules = await browserRules(options);
     const answer = pagesHandler(this.#pages(true, true));
     const { http2MaxStreamsPerConnection: streams } = options;
@@ -83,22 +80,27 @@ export class SchedulerEndpoints {
         return passed === undefined ? undefined : guarded(access, request, passed, answer);
       },
     });
-    await this.#follow(paths, this.#listeners.at(-1)!, replaced);
+    const listener = this.#listeners.at(-1)!;
+    let texts: readonly string[] | undefined;
+    let trusted = pemOf(authorities);
+    this.#replaced = new ReplacedMaterial({
+      options,
+      paths,
+      authorities,
+      log: this.#parts.log,
+      async takePairs(others) {
+        await listener.replaceTls(replaced(others, trusted));
+        texts = others;
+      },
+      async takeAuthorities(others) {
+        const next = new SchedulerAccess(options, others, metrics);
+        await listener.replaceTls(replaced(texts, pemOf(others)));
+        trusted = pemOf(others);
+        access = next;
+      },
+    });
+    await this.#replaced.start();
     return [`address https://${hostOf(options.bindAddress)}:${port}`];
-  }
-
-  /** Certificates that are replaced are served from then on. */
-  async #follow(
-    paths: readonly string[],
-    listener: Listener,
-    replaced: (texts: readonly string[]) => TlsMaterial,
-  ): Promise<void> {
-    const { disk, timers } = realEnvironment;
-    const take = (texts: readonly string[]): Promise<void> => listener.replaceTls(replaced(texts));
-    const onRefused = (err: unknown): void =>
-      this.#parts.log.warn({ err }, 'the certificates that were replaced are not served');
-    this.#files = new FollowedFiles({ disk, timers, paths, take, onRefused });
-    await this.#files.start();
   }
 
   /** Health and metrics may be asked for on two addresses, or on one. */

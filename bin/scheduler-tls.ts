@@ -11,7 +11,8 @@ import { selfSignedPair } from '../transport/tls/self-signed-pair.ts';
 import { operatorText } from './operator-file.ts';
 import { givenPair, namedPairs, spokenTls } from './serving-tls.ts';
 
-const VALID_MS = 365 * 24 * 3600 * 1000;
+/** As long as a pair that is kept: what is made for a process cannot be replaced while that runs. */
+const VALID_MS = 10 * 365 * 24 * 3600 * 1000;
 /** A client whose clock is behind still accepts it. */
 const BACKDATED_MS = 3600 * 1000;
 
@@ -19,24 +20,27 @@ export interface SchedulerTls {
   readonly tls: TlsMaterial;
   /** What of it is from files, which may be replaced; none: it was made for this process. */
   readonly paths: readonly string[];
-  /** The material with other texts of those files. Throws OrchError BadConfiguration. */
-  readonly replaced: (texts: readonly string[]) => TlsMaterial;
+  /**
+   * The material with other texts of those files, undefined for the first, and other authorities of clients. Throws OrchError
+   * BadConfiguration.
+   */
+  readonly replaced: (texts: readonly string[] | undefined, clientCaPem: string) => TlsMaterial;
 }
 
 /** `clientCaPem`: whose certificates clients are asked for; empty for none. Throws OrchError BadConfiguration. */
 export async function schedulerTls(options: SchedulerOptions, clientCaPem: string): Promise<SchedulerTls> {
   const { certDir, bindAddress } = options;
   const names = ['0.0.0.0', '::'].includes(bindAddress) ? [] : [bindAddress];
-  const asks = clientCaPem === '' ? {} : { clientCaPem };
   const pair = givenPair(options) ?? (certDir === '' ? undefined : await selfSignedPair(resolve(certDir), names));
   const named = namedPairs(options);
   if (pair !== undefined) {
     const files: TlsFiles = { ...pair, named, clientCa: [] };
-    const replaced = (texts: readonly string[]): TlsMaterial => ({
-      ...materialOf(files, texts, spokenTls(options)),
-      ...asks,
+    const first = material(files, options);
+    const replaced = (texts: readonly string[] | undefined, asked: string): TlsMaterial => ({
+      ...(texts === undefined ? first : materialOf(files, texts, spokenTls(options))),
+      ...asking(asked),
     });
-    return { tls: { ...material(files, options), ...asks }, paths: pathsOf(files), replaced };
+    return { tls: { ...first, ...asking(clientCaPem) }, paths: pathsOf(files), replaced };
   }
   const made = await makeSelfSigned({
     commonName: hostname().slice(0, 40),
@@ -46,9 +50,12 @@ export async function schedulerTls(options: SchedulerOptions, clientCaPem: strin
   });
   const [first] = named;
   const others = first === undefined ? [] : (material({ ...first, named, clientCa: [] }, options).namedPairs ?? []);
-  const tls = { ...spokenTls(options), ...made, ...asks, ...(others.length === 0 ? {} : { namedPairs: others }) };
-  return { tls, paths: [], replaced: () => tls };
+  const own = { ...spokenTls(options), ...made, ...(others.length === 0 ? {} : { namedPairs: others }) };
+  const replaced = (_: unknown, asked: string): TlsMaterial => ({ ...own, ...asking(asked) });
+  return { tls: replaced(undefined, clientCaPem), paths: [], replaced };
 }
+
+const asking = (clientCaPem: string) => (clientCaPem === '' ? {} : { clientCaPem });
 
 function material(files: TlsFiles, options: SchedulerOptions): TlsMaterial {
   const texts = pathsOf(files).map((path) => operatorText(path));

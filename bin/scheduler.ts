@@ -19,7 +19,7 @@ import { createLogger } from '../runtime/logging/log.ts';
 import { MetricsRegistry } from '../runtime/metrics-registry.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { ignoredFlags } from './scheduler-configuration.ts';
+import { idleFields, ignoredFlags, recordSettings } from './scheduler-configuration.ts';
 import { SchedulerEndpoints } from './scheduler-endpoints.ts';
 import { preparedScheduler, withOldLockNames } from './scheduler-server.ts';
 import { missingSuites } from './serving-tls.ts';
@@ -38,6 +38,7 @@ export async function scheduler(argv: readonly string[]): Promise<void> {
     missingSuites(options),
     ...logWarnings(options),
     ignoredFlags(options.config, given),
+    idleFields(options.config),
   ];
   for (const note of notes) if (note !== undefined) warn(note);
   const dialect = DIALECTS[options.apiDialect];
@@ -70,6 +71,7 @@ async function serve({ options, configuration, profiles, written, server, metric
     configuration,
     profiles,
     server,
+    record: recordSettings(options.schedulingRecord, options.schedulingRecordBytes),
     identity: `${hostname()}_${realEnvironment.random.uuid()}`,
     crash(error) {
       process.stderr.write(`orch: ${error.stack ?? error.message}\n`);

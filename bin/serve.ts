@@ -18,9 +18,10 @@ import { prepareUws } from '../transport/uws/binary.ts';
 import { closeDirectory } from './closed-directory.ts';
 import { claimDirectory, openDataDirectory, writeKubeconfig } from './data-directory.ts';
 import { logSettings, logWarnings } from './log-settings.ts';
-import { ignoredFlags } from './scheduler-configuration.ts';
+import { idleFields, ignoredFlags } from './scheduler-configuration.ts';
 import { serverPlan } from './server-plan.ts';
 import { prepare } from './server-settings.ts';
+import { unsharedKeys } from './service-accounts.ts';
 import { missingSuites } from './serving-tls.ts';
 import { type Systemd, systemd } from './systemd.ts';
 import { versionText } from './version.ts';
@@ -54,10 +55,11 @@ export async function serve(
   const { options, warnings, standing } = parsed;
   for (const warning of warnings) warn(warning);
   for (const warning of logWarnings(options)) warn(warning);
-  const suites = missingSuites(options);
-  if (suites !== undefined) warn(suites);
-  const ignored = program === 'up' ? ignoredFlags((options as UpOptions).config, parsed.given) : undefined;
-  if (ignored !== undefined) warn(ignored);
+  for (const note of [missingSuites(options), unsharedKeys(options)]) if (note !== undefined) warn(note);
+  if (program === 'up') {
+    const { config } = options as UpOptions;
+    for (const note of [ignoredFlags(config, parsed.given), idleFields(config)]) if (note !== undefined) warn(note);
+  }
   registryFor({ dialect: options.apiDialect, options });
   const { plan, schedulerName } = serverPlan(program, options);
   for (const warning of plan.warnings) warn(warning);

@@ -1,6 +1,7 @@
 // What a server is started with: reads the operator's files, and makes in the data directory what they leave open, so that a
 // file of no use stops the start. Starts nothing.
 import { networkInterfaces } from 'node:os';
+import { resolve } from 'node:path';
 import type { PluginConfigurations } from '../actors/admission/plugins/plugin.ts';
 import { parseTokenFile, type TokenEntry, tokenDigest } from '../actors/auth/authenticators/token-file.ts';
 import { seatMemory } from '../actors/ingress/fairness/seats.ts';
@@ -8,6 +9,7 @@ import type { ServerSettings } from '../actors/server-settings.ts';
 import { DIALECTS } from '../config/dialect.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { ServerOptions, UpOptions } from '../config/options.ts';
+import { traceSettings } from '../config/trace-environment.ts';
 import { OrchError } from '../runtime/errors.ts';
 import { kubeconfigText } from '../transport/outgoing/kubeconfig.ts';
 import { pairProblem } from '../transport/tls/certificates.ts';
@@ -17,10 +19,11 @@ import { adminToken } from './data-directory.ts';
 import { egressOf, withControlPlaneWay } from './egress-file.ts';
 import { agentTls, agentTlsFiles } from './node-agents.ts';
 import { operatorText } from './operator-file.ts';
-import { schedulerConfiguration } from './scheduler-configuration.ts';
+import { recordSettings, schedulerConfiguration } from './scheduler-configuration.ts';
 import { serviceAccountIssuer } from './service-accounts.ts';
 import { checkOrigins, servingTls } from './serving-tls.ts';
 import { signingAuthority } from './signing-authority.ts';
+import { storeAccess } from './store-access.ts';
 import { buildInfo } from './version.ts';
 
 const ADMIN = { name: 'orch-admin', uid: '', groups: ['system:masters'], extra: {} };
@@ -44,10 +47,12 @@ export async function prepare(options: ServerOptions, directory: string, schedul
   const { tls, tlsFiles, authorityFiles } = await servingTls(options, directory, names);
   const token = await adminToken(directory);
   const encryption = await encryptionOf(options);
+  const store = storeAccess(options, directory);
   const admissionPlugins = await admissionPluginsOf(options);
   const egress = egressOf(options);
   const audit = auditSettings(options);
   requireAuditLog(options);
+  const tracing = traceSettings(process.env);
   const tokens: TokenEntry[] = [{ digest: tokenDigest(token), user: ADMIN }, ...fileTokens(options)];
   const host = isUnspecified(options.bindAddress) ? '127.0.0.1' : options.bindAddress;
   const url = `https://${host.includes(':') ? `[${host}]` : host}:${options.securePort}`;
@@ -60,9 +65,11 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     options,
     dataDirectory: directory,
     storeEngine: options.storeEngine,
+    ...(store === undefined ? {} : { storeAccess: store }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(admissionPlugins === undefined ? {} : { admissionPlugins }),
     ...(audit === undefined ? {} : { audit }),
+    ...(tracing === undefined ? {} : { tracing }),
     tls,
     tlsFiles,
     authorityFiles,
@@ -82,11 +89,18 @@ export async function prepare(options: ServerOptions, directory: string, schedul
     startedWallMs: Math.round(performance.timeOrigin),
     schedulerName,
     ...(schedulerName === '' ? {} : { schedulerConfiguration: schedulerConfiguration(options as UpOptions) }),
+    ...(schedulerName === '' ? {} : recordOf(options as UpOptions)),
   };
   return { settings: withControlPlaneWay(settings, egress?.controlplane), kubeconfig, url };
 }
 
-/** The certificate of `--proxy-client-cert-file`. Throws OrchError BadConfiguration. */
+/** Nothing where nothing is recorded. */
+function recordOf({ schedulingRecord, schedulingRecordBytes }: UpOptions): Pick<ServerSettings, 'schedulingRecord'> {
+  const record = recordSettings(schedulingRecord, schedulingRecordBytes);
+  return record === undefined ? {} : { schedulingRecord: record };
+}
+
+/** The certificate of `--proxy-client-cert-file`, and where it is read again. Throws OrchError BadConfiguration. */
 function shownToServices({
   proxyClientCertFile,
   proxyClientKeyFile,
@@ -99,7 +113,8 @@ function shownToServices({
       'BadConfiguration',
       `${proxyClientCertFile} and ${proxyClientKeyFile} cannot be used: ${problem}`,
     );
-  return { shownToServices: { ...pair, credentials: { kind: 'none' } } };
+  const files = { ca: '', cert: resolve(proxyClientCertFile), key: resolve(proxyClientKeyFile) };
+  return { shownToServices: { ...pair, files, credentials: { kind: 'none' } } };
 }
 
 /** Undefined where nothing is encrypted. Throws OrchError BadConfiguration. */

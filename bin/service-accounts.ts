@@ -42,6 +42,17 @@ export async function serviceAccountIssuer(
   };
 }
 
+/** What to tell whoever starts servers on one store: their tokens hold at this one only. Undefined when there is nothing. */
+export function unsharedKeys(options: ServerOptions): string | undefined {
+  const { storeServers, serviceAccountKeyFile, serviceAccountSigningKeyFile } = options;
+  if (storeServers.length === 0 || serviceAccountSigningKeyFile !== '' || serviceAccountKeyFile.length > 0)
+    return undefined;
+  return (
+    "the key of service accounts is this data directory's own: servers that share --store-servers need " +
+    'the same --service-account-key-file and --service-account-signing-key-file'
+  );
+}
+
 /** Throws BadConfiguration for a file of the operator's that is of no use. Makes nothing. */
 export function checkServiceAccountKeys({
   serviceAccountKeyFile,

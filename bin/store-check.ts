@@ -7,11 +7,18 @@ import { OrchError } from '../runtime/errors.ts';
 import { type Inspection, inspectStore } from '../storage/inspection.ts';
 import { DATABASE_DIRECTORY, HEAD_FILE } from '../storage/level-layout.ts';
 import { refuseInUse } from './data-directory.ts';
+import { print } from './print-lines.ts';
 
-export function check(argv: readonly string[]): Promise<void> {
+export async function check(argv: readonly string[]): Promise<void> {
   const [directory, ...rest] = argv;
-  if (directory === undefined || directory.startsWith('-') || rest.length > 0) {
-    throw new UsageError('usage: orch store check DIR');
+  if (directory?.startsWith('-')) {
+    await (await import('./store-etcd.ts')).checkEtcd(argv);
+    return;
+  }
+  if (directory === undefined || rest.length > 0) {
+    throw new UsageError(
+      'usage: orch store check DIR, or orch store check --store-servers URLS [OPTIONS of the server]',
+    );
   }
   const path = resolve(directory);
   refuseWithoutStore(path);
@@ -26,17 +33,12 @@ export function check(argv: readonly string[]): Promise<void> {
     );
   }
   print(['the store is sound']);
-  return Promise.resolve();
 }
 
 /** Throws StoreUnusable for a directory that no store was ever made in. */
 export function refuseWithoutStore(path: string): void {
   if (existsSync(join(path, DATABASE_DIRECTORY)) || existsSync(join(path, HEAD_FILE))) return;
   throw new OrchError('StoreUnusable', `there is no store in ${path}`);
-}
-
-export function print(lines: readonly string[]): void {
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 function contents(path: string, found: Inspection): readonly string[] {

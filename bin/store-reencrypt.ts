@@ -12,13 +12,19 @@ import { realEnvironment } from '../runtime/real-environment.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { claimDirectory, isInUse } from './data-directory.ts';
 import { readEncryptionFile } from './encryption-file.ts';
-import { print, refuseWithoutStore } from './store-check.ts';
+import { print } from './print-lines.ts';
+import { refuseWithoutStore } from './store-check.ts';
 
-const USAGE = 'usage: orch store reencrypt DIR --encryption-provider-config FILE [OPTIONS of the server]';
+const USAGE =
+  'usage: orch store reencrypt DIR | --store-servers URLS --encryption-provider-config FILE [OPTIONS of the server]';
 
 export async function reencrypt(argv: readonly string[]): Promise<void> {
   const [directory, ...rest] = argv;
-  if (directory === undefined || directory.startsWith('-')) throw new UsageError(USAGE);
+  if (directory?.startsWith('-')) {
+    await (await import('./store-etcd.ts')).reencryptEtcd(argv);
+    return;
+  }
+  if (directory === undefined) throw new UsageError(USAGE);
   const parsed = parseArguments('up', rest);
   if (parsed.action !== 'run' || parsed.options.encryptionProviderConfig === '') throw new UsageError(USAGE);
   const { options } = parsed;

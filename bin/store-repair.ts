@@ -8,16 +8,22 @@ import type { Inspection } from '../storage/inspection.ts';
 import type { ObjectFinding } from '../storage/object-records.ts';
 import { inspectForRepair, repairStore } from '../storage/repair.ts';
 import { claimDirectory } from './data-directory.ts';
-import { print, refuseWithoutStore } from './store-check.ts';
+import { print } from './print-lines.ts';
+import { refuseWithoutStore } from './store-check.ts';
 
-const USAGE = 'usage: orch store repair DIR [--api-dialect NAME]';
+const USAGE =
+  'usage: orch store repair DIR [--api-dialect NAME], or orch store repair --store-servers URLS [OPTIONS of the server]';
 /** `--store-prefix` where nothing tells another. */
 const STANDARD_PREFIX = '/registry';
 
 export async function repair(argv: readonly string[]): Promise<void> {
   const [directory, flag, dialect, ...rest] = argv;
+  if (directory?.startsWith('-')) {
+    await (await import('./store-etcd.ts')).repairEtcd(argv);
+    return;
+  }
   const isFlagged = flag === '--api-dialect' && dialect !== undefined;
-  if (directory === undefined || directory.startsWith('-') || rest.length > 0 || (flag !== undefined && !isFlagged)) {
+  if (directory === undefined || rest.length > 0 || (flag !== undefined && !isFlagged)) {
     throw new UsageError(USAGE);
   }
   const path = resolve(directory);

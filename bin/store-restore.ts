@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { UsageError } from '../config/usage-error.ts';
 import { OrchError } from '../runtime/errors.ts';
+import { isEtcdSnapshot } from '../storage/etcd/etcd-snapshot.ts';
 import { restoreSnapshot } from '../storage/restore.ts';
-import { print } from './store-check.ts';
+import { print } from './print-lines.ts';
 
 export async function restore(argv: readonly string[]): Promise<void> {
   const [file, directory, ...rest] = argv;
@@ -14,6 +15,12 @@ export async function restore(argv: readonly string[]): Promise<void> {
   }
   const path = resolve(directory);
   if (!existsSync(file)) throw new OrchError('BadConfiguration', `there is no file ${file}`);
+  if (isEtcdSnapshot(file)) {
+    throw new OrchError(
+      'Refused',
+      `${file} is a snapshot of an etcd: etcdctl snapshot restore makes members of it (etcdutl from etcd 3.5 on), which --store-servers names`,
+    );
+  }
   const { header, revision } = await restoreSnapshot(file, path, Date.now());
   print([
     `restored ${header.objects} objects of revision ${header.revision} into ${path} (dialect ${header.dialect})`,

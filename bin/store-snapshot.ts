@@ -12,17 +12,23 @@ import { OrchError } from '../runtime/errors.ts';
 import { type SnapshotHeader, SnapshotReader } from '../storage/snapshot-file.ts';
 import { syncDirectory } from '../storage/sync-directory.ts';
 import { type AdminConnection, adminConnection } from './admin-connection.ts';
-import { print } from './store-check.ts';
+import { print } from './print-lines.ts';
 
+const USAGE =
+  'usage: orch store snapshot FILE [--data-dir DIR], or orch store snapshot FILE --store-servers URLS [OPTIONS of the server]';
 const STANDARD_DIRECTORY = '.orch';
 /** A Status is short; of anything else the beginning does. */
 const REFUSAL_BYTES_MAX = 16 * 1024;
 
 export async function snapshot(argv: readonly string[]): Promise<void> {
   const [file, flag, directory, ...rest] = argv;
-  const isUsable = file !== undefined && !file.startsWith('-') && rest.length === 0;
-  if (!isUsable || (flag !== undefined && (flag !== '--data-dir' || directory === undefined))) {
-    throw new UsageError('usage: orch store snapshot FILE [--data-dir DIR]');
+  if (file === undefined || file.startsWith('-')) throw new UsageError(USAGE);
+  if (argv.some((argument) => /^--store-servers(=|$)/.test(argument))) {
+    await (await import('./store-etcd.ts')).snapshotEtcd(file, argv.slice(1));
+    return;
+  }
+  if (rest.length > 0 || (flag !== undefined && (flag !== '--data-dir' || directory === undefined))) {
+    throw new UsageError(USAGE);
   }
   const server = adminConnection(resolve(directory ?? STANDARD_DIRECTORY));
   const temporary = `${file}.new`;

@@ -11,6 +11,7 @@ const SUBCOMMANDS: Readonly<Record<string, () => Promise<StoreCommand>>> = {
   check: async () => (await import('./store-check.ts')).check,
   repair: async () => (await import('./store-repair.ts')).repair,
   snapshot: async () => (await import('./store-snapshot.ts')).snapshot,
+  move: async () => (await import('./store-move.ts')).move,
   restore: async () => (await import('./store-restore.ts')).restore,
 };
 

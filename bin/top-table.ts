@@ -2,7 +2,7 @@
 
 const SAMPLE = /^([a-z_]+)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
-const COLUMNS = ['THREAD', 'ACTOR', 'WAITING', 'MESSAGES/S', 'TURNS/S', 'LONGEST TURN'] as const;
+const COLUMNS = ['THREAD', 'ACTOR', 'WAITING', 'MESSAGES/S', 'TURNS/S', 'TURNS P99', 'LONGEST TURN'] as const;
 
 interface Sample {
   readonly name: string;
@@ -38,18 +38,41 @@ export function table(before: Look, now: Look): string {
     String(value),
     perSecond('actor_messages_total', labels),
     perSecond('actor_turns_total', labels),
+    percentileText(before, now, 'actor_turn_seconds', labels, 0.99),
     `${(sumOf(now, 'actor_turn_seconds_max', labels) * 1000).toFixed(1)} ms`,
   ]);
   rows.sort(([a = '', x = ''], [b = '', y = '']) => (a === b ? (x < y ? -1 : 1) : a < b ? -1 : 1));
   const mebibytes = (name: string): string => `${(sumOf(now, name) / 2 ** 20).toFixed(0)} MB`;
   return [
     `requests ${perSecond('apiserver_request_total')}/s, in flight ${sumOf(now, 'apiserver_current_inflight_requests')}, waiting ${sumOf(now, 'apiserver_current_inqueue_requests')}; cpu ${(100 * cpuOf(before, now, seconds)).toFixed(0)} %, memory ${mebibytes('process_resident_memory_bytes')}, heaps ${mebibytes('orch_thread_heap_bytes')}`,
-    `connections ${sumOf(now, 'orch_ingress_connections')}, watches ${sumOf(now, 'orch_hub_watchers')}, framings ${perSecond('orch_hub_framings_total')}/s, deliveries ${perSecond('orch_hub_event_deliveries_total')}/s`,
+    `connections ${sumOf(now, 'orch_ingress_connections')}, watches ${sumOf(now, 'orch_hub_watchers')} in ${sumOf(now, 'orch_hub_cohorts')} cohorts, framings ${perSecond('orch_hub_framings_total')}/s, deliveries ${perSecond('orch_hub_event_deliveries_total')}/s`,
     `objects ${sumOf(now, 'orch_store_objects')}, revision ${sumOf(now, 'orch_store_revision')}, commits ${perSecond('orch_store_commits_total')}/s, slabs ${mebibytes('orch_store_slab_bytes')}`,
     '',
     ...aligned([COLUMNS, ...rows]),
     '',
   ].join('\n');
+}
+
+/** What so great a part of a histogram's observations between the looks did not exceed, as its buckets tell; `-` for none. */
+function percentileText(before: Look, now: Look, name: string, labels: Sample['labels'], part: number): string {
+  const bounds = now.samples
+    .filter((one) => one.name === `${name}_bucket` && includes(one.labels, labels))
+    .map((one) => one.labels.le!);
+  const upTo = (le: string): number =>
+    sumOf(now, `${name}_bucket`, { ...labels, le }) - sumOf(before, `${name}_bucket`, { ...labels, le });
+  const total = bounds.includes('+Inf') ? upTo('+Inf') : 0;
+  if (total === 0) return '-';
+  const finite = bounds.filter((le) => le !== '+Inf').sort((a, b) => Number(a) - Number(b));
+  const found = finite.find((le) => upTo(le) >= part * total);
+  return found === undefined ? `> ${milliseconds(finite.at(-1)!)}` : `≤ ${milliseconds(found)}`;
+}
+
+function milliseconds(seconds: string): string {
+  return `${Number((Number(seconds) * 1000).toPrecision(3))} ms`;
+}
+
+function includes(labels: Sample['labels'], wanted: Sample['labels']): boolean {
+  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }
 
 function cpuOf(before: Look, now: Look, seconds: number): number {
@@ -58,9 +81,8 @@ function cpuOf(before: Look, now: Look, seconds: number): number {
 }
 
 function sumOf({ samples }: Look, name: string, labels: Sample['labels'] = {}): number {
-  const wanted = Object.entries(labels);
   return samples
-    .filter((sample) => sample.name === name && wanted.every(([key, value]) => sample.labels[key] === value))
+    .filter((sample) => sample.name === name && includes(sample.labels, labels))
     .reduce((total, { value }) => total + value, 0);
 }
 

@@ -16,6 +16,11 @@ import type { Dialect } from './dialect.ts';
 export const AUDIT_LEVELS = ['None', 'Metadata', 'Request', 'RequestResponse'] as const;
 export type AuditLevel = (typeof AUDIT_LEVELS)[number];
 
+/** Whether at `level` everything is recorded that is at `least`. */
+export function isAtLeast(level: AuditLevel, least: AuditLevel): boolean {
+  return AUDIT_LEVELS.indexOf(level) >= AUDIT_LEVELS.indexOf(least);
+}
+
 /** When in a request's life an event is made. */
 const AUDIT_STAGES = ['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const;
 export type AuditStage = (typeof AUDIT_STAGES)[number];

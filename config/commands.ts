@@ -23,6 +23,11 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   {
+    usage: 'schedule replay FILE',
+    description: 'Decide again what --scheduling-record has recorded, and say what differs.',
+    inForce: true,
+  },
+  {
     usage: 'placement check FILE',
     description: 'Print which actors a placement puts on which threads.',
     inForce: true,
@@ -49,16 +54,30 @@ export const COMMANDS: readonly Command[] = [
     inForce: true,
   },
   { usage: 'bench LOAD [OPTIONS]', description: 'Measure a server: watches, reads, writes.', inForce: true },
-  { usage: 'store check DIR', description: 'Verify a data folder without changing it.', inForce: true },
   {
-    usage: 'store reencrypt DIR',
-    description: 'Rewrite what --encryption-provider-config names, under its first keys.',
+    usage: 'store check DIR',
+    description: 'Verify a data folder, or the etcd of --store-servers, without changing it.',
     inForce: true,
   },
-  { usage: 'store repair DIR', description: 'Repair a data folder, saying what is lost.', inForce: true },
+  {
+    usage: 'store reencrypt DIR',
+    description: 'Rewrite what --encryption-provider-config names, under its first keys; in etcd with --store-servers.',
+    inForce: true,
+  },
+  {
+    usage: 'store repair DIR',
+    description: 'Repair a data folder, or what is in the etcd of --store-servers, saying what is lost.',
+    inForce: true,
+  },
   {
     usage: 'store snapshot FILE',
-    description: 'Save all objects of the server running on --data-dir DIR into a file.',
+    description:
+      'Save all objects of the server running on --data-dir DIR, or the whole etcd of --store-servers, into a file.',
+    inForce: true,
+  },
+  {
+    usage: 'store move DIR',
+    description: 'Move a data folder into the etcd of --store-servers; with --to DIR, out of it into a new one.',
     inForce: true,
   },
   { usage: 'store restore FILE DIR', description: 'Make a new data folder of a snapshot.', inForce: true },

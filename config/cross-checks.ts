@@ -64,6 +64,14 @@ const SHARED_RULES: readonly Rule<ServerOptions | SchedulerOptions>[] = [
 ];
 
 const SERVER_RULES: readonly Rule<ServerOptions>[] = [
+  ({ storeServers, storeEngine }) =>
+    storeServers.length > 0 &&
+    storeEngine === 'memory' &&
+    '--store-servers and --store-engine memory name two stores; remove one of them',
+  ({ storeServers, storeCafile, storeCertfile }) =>
+    storeServers.length === 0 &&
+    storeCafile + storeCertfile !== '' &&
+    '--store-cafile and --store-certfile are of no use without --store-servers',
   ({ showHiddenMetricsForVersion, emulatedRelease }) =>
     hiddenMetricsProblem(showHiddenMetricsForVersion, emulatedRelease),
   ({ enablePriorityAndFairness, maxRequestsInflight, maxMutatingRequestsInflight }) =>
@@ -124,6 +132,8 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
 ];
 
 const SCHEDULER_RULES: readonly Rule<SchedulerOptions>[] = [
+  ({ storeCafile, storeCertfile }) =>
+    storeCafile + storeCertfile !== '' && '--store-cafile and --store-certfile are of no use to a scheduler',
   ({ showHiddenMetricsForVersion }) => hiddenMetricsProblem(showHiddenMetricsForVersion, SCHEDULER_RELEASE),
   ({ leaderElect, leaderElectRenewDeadlineMs: renewMs, leaderElectLeaseDurationMs: leaseMs }) =>
     leaderElect &&

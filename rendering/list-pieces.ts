@@ -6,6 +6,7 @@ import { YamlText, yamlText } from '../transport/yaml/write.ts';
 import {
   decodedItem,
   emptyList,
+  isItemAsAsked,
   itemCount,
   type ListEnvelope,
   type ListItems,
@@ -60,7 +61,7 @@ function* ordered(items: ListItems, renderer: Renderer): Generator<Uint8Array, r
   const objects: JsonObject[] = [];
   for (let i = 0; i < itemCount(items); i++) {
     if (i > 0 && i % SLICE_ITEMS === 0) yield NOTHING;
-    objects.push(renderer.converted(decodedItem(items, i)));
+    objects.push(convertedItem(renderer, items, i));
   }
   return renderer.orderOf(objects);
 }
@@ -199,10 +200,16 @@ function mappingText(members: readonly (readonly [name: string, member: unknown]
 
 /** A stored object as an item or row of the list. */
 function itemAt(renderer: Renderer, items: ListItems, index: number): object {
-  const stored = decodedItem(items, index);
-  if (renderer.rendering.shape !== undefined) return renderer.shapedItem(stored);
-  if (items.areWhole === true) return renderer.converted(stored);
+  const object = convertedItem(renderer, items, index);
+  if (renderer.rendering.shape !== undefined) return renderer.shapedItem(object);
+  if (items.areWhole === true) return object;
   // The list says of all of them what kind they are.
-  const { kind: _kind, apiVersion: _apiVersion, ...item } = renderer.converted(stored);
+  const { kind: _kind, apiVersion: _apiVersion, ...item } = object;
   return item;
+}
+
+/** In the version asked for; what lies in it is not converted. */
+function convertedItem(renderer: Renderer, items: ListItems, index: number): JsonObject {
+  const stored = decodedItem(items, index);
+  return isItemAsAsked(renderer.rendering, items, index) ? stored : renderer.converted(stored);
 }

@@ -3,6 +3,7 @@
 import type { JsonObject } from '../api/json-value.ts';
 import { copyItem, copyValue, decodeRecord, itemLength } from '../storage/record-reading.ts';
 import { type Slab, valueLength } from '../storage/slab-record.ts';
+import { isAsAsked, type Rendering } from './rendering.ts';
 
 export interface ListEnvelope {
   readonly apiVersion: string;
@@ -45,6 +46,19 @@ export function itemCount({ places }: ListItems): number {
 export function decodedItem({ places, slabs, converted }: ListItems, index: number): JsonObject {
   if (converted !== undefined) return JSON.parse(converted[index]!.toString()) as JsonObject;
   return decodeRecord(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
+}
+
+/** True for an item that is of the version asked for already. */
+export function isItemAsAsked(rendering: Rendering, { places, slabs, converted }: ListItems, index: number): boolean {
+  return converted !== undefined || isAsAsked(rendering, slabs[places[index * 2]!]!, places[index * 2 + 1]!);
+}
+
+/** True where all are. */
+export function areItemsAsAsked(rendering: Rendering, items: ListItems): boolean {
+  if (rendering.target.form?.storedGeneration === undefined) return false;
+  const count = itemCount(items);
+  for (let index = 0; index < count; index++) if (!isItemAsAsked(rendering, items, index)) return false;
+  return true;
 }
 
 /** Bytes of the stored value at an index. */

@@ -56,9 +56,9 @@ export class Renderer {
     );
   }
 
-  /** One stored object as an item or row of `shapedList`. */
+  /** One object of the target's version as an item or row of `shapedList`. */
   shapedItem(object: JsonObject): object {
-    return this.#shaped().item(this.converted(object));
+    return this.#shaped().item(object);
   }
 
   /** Where the rows of a list that `reorders` go: their indexes in the order of the kind. The objects are converted. */

@@ -4,6 +4,7 @@
 import { type Shape, shapeKey } from '../api/table/shape.ts';
 import type { RowType } from '../api/table/table.ts';
 import type { DialectName } from '../config/dialect.ts';
+import { recordSchemaGeneration, type Slab } from '../storage/slab-record.ts';
 
 export type Encoding = 'json' | 'yaml' | 'protobuf';
 
@@ -34,6 +35,25 @@ export function renderingKey({ target, shape, encoding, pretty }: Rendering): st
 /** True when an object goes out as the bytes it is stored as: nothing is decoded. */
 export function keepsStoredBytes(rendering: Rendering): boolean {
   return keepsStoredValue(rendering) && !rendering.pretty;
+}
+
+/** True for a record of a custom kind that was written under the schema by which it is asked for: it lies as it is asked. */
+export function isAsAsked({ target, source }: Rendering, slab: Slab, offset: number): boolean {
+  const generation = target.form?.storedGeneration;
+  return source !== undefined && generation !== undefined && recordSchemaGeneration(slab, offset) === generation;
+}
+
+const unconverted = new WeakMap<Rendering, Rendering>();
+
+/** The rendering of records that lie as they are asked for. */
+export function withoutConversion(rendering: Rendering): Rendering {
+  let plain = unconverted.get(rendering);
+  if (plain === undefined) {
+    const { source: _source, ...rest } = rendering;
+    plain = rest;
+    unconverted.set(rendering, plain);
+  }
+  return plain;
 }
 
 /** True when an object goes out as the JSON value it is stored as, indented or not. */

@@ -4,6 +4,7 @@ import type { Actor, Protocol, Reply } from './actor.ts';
 import type { Delivery, Drainable } from './delivery.ts';
 import type { Clock } from './environment.ts';
 import type { OrchError } from './errors.ts';
+import type { HistogramSeries } from './metrics.ts';
 import { actorDown, overloaded } from './pending-ask.ts';
 import { NO_REQUEST, turn } from './turn.ts';
 
@@ -55,6 +56,8 @@ export class Mailbox implements Drainable {
   private closed = false;
   private scheduled = false;
   private handled = 0;
+  /** Where the length of each turn is counted. */
+  turnSeconds: HistogramSeries | undefined = undefined;
   private turns = 0;
   private turnMsMax = 0;
   private readonly measuresWaits: boolean;
@@ -143,6 +146,7 @@ export class Mailbox implements Drainable {
     this.turns++;
     const turnMs = this.clock.monotonicMs() - startedMs;
     if (turnMs > this.turnMsMax) this.turnMsMax = turnMs;
+    this.turnSeconds?.observe(turnMs / 1000);
     this.dropDeadSlots();
     if (!this.scheduled && this.head < this.queue.length) this.schedule();
     return this.handled - handledBefore;

@@ -9,7 +9,9 @@ import type {
   MetricsReading,
   Series,
   SeriesReading,
+  SummarySeries,
 } from './metrics.ts';
+import { RecentCounts, type SummaryShape } from './metrics-quantiles.ts';
 
 class NumberSeries implements Series {
   readonly labels: Labels;
@@ -44,15 +46,41 @@ class BucketSeries implements HistogramSeries {
     this.#counts = new Array<number>(upTo.length + 1).fill(0);
   }
 
-  observe(value: number): void {
+  observe(value: number, times = 1): void {
     let bucket = 0;
     while (bucket < this.#upTo.length && value > this.#upTo[bucket]!) bucket++;
-    this.#counts[bucket]!++;
-    this.#sum += value;
+    this.#counts[bucket]! += times;
+    this.#sum += value * times;
   }
 
   reading(): SeriesReading {
     return { labels: this.labels, value: this.#sum, counts: this.#counts.slice() };
+  }
+}
+
+class QuantileSeries implements SummarySeries {
+  readonly labels: Labels;
+  readonly #recent: RecentCounts;
+  #sum = 0;
+  #count = 0;
+
+  constructor(labels: Labels, shape: SummaryShape) {
+    this.labels = labels;
+    this.#recent = new RecentCounts(shape);
+  }
+
+  observe(value: number, nowMs: number): void {
+    this.#recent.observe(value, nowMs);
+    this.#sum += value;
+    this.#count++;
+  }
+
+  turn(nowMs: number): void {
+    this.#recent.turn(nowMs);
+  }
+
+  reading(): SeriesReading {
+    return { labels: this.labels, value: this.#sum, count: this.#count, recent: this.#recent.counts() };
   }
 }
 
@@ -63,8 +91,9 @@ interface Family {
   readonly help: string;
   readonly kind: Kind;
   readonly bucketsUpTo: readonly number[] | undefined;
+  quantiles?: readonly number[];
   merge?: GaugeMerge;
-  readonly series: Map<string, NumberSeries | BucketSeries>;
+  readonly series: Map<string, NumberSeries | BucketSeries | QuantileSeries>;
 }
 
 /** One thread's `Metrics`. Declaring a name again as another kind, or with other buckets, throws. */
@@ -92,17 +121,29 @@ export class MetricsRegistry implements Metrics {
     return series;
   }
 
+  summary(name: string, help: string, shape: SummaryShape, labels: Labels = {}): SummarySeries {
+    const family = this.#family('summary', name, help, undefined);
+    family.quantiles = shape.quantiles;
+    const key = labelKey(labels);
+    const known = family.series.get(key);
+    if (known !== undefined) return known as QuantileSeries;
+    const series = new QuantileSeries(labels, shape);
+    family.series.set(key, series);
+    return series;
+  }
+
   beforeReading(collect: () => void): void {
     this.#collectors.push(collect);
   }
 
   reading(): MetricsReading {
     for (const collect of this.#collectors) collect();
-    return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, merge, series }) => ({
+    return [...this.#families.values()].map(({ name, help, kind, bucketsUpTo, quantiles, merge, series }) => ({
       name,
       help,
       kind,
       ...(bucketsUpTo && { bucketsUpTo }),
+      ...(quantiles && { quantiles }),
       ...(merge && { merge }),
       series: [...series.values()].map((one) => one.reading()),
     }));

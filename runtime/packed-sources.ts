@@ -39,8 +39,9 @@ export function sourceOf(url: string, line: number, column: number): SourcePosit
   const { files, starts, spans } = sources;
   const first = starts[line - 1] ?? 0;
   let span = (starts[line] ?? 0) - 1;
-  while (span > first && spans[span * SPAN_NUMBERS]! > column - 1) span -= 1;
-  if (span < first) return undefined;
+  while (span >= first && spans[span * SPAN_NUMBERS]! > column - 1) span -= 1;
+  // What a line begins with before its first span goes on from the line before: the packer breaks lines within texts.
+  if (span < 0) return undefined;
   return { file: files[spans[span * SPAN_NUMBERS + 1]!]!, line: spans[span * SPAN_NUMBERS + 2]! };
 }
 

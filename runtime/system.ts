@@ -7,6 +7,7 @@ import { type Delivery, MicrotaskDelivery } from './delivery.ts';
 import type { Environment, Timer, Timers } from './environment.ts';
 import { CrashError, isOrchError } from './errors.ts';
 import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from './local-ref.ts';
+import { setLogLevel } from './logging/log.ts';
 import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
 import { publishMailboxMetrics } from './mailbox-metrics.ts';
 import type { MetricsReading } from './metrics.ts';
@@ -80,7 +81,13 @@ export class System<Options> {
       new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name), setup.measuresWaits);
     this.mailboxes = new Map(here.map((address) => [address.id, mailbox(address)]));
     const { metrics, profiler } = setup;
-    const thread = new ThreadActor({ metrics, profiler, clock, state: () => this.state() });
+    const thread = new ThreadActor({
+      metrics,
+      profiler,
+      clock,
+      setLogLevel: (level) => setLogLevel(setup.log, level),
+      state: () => this.state(),
+    });
     this.mailboxes.get(this.book.ofThread(setup.thread).id)!.open(thread as Actor<Protocol>);
     publishMailboxMetrics(setup.metrics, setup.plan.threads[setup.thread]!.name, this.mailboxes);
   }

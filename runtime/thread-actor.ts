@@ -3,6 +3,7 @@
 import type { Actor, MessageOf, Protocol, Reply } from './actor.ts';
 import type { Clock } from './environment.ts';
 import { OrchError } from './errors.ts';
+import type { LogLevel } from './logging/log-options.ts';
 import type { Metrics, MetricsReading } from './metrics.ts';
 import type { ProfileKind, Profiler, ThreadProfile, ThreadTrace } from './profiles/thread-profile.ts';
 import type { ThreadState } from './profiles/thread-state.ts';
@@ -24,6 +25,8 @@ export interface ThreadProtocol extends Protocol {
     /** Answered and refused as `profile` is. */
     readonly trace: { readonly message: { readonly durationMs: number }; readonly reply: ThreadTrace };
     readonly state: { readonly message: Record<never, never>; readonly reply: ThreadState };
+    /** Sets how much the thread logs, until it ends. */
+    readonly setLogLevel: { readonly message: { readonly level: LogLevel }; readonly reply: null };
   };
   readonly tells: {
     /** Whoever has the claim is through. */
@@ -44,6 +47,7 @@ export interface ThreadParts {
   readonly metrics: Metrics;
   readonly state: () => ThreadState;
   readonly clock: Clock;
+  readonly setLogLevel: (level: LogLevel) => void;
   /** Absent where there is no thread of its own to look at: in a simulation. */
   readonly profiler: Profiler | undefined;
 }
@@ -63,6 +67,10 @@ export class ThreadActor implements Actor<ThreadProtocol> {
         return;
       case 'state':
         reply.send(this.parts.state());
+        return;
+      case 'setLogLevel':
+        this.parts.setLogLevel(message.level);
+        reply.send(null);
         return;
       case 'claim':
         this.claim(message.forMs, reply);

@@ -8,7 +8,6 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
-import type { CloseOptions, EngineBatch, EngineContents, EngineView, StorageEngine } from './engine.ts';
 import { FoundFiles } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
 import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
@@ -31,6 +30,7 @@ import {
 } from './level-layout.ts';
 import { tableDamages } from './leveldb/database-files.ts';
 import { cutFromLog } from './leveldb/log-tail.ts';
+import type { CloseOptions, EngineBatch, EngineContents, EngineView, LocalEngine } from './local-engine.ts';
 import { firstOf, storeDamage } from './store-damage.ts';
 import { refusedWrite } from './write-refusal.ts';
 
@@ -59,7 +59,7 @@ const UNWRITABLE_CODES: ReadonlySet<string> = new Set([
   'EROFS',
 ]);
 
-export class LevelEngine implements StorageEngine {
+export class LevelEngine implements LocalEngine {
   readonly #options: LevelEngineOptions;
   readonly #valuePrefix: string;
   readonly #eventPrefix: string;
@@ -134,13 +134,6 @@ export class LevelEngine implements StorageEngine {
     });
     this.#lastRevision = batch.lastRevision;
   }
-
-  readBarrier(): Promise<number> {
-    return Promise.resolve(this.#lastRevision);
-  }
-
-  /** One process owns the directory: there are no other commits. */
-  onForeignBatch(): void {}
 
   async compact(upToRevision: number): Promise<boolean> {
     if (upToRevision > this.#compactedRevision) {

@@ -1,8 +1,8 @@
 // An engine without a disk: commits succeed at once and nothing survives. For tests of controllers that want a fresh
 // control plane in milliseconds, and for measuring what durability costs.
-import type { EngineBatch, EngineContents, EngineView, StorageEngine } from './engine.ts';
+import type { EngineBatch, EngineContents, EngineView, LocalEngine } from './local-engine.ts';
 
-export class MemoryEngine implements StorageEngine {
+export class MemoryEngine implements LocalEngine {
   readonly #values = new Map<string, Uint8Array>();
   readonly #events: { lastRevision: number; bytes: Uint8Array }[] = [];
   readonly #tokenKey: Uint8Array;
@@ -41,12 +41,6 @@ export class MemoryEngine implements StorageEngine {
     this.#lastRevision = batch.lastRevision;
     return Promise.resolve();
   }
-
-  readBarrier(): Promise<number> {
-    return Promise.resolve(this.#lastRevision);
-  }
-
-  onForeignBatch(): void {}
 
   compact(upToRevision: number): Promise<boolean> {
     this.#compactedRevision = Math.max(this.#compactedRevision, upToRevision);

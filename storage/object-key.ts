@@ -1,6 +1,8 @@
 // The store's name for an object: `<group>/<plural>/<namespace>/<name>`, the namespace empty for cluster-scoped types,
 // `core` for the core group.
 
+const CORE_GROUP = 'core';
+
 export interface ObjectKey {
   /** ResourceType.storageKey: `<group>/<plural>`. */
   readonly storageKey: string;
@@ -14,6 +16,12 @@ const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** A name's lone surrogates become U+FFFD, so that the key is the same in memory and on disk. */
 export function objectKey(storageKey: string, namespace: string, name: string): string {
   return `${storageKey}/${namespace}/${name.replace(LONE_SURROGATES, '\ufffd')}`;
+}
+
+/** What operators call the objects below a storage key: `pods`, `deployments.apps`. */
+export function resourceOf(storageKey: string): string {
+  const [group = '', plural = ''] = storageKey.split('/');
+  return group === CORE_GROUP ? plural : `${plural}.${group}`;
 }
 
 /** The inverse of objectKey. */

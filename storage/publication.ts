@@ -40,6 +40,8 @@ export interface PresentState {
   readonly history: Uint32Array;
   /** Random bytes made with the store, for authenticating continue tokens. Same after a restart. */
   readonly tokenKey: Uint8Array;
+  /** Others write as well: what is committed here is not all that was acknowledged (`barrier` of the store). */
+  readonly isShared: boolean;
 }
 
 /** Visits every record of the runs in order. */

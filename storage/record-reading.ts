@@ -4,11 +4,13 @@
 import { crc32 } from 'node:zlib';
 import type { JsonObject } from '../api/json-value.ts';
 import { liveDigestOf } from './event-log.ts';
+import { followedText } from './followed-text.ts';
 import {
   bodyView,
   itemOffset,
   recordKeyBytes,
   recordRevision,
+  revisionOffset,
   type Slab,
   valueLength,
   valueStart,
@@ -19,6 +21,17 @@ import { decodeStored } from './stored-json.ts';
 /** The object, as it is stored. */
 export function decodeRecord(slab: Slab, offset: number): JsonObject {
   return decodeStored(valueView(slab, offset));
+}
+
+/** What `parse` makes of the object's JSON, which is without managedFields where those can be told without parsing. */
+export function parseFollowed<T>(slab: Slab, offset: number, parse: (text: string) => T): T {
+  const length = valueLength(slab, offset);
+  try {
+    return parse(followedText(slab.bytes, valueStart(slab, offset), length, revisionOffset(slab, offset)));
+  } catch {
+    // Entries that hold lists, which nobody should have written: a list inside was taken for the end.
+    return parse(valueView(slab, offset).toString('utf8'));
+  }
 }
 
 /** Copies the value to a place in `target` that has room for it; returns where it ends. */

@@ -6,6 +6,8 @@
 //  24 prefix, payload
 import { crc32 } from 'node:zlib';
 import { OrchError } from '../runtime/errors.ts';
+import { stampRevision } from './slab-record.ts';
+import { clearRevisions, readStoredValue, type StoredValue } from './stored-value.ts';
 
 const SEALED_FORMAT = 2;
 const HEADER_BYTES = 24;
@@ -38,6 +40,21 @@ export function sealedBody(key: string, bytes: Uint8Array): Buffer | undefined {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (source.readUInt32LE(0) !== crc32(source.subarray(FORMAT_OFFSET), crc32(key))) return undefined;
   return source.subarray(HEADER_BYTES);
+}
+
+/**
+ * Reads what a stored form holds, `plain` being what was encrypted in it, or the form itself. The revisions are those in
+ * the clear: a value that was moved to another engine has new ones there, while what is encrypted stays as it was.
+ * Undefined when it is damaged.
+ */
+export function readOpenedValue(key: string, stored: Uint8Array, plain: Uint8Array): StoredValue | undefined {
+  const value = readStoredValue(key, plain);
+  if (value === undefined || !isSealedValue(stored)) return value;
+  const { revision, bornRevision } = clearRevisions(stored);
+  if (revision === value.revision && bornRevision === value.bornRevision) return value;
+  const json = Buffer.from(value.json);
+  stampRevision(json, value.revisionOffset, revision);
+  return { ...value, revision, bornRevision, json };
 }
 
 /** The error for a stored value that cannot be read. */

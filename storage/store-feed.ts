@@ -2,9 +2,12 @@
 // (scheduler, controllers). Owns the reader's epoch; reads records straight from shared memory, and parses an object
 // only when asked to.
 
+import type { JsonObject } from '../api/json-value.ts';
 import { type ObjectKey, parseKey } from './object-key.ts';
+import { ParsedRecords } from './parsed-records.ts';
 import { forEachRecord, type PresentState, type Publication } from './publication.ts';
 import { mayBeTerminating, mayHaveMember, recordUid } from './record-head.ts';
+import { parseFollowed } from './record-reading.ts';
 import { SharedState } from './shared-state.ts';
 import { DELETED, keyBeginsWith, recordKey, recordRevision, recordType, type Slab, valueView } from './slab-record.ts';
 import type { SlabView } from './thread-slabs.ts';
@@ -24,12 +27,19 @@ export interface FeedEvent {
   readonly namespace: string;
   readonly name: string;
   readonly revision: number;
-  /** Parses the object. Call this and the methods below within the callback: the record may be gone afterwards. */
-  object(): Record<string, unknown>;
+  /**
+   * The object, parsed once for all who follow the store on the thread: not to be changed. Call this and the methods below
+   * within the callback: the record may be gone afterwards.
+   */
+  object(): JsonObject;
+  /** What `parse` makes of the object's JSON, which is without managedFields: for who needs a part of it. */
+  parsed<T>(parse: (text: string) => T): T;
   /** metadata.uid, read from the record without parsing it; empty when there is none. */
   uid(): string;
   /** True when the object is owned, or may be: false without parsing it when its bytes speak of no owner. */
   mayBeOwned(): boolean;
+  /** False: no member of the object has this name, at any depth, behind the first of its metadata. `quotedName`: in quotes. */
+  mayHave(quotedName: Buffer): boolean;
   /** True when the object's deletion was asked for, or may have been: answered without parsing it. */
   mayBeTerminating(): boolean;
   /** For who may want to parse the object later. */
@@ -50,6 +60,8 @@ export interface StoreFeed {
 export interface StoreFeedOptions {
   /** The slabs of the store its owner follows: `ThreadSlabs.of(context).viewOf(context.name)`. */
   readonly slabs: SlabView;
+  /** Those of the thread, where several follow the store. */
+  readonly parsed?: ParsedRecords;
   /** Only objects of these types (ResourceType.storageKey); undefined: all. */
   readonly storageKeys?: readonly string[];
   /** The type whose objects come first in a present state. */
@@ -88,8 +100,9 @@ class RecordEvent implements FeedEvent {
   readonly revision: number;
   readonly #slab: Slab;
   readonly #offset: number;
+  readonly #records: ParsedRecords;
 
-  constructor(type: FeedEvent['type'], key: ObjectKey, slab: Slab, offset: number) {
+  constructor(type: FeedEvent['type'], key: ObjectKey, slab: Slab, offset: number, parsed: ParsedRecords) {
     this.type = type;
     this.storageKey = key.storageKey;
     this.namespace = key.namespace;
@@ -97,10 +110,15 @@ class RecordEvent implements FeedEvent {
     this.revision = recordRevision(slab, offset);
     this.#slab = slab;
     this.#offset = offset;
+    this.#records = parsed;
   }
 
-  object(): Record<string, unknown> {
-    return JSON.parse(valueView(this.#slab, this.#offset).toString('utf8')) as Record<string, unknown>;
+  object(): JsonObject {
+    return this.#records.object(this.#slab, this.#offset);
+  }
+
+  parsed<T>(parse: (text: string) => T): T {
+    return parseFollowed(this.#slab, this.#offset, parse);
   }
 
   uid(): string {
@@ -109,6 +127,10 @@ class RecordEvent implements FeedEvent {
 
   mayBeOwned(): boolean {
     return mayHaveMember(this.#slab, this.#offset, OWNER_REFERENCES);
+  }
+
+  mayHave(quotedName: Buffer): boolean {
+    return mayHaveMember(this.#slab, this.#offset, quotedName);
   }
 
   mayBeTerminating(): boolean {
@@ -122,7 +144,7 @@ class RecordEvent implements FeedEvent {
 
 /** See StoreFeed. */
 export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
-  const { slabs, onEvent, onMoved } = options;
+  const { slabs, onEvent, onMoved, parsed = new ParsedRecords() } = options;
   const wanted = options.storageKeys === undefined ? undefined : new Set(options.storageKeys);
   const firstPrefix = options.first === undefined ? undefined : Buffer.from(`${options.first}/`);
   let shared: SharedState | undefined;
@@ -132,7 +154,7 @@ export function createStoreFeed(options: StoreFeedOptions): StoreFeed {
     const key = parseKey(recordKey(slab, offset));
     if (wanted !== undefined && !wanted.has(key.storageKey)) return;
     const deleted = recordType(slab, offset) === DELETED;
-    to(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset));
+    to(new RecordEvent(present ? 'present' : deleted ? 'delete' : 'put', key, slab, offset, parsed));
   };
 
   return {

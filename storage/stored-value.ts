@@ -96,6 +96,25 @@ export function storedRevision(key: string, bytes: Uint8Array): number | undefin
   return source.readUInt32LE(0) === crc32(source.subarray(4), crc32(key)) ? source.readDoubleLE(8) : undefined;
 }
 
+/** The revisions a stored form says in the clear, encrypted or not. Only of one that `storedRevision` reads. */
+export function clearRevisions(bytes: Uint8Array): Pick<StoredValueHead, 'revision' | 'bornRevision'> {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return { revision: source.readDoubleLE(8), bornRevision: source.readDoubleLE(16) };
+}
+
+/** A copy of a stored form, encrypted or not, that says other revisions in the clear. */
+export function withClearRevisions(
+  key: string,
+  bytes: Uint8Array,
+  { revision, bornRevision }: Pick<StoredValueHead, 'revision' | 'bornRevision'>,
+): Buffer {
+  const copy = Buffer.from(bytes);
+  copy.writeDoubleLE(revision, 8);
+  copy.writeDoubleLE(bornRevision, 16);
+  copy.writeUInt32LE(crc32(copy.subarray(4), crc32(key)), 0);
+  return copy;
+}
+
 /** True for a form that `readStoredValue` reads; others hold the same, encrypted. */
 export function isPlainForm(bytes: Uint8Array): boolean {
   return bytes[4] === FORMAT;

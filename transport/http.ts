@@ -207,6 +207,11 @@ export interface Listener {
    * certificates does not begin to). Open ones go on. Rejects with BadConfiguration when it cannot be used, and keeps what it had.
    */
   replaceTls(tls: TlsMaterial): Promise<void>;
+  /**
+   * Clients are to go elsewhere, while everything is served: a connection of HTTP/1.1 ends with its next answer, one of HTTP/2 gets
+   * a GOAWAY, a new one with its first request.
+   */
+  sendAway(): void;
   /** Stops accepting; open requests go on. */
   stopAccepting(): void;
   /** Closes everything that is left. */

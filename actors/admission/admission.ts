@@ -25,8 +25,10 @@ import { definitionOf, servedType } from '../served-type.ts';
 import { apply, isApply } from './apply.ts';
 import { DefinitionChanged } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
+import { annotated } from './audit-annotations.ts';
 import { bind, createBinding } from './bind.ts';
 import { ClusterView } from './cluster.ts';
+import { CommitTimes } from './commit-times.ts';
 import { Completion } from './completion.ts';
 import { admitConnection } from './connect.ts';
 import { convertFor } from './conversion/convert-for.ts';
@@ -38,6 +40,7 @@ import { evict } from './evict.ts';
 import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
+import { KnownApplies } from './known-applies.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
@@ -84,18 +87,19 @@ class Admission implements Actor<AdmissionProtocol> {
       slabs: ThreadSlabs.of(context),
       requestTimeoutMs,
       requestNumber: NO_REQUEST,
-      auditAnnotations: new Map<string, string>(),
     };
     const conversion = new WebhookConversion(reader, { registry, ...options.pluginOptions });
     this.#write = {
       ...reader,
       registry,
+      auditAnnotations: [],
       dialect,
       definitionsKey: dialect.spell('apiextensions.@group/customresourcedefinitions'),
       schema,
       forms,
       conversion,
       store: context.ref('store'),
+      commitTimes: new CommitTimes(context.clock, context.metrics, dialect.storeCheck),
       auth,
       kinds: new KindVersions(schema, { 'core/services': new ServiceAllocation(reader, network, validation.gate) }),
       plugins: new PluginChain(
@@ -115,6 +119,7 @@ class Admission implements Actor<AdmissionProtocol> {
       ),
       completion: new Completion(validation.gate),
       serverSideApply,
+      knownApplies: new KnownApplies(),
       validation: objectValidation(schema, validation),
       deletion,
     };
@@ -175,7 +180,7 @@ class Admission implements Actor<AdmissionProtocol> {
 
   /** For the request whose message is being handled. */
   #writeOfTurn(): WriteContext {
-    return { ...this.#write, requestNumber: turn.requestNumber, auditAnnotations: new Map() };
+    return { ...this.#write, requestNumber: turn.requestNumber, auditAnnotations: [] };
   }
 
   #admitConnection(request: ConnectRequest, reply: Reply): void {
@@ -234,6 +239,7 @@ class Admission implements Actor<AdmissionProtocol> {
         if (tries === DEFINITION_TRIES_MAX) {
           throw new StatusError(conflict(type, request.target.name, 'its definition kept changing, try again'));
         }
+        write.auditAnnotations.length = 0;
         await definitionOf(write, request.target);
       }
     }
@@ -296,11 +302,6 @@ async function mayAccess(
   const { requestNumber, requestTimeoutMs: deadlineMs } = asked.reader;
   if (user.groups.includes(SUPERUSERS)) return { allowed: true, reason: '' };
   return auth().ask({ type: 'authorize', user, access }, { deadlineMs, requestNumber });
-}
-
-/** A reply with what is said of its write in the audit event. */
-function annotated<R extends object>(reply: R, { auditAnnotations }: WriteContext): R {
-  return auditAnnotations.size === 0 ? reply : { ...reply, auditAnnotations: Object.fromEntries(auditAnnotations) };
 }
 
 function bodyRefusal(error: BodyError): WriteReply {

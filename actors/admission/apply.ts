@@ -5,7 +5,8 @@ import { resetFields } from '../../api/apply/owned-type.ts';
 import { type Application, applyConfiguration } from '../../api/apply/ownership.ts';
 import type { StoredForm } from '../../api/conversion/stored-form.ts';
 import { isJsonObject, type JsonObject } from '../../api/json-value.ts';
-import { timestampOf } from '../../api/object-meta.ts';
+import { isUnchanged } from '../../api/metadata.ts';
+import { metadataOf, timestampOf } from '../../api/object-meta.ts';
 import { APPLY_PATCH } from '../../api/patch/apply-patch.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { badRequest, notFound } from '../../api/status/failures.ts';
@@ -14,6 +15,7 @@ import { viewOf } from '../../api/subresource-views.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { createObject } from './create.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
+import { digestOfApply } from './known-applies.ts';
 import { otherVersions } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { canonical, type ExpectedKind, kindOf, patchOptions, requireKind } from './request-body.ts';
@@ -30,29 +32,22 @@ export function isApply(write: WriteContext, { contentType, target }: WriteReque
 export async function apply(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const { dryRun, force } = patchOptions(write.dialect.metaGroup, request.parameters, true);
   const { subresource, name } = request.target;
-  const view = viewOf(subresource, type);
-  const expected = view ?? kindOf(type);
-  const sent = configurationOf(request, expected);
-  const { schema } = write;
-  const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(sent), expected).unknownFields);
-  if (view !== undefined) requireValidView(write, view, canonical(schema, structuredClone(sent), view).object);
-  const config = view?.configurationOf?.(sent, type) ?? sent;
-  const { owned } = write.kinds.of(type);
+  const digest = viewOf(subresource, type) === undefined ? digestOfApply(request, type) : undefined;
+  let read: Configuration | undefined;
+  let merged: Merged | undefined;
   const applied = (live: JsonObject | undefined, forms: StoredForm): JsonObject => {
-    const { fieldManager: manager = '' } = request.parameters;
-    const objects = live === undefined ? [config] : [config, live];
-    const application: Application = {
-      writer: { manager, apiVersion: type.apiVersion, nowIso: timestampOf(write.context.clock.nowMs()) },
-      type: owned,
-      force,
-      reset: resetFields(type, owned, subresource, objects),
-      versions: otherVersions({ kinds: write.kinds, forms }, type, (other, ofOther) =>
-        resetFields(other, ofOther, subresource, objects),
-      ),
-    };
-    return applyConfiguration(config, live, application);
+    if (live !== undefined && digest !== undefined && write.knownApplies.changesNothing(digest, live)) return live;
+    read ??= readConfiguration(write, request, type);
+    const result = applyConfiguration(
+      read.config,
+      live,
+      applicationOf(write, request, type, { ...read, live, forms, force }),
+    );
+    if (live !== undefined) merged = { live, result };
+    return result;
   };
   const whenMissing = async (): Promise<WriteReply | undefined> => {
+    read ??= readConfiguration(write, request, type);
     if (subresource !== '') throw new StatusError(notFound(type, name));
     try {
       return await createObject(write, request, type, applied(undefined, write.forms), { dryRun, isTracked: false });
@@ -63,7 +58,68 @@ export async function apply(write: WriteContext, request: WriteRequest, type: Kn
     }
   };
   const modification = { dryRun, isTracked: false, isWhole: true, wanted: applied, whenMissing };
-  return withWarnings(await modify(write, request, type, modification), warnings);
+  const reply = await modify(write, request, type, modification);
+  if (digest !== undefined && merged !== undefined && read?.warnings.length === 0 && hasLeft(merged, reply))
+    write.knownApplies.remember(digest, merged.live);
+  return withWarnings(reply, read?.warnings ?? []);
+}
+
+interface Merged {
+  readonly live: JsonObject;
+  readonly result: JsonObject;
+}
+
+/** True when an apply has left the object as it was, and the merge alone would have. */
+function hasLeft({ live, result }: Merged, reply: WriteReply): boolean {
+  if (!('place' in reply) || String(reply.place.revision) !== metadataOf(live).resourceVersion) return false;
+  return isUnchanged(result, live);
+}
+
+/** What a body of an apply says. */
+interface Configuration {
+  /** Of the object, also where the client sends a view of it. */
+  readonly config: JsonObject;
+  readonly warnings: readonly string[];
+}
+
+/** Throws 400, and 422 for a view that is not valid. */
+function readConfiguration(write: WriteContext, request: WriteRequest, type: KnownType): Configuration {
+  const view = viewOf(request.target.subresource, type);
+  const expected = view ?? kindOf(type);
+  const sent = configurationOf(request, expected);
+  const { schema } = write;
+  const warnings = fieldWarnings(request, () => canonical(schema, structuredClone(sent), expected).unknownFields);
+  if (view !== undefined) requireValidView(write, view, canonical(schema, structuredClone(sent), view).object);
+  return { config: view?.configurationOf?.(sent, type) ?? sent, warnings };
+}
+
+/** What a configuration is applied to, and how. */
+interface Target {
+  readonly config: JsonObject;
+  readonly live: JsonObject | undefined;
+  readonly forms: StoredForm;
+  readonly force: boolean;
+}
+
+function applicationOf(
+  write: WriteContext,
+  { parameters, target: { subresource } }: WriteRequest,
+  type: KnownType,
+  { config, live, forms, force }: Target,
+): Application {
+  const { fieldManager: manager = '' } = parameters;
+  const { kinds } = write;
+  const { owned } = kinds.of(type);
+  const objects = live === undefined ? [config] : [config, live];
+  return {
+    writer: { manager, apiVersion: type.apiVersion, nowIso: timestampOf(write.context.clock.nowMs()) },
+    type: owned,
+    force,
+    reset: resetFields(type, owned, subresource, objects),
+    versions: otherVersions({ kinds, forms }, type, (other, ofOther) =>
+      resetFields(other, ofOther, subresource, objects),
+    ),
+  };
 }
 
 /** The body, of the kind that the path names. Unlike other bodies it must say so itself. */

@@ -2,6 +2,7 @@
 // what under which options is fixed; the objects, and what is committed with them, are those of the try under way.
 
 import type { User } from '../../api/authorization/attributes.ts';
+import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { WriteFacts } from '../../api/strategy/strategy.ts';
@@ -9,10 +10,11 @@ import type { SubresourceView } from '../../api/subresource-views.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Guard, TransactionResult } from '../store/protocol.ts';
+import type { AuditAnnotations } from './audit-annotations.ts';
 import type { CommitContext } from './commit.ts';
 import type { Draft } from './draft.ts';
 import type { KindVersion } from './kind-version.ts';
-import type { WriteParameters } from './protocol.ts';
+import type { AuditAnnotation, WriteParameters } from './protocol.ts';
 import type { StoreReader } from './store-reader.ts';
 
 /** What admission plugins call a write. */
@@ -44,8 +46,8 @@ export interface Asked {
   readonly user: User;
   readonly userAgent: string;
   readonly parameters: WriteParameters;
-  /** What is said of the write in its audit event, whatever its level. */
-  readonly auditAnnotations: Map<string, string>;
+  /** What plugins say of the write for its audit event. */
+  readonly auditAnnotations: AuditAnnotations;
   /** Reads for this write alone: what it asks carries the number of the request. */
   readonly reader: StoreReader;
   /** Of a DELETE: what it asks for, wherever it says so. */
@@ -62,21 +64,6 @@ export const NO_OBJECT: JsonObject = Object.freeze({});
 const NO_GUARDS: readonly Guard[] = Object.freeze([]);
 const NO_DRAFTS: readonly Draft[] = Object.freeze([]);
 const NO_WARNINGS: readonly string[] = Object.freeze([]);
-/** What may be said of one write. */
-const ANNOTATIONS_MAX = 100;
-const ANNOTATION_LENGTH_MAX = 4096;
-const NO_ANNOTATIONS: readonly AuditAnnotation[] = Object.freeze([]);
-
-/** What plugins say of a write for its audit event. */
-export interface AuditAnnotation {
-  /** `<domain>/<name>`: webhooks say theirs under their own name. */
-  readonly key: string;
-  readonly value: string;
-  /** From which level of audit on it is recorded. */
-  readonly level: AuditAnnotationLevel;
-}
-
-type AuditAnnotationLevel = 'Metadata' | 'Request';
 
 export class Attributes implements WriteFacts {
   readonly asked: Asked;
@@ -103,10 +90,10 @@ export class Attributes implements WriteFacts {
   isSecondRound = false;
   /** How the write is committed, where a plugin commits it together with others. May reject with a StatusError. */
   commitBy: Committer | undefined;
+  /** What has been encoded of the object since its last change, for those it was told to. */
+  texts: EncodedTexts | undefined;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
-  /** For the audit event, in the order they were said; no two have the same key. */
-  auditAnnotations: readonly AuditAnnotation[] = NO_ANNOTATIONS;
 
   /**
    * @param standing guards of every try: what the write goes by beside the object itself.
@@ -146,8 +133,9 @@ export class Attributes implements WriteFacts {
     this.wantsSecondRound = false;
     this.isSecondRound = false;
     this.commitBy = undefined;
+    this.texts = undefined;
     this.warnings = NO_WARNINGS;
-    this.auditAnnotations = NO_ANNOTATIONS;
+    this.asked.auditAnnotations.begin(tries);
   }
 
   /** Forgets what mutating plugins have guarded and added: they will again. */
@@ -171,18 +159,13 @@ export class Attributes implements WriteFacts {
     this.warnings = [...this.warnings, text];
   }
 
-  /**
-   * Says something for the audit event. Whoever was first under a key keeps it: false where it was another value, and for what
-   * is more than an event is to carry.
-   */
-  annotate(key: string, value: string, level: AuditAnnotationLevel = 'Metadata'): boolean {
-    const known = this.auditAnnotations.find((one) => one.key === key);
-    if (known !== undefined) return known.value === value;
-    const isMetadata = level === 'Metadata';
-    if (this.auditAnnotations.length >= ANNOTATIONS_MAX) return false;
-    if (isMetadata && key.length + value.length > ANNOTATION_LENGTH_MAX) return false;
-    this.auditAnnotations = [...this.auditAnnotations, { key, value, level }];
-    if (isMetadata) this.asked.auditAnnotations.set(key, value);
-    return true;
+  /** For the audit event, in the order they were said. */
+  get auditAnnotations(): readonly AuditAnnotation[] {
+    return this.asked.auditAnnotations.all;
+  }
+
+  /** Says something for the audit event; false where that is not kept (`AuditAnnotations.say`). */
+  annotate(key: string, value: string, level: AuditAnnotation['level'] = 'Metadata'): boolean {
+    return this.asked.auditAnnotations.say({ key, value, level });
   }
 }

@@ -148,8 +148,13 @@ export class ClusterView {
   current(): Promise<void> | undefined {
     const follower = this.#follower;
     if (follower === undefined) return undefined;
-    const { committedRevision } = follower;
-    return this.#isWhole && follower.appliedRevision >= committedRevision ? undefined : this.#reach(committedRevision);
+    const acknowledged = follower.acknowledgedRevision();
+    if (acknowledged !== undefined) return acknowledged.then((revision) => this.#known(follower, revision));
+    return this.#known(follower, follower.committedRevision);
+  }
+
+  #known(follower: FeedFollower, revision: number): Promise<void> | undefined {
+    return this.#isWhole && follower.appliedRevision >= revision ? undefined : this.#reach(revision);
   }
 
   /** Without views nothing is subscribed to. */

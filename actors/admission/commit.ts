@@ -1,16 +1,15 @@
 // The last step of a write: drafts become transactions of the store.
 import type { Ref } from '../../runtime/actor.ts';
 import type { Operation, StoreProtocol, Transaction, TransactionResult } from '../store/protocol.ts';
+import type { CommitTimes } from './commit-times.ts';
 import type { Draft } from './draft.ts';
-
-/** Bytes carry the generation of the schema that made them; built-in types have one. */
-const SCHEMA_GENERATION = 1;
 
 /** What a commit takes of the context of its write. */
 export interface CommitContext {
   readonly store: Ref<StoreProtocol>;
   readonly requestTimeoutMs: number;
   readonly requestNumber: number;
+  readonly commitTimes: CommitTimes;
 }
 
 /** Commits drafts, each its own transaction, in one message. Results in the same order. */
@@ -28,7 +27,7 @@ export async function commitEach(
   const operationOf = (draft: Draft): Operation => {
     const { key, expect } = draft;
     if ('delete' in draft) return { key, expect, delete: true };
-    const { text, bytes, revisionOffset, itemOffset, attributes } = draft;
+    const { text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration } = draft;
     payload.write(text, at, bytes, 'utf8');
     const valueOffset = at;
     at += bytes;
@@ -40,7 +39,7 @@ export async function commitEach(
       revisionOffset,
       itemOffset,
       attributes,
-      schemaGeneration: SCHEMA_GENERATION,
+      schemaGeneration,
     };
   };
   const transactions = drafts.map((draft): Transaction => {
@@ -55,10 +54,12 @@ export async function commitEach(
       ...(isBehindFirst && { isBehindFirst }),
     };
   });
+  const beganMs = write.commitTimes.nowMs();
   const { results } = await write.store.ask(
     { type: 'commit', transactions, payload },
     { deadlineMs: write.requestTimeoutMs, requestNumber: write.requestNumber },
   );
+  write.commitTimes.observe(drafts, beganMs);
   return results;
 }
 

@@ -2,6 +2,7 @@
 // feature gates, in canonical form.
 import { decode } from '../../api/codec/decode.ts';
 import { applyDefaults } from '../../api/codec/defaults.ts';
+import { appArmorPrefix, dropAppArmor } from '../../api/features/app-armor.ts';
 import { type DropGated, gatedFieldDropper } from '../../api/features/drop-gated.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
@@ -29,6 +30,8 @@ export class Completion {
     }
     applyDefaults(meant as Record<string, unknown>, schema, this.#gate);
     this.#dropGated(meant, attributes.old, schema);
+    if (!this.#gate('AppArmor'))
+      dropAppArmor(meant, attributes.old, schema.kind, appArmorPrefix(attributes.dialect.labelDomain));
     return meant;
   }
 }

@@ -70,7 +70,7 @@ async function commitment(
 ): Promise<Attempt<WriteReply>> {
   const { type, object, managedFieldsText, guards, also, warnings } = attributes;
   const stored = await converted(write, type, (forms) => forms.stored(type, object));
-  const put = draftPut(type, stored, EXPECT_ABSENT, managedFieldsText);
+  const put = draftPut(type, stored, EXPECT_ABSENT, managedFieldsText, attributes.texts);
   return {
     draft: withAlso(put, also, guards),
     committed: (place) => withWarnings({ code: 201, place }, warnings),

@@ -72,7 +72,7 @@ class CollectionDeletion {
         try {
           const some = storedAt(places.subarray(from, from + step), slabs);
           await this.#deleteSome(some);
-          commits[from / step] = (await this.#asked(some.map(({ object }) => object))).map(asItem);
+          commits[from / step] = (await this.#asked(some)).map(asItem);
         } catch (error) {
           next = places.length;
           throw error;
@@ -85,11 +85,16 @@ class CollectionDeletion {
     return commits.flat();
   }
 
-  async #asked(objects: readonly JsonObject[]): Promise<readonly JsonObject[]> {
+  async #asked(some: readonly StoredObject[]): Promise<readonly JsonObject[]> {
     const { conversion, forms } = this.#write;
     const { custom } = this.#type;
-    if (custom?.mayBeOutside === true) return conversion.into(custom, objects);
-    return objects.map((object) => forms.asked(this.#type, object));
+    if (custom?.mayBeOutside === true) {
+      return conversion.into(
+        custom,
+        some.map(({ object }) => object),
+      );
+    }
+    return some.map(({ object, schemaGeneration }) => forms.asked(this.#type, object, schemaGeneration));
   }
 
   /** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */
@@ -106,7 +111,7 @@ class CollectionDeletion {
     const drafted: StoredObject[] = [];
     for (const stored of some) {
       requirePreconditions(stored.object, this.#type, this.#options.preconditions ?? {});
-      const waiting = admitDeletion(this.#write, attributes, 0, stored.object);
+      const waiting = admitDeletion(this.#write, attributes, 0, stored);
       if (waiting !== undefined) await waiting;
       const outcome = outcomeFor(this.#write, this.#type, stored.object, this.#options);
       if (outcome.action === 'pending' || dryRun) continue;

@@ -29,20 +29,24 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   const attributes = attributesOf(write, request, type, { operation: 'delete', dryRun, deletion: options });
   const done = await deleteNamed(write, attributes, name, options);
   if (done === undefined) throw new StatusError(notFound(type, name));
+  const { schemaGeneration } = done;
   const { action, object } = done.outcome;
-  if (action === 'remove') return { code: 200, body: await removedAnswer(write, type, object) };
+  if (action === 'remove') return { code: 200, body: await removedAnswer(write, type, object, schemaGeneration) };
   if (action === 'storeAndRemove')
-    return { code: 200, body: await removedAnswer(write, type, asStored(object, done.place)) };
+    return { code: 200, body: await removedAnswer(write, type, asStored(object, done.place), schemaGeneration) };
   // Only those who ask in the deprecated form are told by the code that there is more to come.
   const code = options.orphanDependents === false ? 202 : 200;
   if (!dryRun) return { code, place: done.place };
-  return { code, body: asAnswer(type, await converted(write, type, (forms) => forms.asked(type, object))) };
+  const shown = await converted(write, type, (forms) => forms.asked(type, object, schemaGeneration));
+  return { code, body: asAnswer(type, shown) };
 }
 
 /** What a DELETE has made of an object, and where that lies if it is not removed. */
 export interface Deleted {
   readonly outcome: DeletionOutcome;
   readonly place: PublishedPlace;
+  /** Of the schema that it was written under. */
+  readonly schemaGeneration: number;
 }
 
 /** Deletes the object of a name, if there is one. Throws 409 where a precondition fails, or the object never stands still. */
@@ -57,14 +61,16 @@ export function deleteNamed(
     const stored = await readCurrent(write, type, asked.namespace, name);
     if (stored === null) return { answer: undefined };
     requirePreconditions(stored.object, type, options.preconditions ?? {});
-    const waiting = admitDeletion(write, attributes, tries, stored.object);
+    const waiting = admitDeletion(write, attributes, tries, stored);
     if (waiting !== undefined) await waiting;
+    const { schemaGeneration } = stored;
     const outcome = outcomeFor(write, type, stored.object, options);
-    if (asked.dryRun || outcome.action === 'pending') return { answer: { outcome, place: stored.place } };
+    if (asked.dryRun || outcome.action === 'pending')
+      return { answer: { outcome, place: stored.place, schemaGeneration } };
     const draft = await draftFor(write, type, stored, outcome);
     return {
       draft: withAlso(draft, attributes.also, attributes.guards),
-      committed: (place) => ({ outcome, place }),
+      committed: (place) => ({ outcome, place, schemaGeneration }),
     };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
@@ -76,9 +82,14 @@ function asStored(object: JsonObject, { revision }: PublishedPlace): JsonObject 
 }
 
 /** What a completed DELETE answers with. */
-async function removedAnswer(write: WriteContext, type: KnownType, object: JsonObject): Promise<object> {
+async function removedAnswer(
+  write: WriteContext,
+  type: KnownType,
+  object: JsonObject,
+  schemaGeneration: number,
+): Promise<object> {
   const { name = '', uid = '' } = metadataOf(object);
   return type.traits.deleteReturns === 'object'
-    ? asAnswer(type, await converted(write, type, (forms) => forms.asked(type, object)))
+    ? asAnswer(type, await converted(write, type, (forms) => forms.asked(type, object, schemaGeneration)))
     : deleted(type, name, uid);
 }

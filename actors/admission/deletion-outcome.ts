@@ -7,7 +7,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { DeleteOptions } from '../../api/validation/options.ts';
 import { type Attributes, NO_OBJECT } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
-import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
+import { type Draft, draftDelete, draftPut, draftPutAsStored, withAlso } from './draft.ts';
 import { NO_PLUGINS } from './plugins/chain.ts';
 import { PLUGIN_STEPS, takeSteps } from './steps.ts';
 import type { StoredObject } from './store-reader.ts';
@@ -37,11 +37,11 @@ export function admitDeletion(
   write: WriteContext,
   attributes: Attributes,
   tries: number,
-  object: JsonObject,
+  { object, schemaGeneration }: StoredObject,
 ): Promise<void> | undefined {
   const { plugins } = attributes.asked;
   if (plugins === NO_PLUGINS) return undefined;
-  const old = converted(write, attributes.type, (forms) => forms.asked(attributes.type, object));
+  const old = converted(write, attributes.type, (forms) => forms.asked(attributes.type, object, schemaGeneration));
   const admit = (shown: JsonObject): Promise<void> => {
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), shown, NO_OBJECT);
     return takeSteps(PLUGIN_STEPS, attributes, write);
@@ -63,7 +63,7 @@ export async function draftFor(
     const next = await converted(write, type, (forms) =>
       type.custom === undefined ? object : forms.stored(type, object),
     );
-    const put = draftPut(type, next, revision);
+    const put = next === object ? draftPutAsStored(type, next, revision, stored) : draftPut(type, next, revision);
     return action === 'storeAndRemove' ? { ...put, isLast: true } : put;
   }
   const { allocation } = write.kinds.of(type);

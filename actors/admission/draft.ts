@@ -1,5 +1,6 @@
 // A change of one key as it will be committed: an object, or a record of the server's own, becomes text and attributes, or a
 // removal. What a draft expects of its key is the store's to check.
+import type { EncodedTexts } from '../../api/codec/encoded-texts.ts';
 import { encodeStored } from '../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
@@ -8,7 +9,7 @@ import { selectableValues } from '../../api/selectors/selectable-values.ts';
 import { packAttributes } from '../../storage/attributes.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
-import { keyOf } from './store-reader.ts';
+import { keyOf, type StoredObject } from './store-reader.ts';
 
 /** A put or a delete to be committed; the bytes of a put are not yet in a payload. */
 export type Draft = (
@@ -20,6 +21,8 @@ export type Draft = (
       readonly revisionOffset: number;
       readonly itemOffset: number;
       readonly attributes: string;
+      /** Of the schema that the object has been brought into. */
+      readonly schemaGeneration: number;
     }
   | { readonly key: string; readonly expect: number; readonly delete: true }
 ) & {
@@ -33,11 +36,20 @@ export type Draft = (
   readonly isBehindFirst?: boolean;
 };
 
+/** Of everything that no definition's schema is about. */
+const BUILT_IN = 1;
+
 /**
  * The encoded form of an object in its stored version, to be written if its key is as expected. `managedFieldsText` is JSON for the
- * managedFields of an object that has none.
+ * managedFields of an object that has none, `texts` what is encoded of it already.
  */
-export function draftPut(type: KnownType, object: JsonObject, expect: number, managedFieldsText = ''): Draft {
+export function draftPut(
+  type: KnownType,
+  object: JsonObject,
+  expect: number,
+  managedFieldsText = '',
+  texts?: EncodedTexts,
+): Draft {
   const metadata = metadataOf(object);
   const key = keyOf(type, metadata.namespace ?? '', metadata.name ?? '');
   const { text, revisionOffset, itemOffset } = encodeStored(
@@ -45,9 +57,23 @@ export function draftPut(type: KnownType, object: JsonObject, expect: number, ma
     type.storageApiVersion,
     type.kind,
     managedFieldsText,
+    texts,
   );
   const attributes = packAttributes(metadata.labels, selectableValues(object, type.storedFields));
-  return { key, expect, text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes };
+  const schemaGeneration = type.custom?.definition.generation ?? BUILT_IN;
+  const bytes = Buffer.byteLength(text);
+  return { key, expect, text, bytes, revisionOffset, itemOffset, attributes, schemaGeneration };
+}
+
+/** The same of an object that only its metadata tells from how it was stored: of a custom kind it is of the schema that it was of. */
+export function draftPutAsStored(
+  type: KnownType,
+  object: JsonObject,
+  expect: number,
+  { schemaGeneration }: Pick<StoredObject, 'schemaGeneration'>,
+): Draft {
+  const put = draftPut(type, object, expect);
+  return type.custom === undefined ? put : { ...put, schemaGeneration };
 }
 
 /** The removal of an object, if its key is as expected. */
@@ -64,7 +90,8 @@ export function draftRecord(
 ): Draft {
   const { text, revisionOffset, itemOffset } = encodeStored(record, 'internal/v1', 'Record');
   const key = objectKey(storageKey, '', name);
-  return { key, expect, text, bytes: Buffer.byteLength(text), revisionOffset, itemOffset, attributes: '' };
+  const bytes = Buffer.byteLength(text);
+  return { key, expect, text, bytes, revisionOffset, itemOffset, attributes: '', schemaGeneration: BUILT_IN };
 }
 
 /** The removal of a record of the server's own. */

@@ -60,12 +60,21 @@ export type WriteReply =
   | (WriteRemarks & { readonly code: number; readonly place: PublishedPlace })
   | (WriteRemarks & { readonly code: number; readonly body: object });
 
+/** What a plugin says of a write for its audit event. */
+export interface AuditAnnotation {
+  /** `<domain>/<name>`: webhooks say theirs under their own name. */
+  readonly key: string;
+  readonly value: string;
+  /** From which level of audit on it is recorded. */
+  readonly level: 'Metadata' | 'Request';
+}
+
 /** What is said of a write beside its answer. */
 interface WriteRemarks {
   /** For the client's user. */
   readonly warnings?: readonly string[];
-  /** For the audit event, by webhooks. */
-  readonly auditAnnotations?: Readonly<Record<string, string>>;
+  /** For the audit event, by plugins and webhooks: the first under a key holds. */
+  readonly auditAnnotations?: readonly AuditAnnotation[];
 }
 
 /** Objects to be converted by a webhook. */
@@ -110,7 +119,7 @@ export interface AdmissionProtocol extends Protocol {
       readonly reply: {
         readonly refused: Status | undefined;
         /** As of a write. */
-        readonly auditAnnotations?: Readonly<Record<string, string>>;
+        readonly auditAnnotations?: readonly AuditAnnotation[];
       };
     };
     /** Custom objects of any versions of a kind, in the version of a path, where the definition's webhook converts them. */

@@ -5,6 +5,7 @@ import type { DeleteOptions } from '../../api/validation/options.ts';
 import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';
+import { AuditAnnotations } from './audit-annotations.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 
@@ -27,6 +28,8 @@ export function attributesOf(
   { operation, dryRun, subresource = target.subresource, isTracked = true, deletion }: Manner,
 ): Attributes {
   const { namespace, name } = target;
+  const auditAnnotations = new AuditAnnotations();
+  write.auditAnnotations.push(auditAnnotations);
   return new Attributes(
     {
       operation,
@@ -38,7 +41,7 @@ export function attributesOf(
       userAgent,
       parameters,
       reader: write,
-      auditAnnotations: write.auditAnnotations,
+      auditAnnotations,
       deletion,
       dryRun,
       isTracked,

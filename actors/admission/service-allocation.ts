@@ -8,6 +8,7 @@ import type { JsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { addressPool, type Pool, pickFree, portPool } from '../../api/services/address-pool.ts';
+import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../api/services/service-claims.ts';
 import {
   completedSpec,
   type IpFamily,
@@ -49,9 +50,6 @@ interface Register {
   readonly pool: Pool;
 }
 
-const ADDRESSES = 'internal/clusteraddresses';
-const PORTS = 'internal/nodeports';
-
 /** What one service takes, by store key. */
 type Claims = ReadonlyMap<string, { readonly storageKey: string; readonly text: string }>;
 
@@ -67,9 +65,9 @@ export class ServiceAllocation implements Allocation {
     this.#gate = gate;
     this.#families = network.clusterIpRanges.map(({ family }): IpFamily => `IPv${family}`);
     for (const range of network.clusterIpRanges) {
-      this.#addresses.set(`IPv${range.family}`, { storageKey: ADDRESSES, pool: addressPool(range) });
+      this.#addresses.set(`IPv${range.family}`, { storageKey: ADDRESS_RECORDS, pool: addressPool(range) });
     }
-    this.#ports = { storageKey: PORTS, pool: portPool(network.nodePorts.first, network.nodePorts.last) };
+    this.#ports = { storageKey: PORT_RECORDS, pool: portPool(network.nodePorts.first, network.nodePorts.last) };
   }
 
   complete(type: KnownType, object: JsonObject, stored: JsonObject | undefined): JsonObject {
@@ -182,23 +180,14 @@ export class ServiceAllocation implements Allocation {
   /** What of a spec is in use, what is of no pool (any more) as it is written. */
   #claims(spec: ServiceFields): Claims {
     const claims = new Map<string, { storageKey: string; text: string }>();
-    const add = (storageKey: string, pool: Pool | undefined, written: string): void => {
+    for (const { storageKey, written } of claimsOf(spec)) {
+      const family = `IPv${parseIp(written)?.family}`;
+      const pool = storageKey === PORT_RECORDS ? this.#ports.pool : this.#addresses.get(family)?.pool;
       const index = pool?.index(written) ?? -1;
       // Written in one way only, since it is part of a key.
       const text = index < 0 ? written : pool!.text(index);
       claims.set(`${storageKey} ${text}`, { storageKey, text });
-    };
-    if (needsClusterIp(spec) && !isHeadless(spec)) {
-      for (const address of spec.clusterIPs ?? []) {
-        add(ADDRESSES, this.#addresses.get(`IPv${parseIp(address)?.family}`)?.pool, address);
-      }
     }
-    const { pool } = this.#ports;
-    if (needsNodePort(spec)) {
-      for (const { nodePort = 0 } of spec.ports ?? []) if (nodePort !== 0) add(PORTS, pool, String(nodePort));
-    }
-    const { healthCheckNodePort = 0 } = spec;
-    if (needsHealthPort(spec) && healthCheckNodePort !== 0) add(PORTS, pool, String(healthCheckNodePort));
     return claims;
   }
 

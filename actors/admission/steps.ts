@@ -10,7 +10,7 @@ import { canonicalOf } from './completion.ts';
 import { requireGrant } from './grants.ts';
 import type { Allocation } from './kind-version.ts';
 import { keepOwnersOnce } from './owners-once.ts';
-import { ownByCreator, ownByUpdater } from './ownership.ts';
+import { keepOwnersReadable, ownByCreator, ownByUpdater } from './ownership.ts';
 import { callEach } from './plugins/chain.ts';
 import { requireValidNew, requireValidUpdate } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
@@ -44,6 +44,13 @@ export const UPDATE_STEPS: readonly Step[] = [
   completeAllocation,
   requireValidUpdate,
   allocate,
+  validatingPlugins,
+];
+
+/** What is wanted is the stored object itself, which has been through all the steps: those of an update for what plugins change. */
+export const UNCHANGED_STEPS: readonly Step[] = [
+  mutatingPlugins,
+  ...[requireHeld, completeAllocation, requireValidUpdate, allocate].map(ifChanged),
   validatingPlugins,
 ];
 
@@ -116,6 +123,10 @@ async function allocateFrom(attributes: Attributes, allocation: Allocation): Pro
   attributes.commitAlso(also);
 }
 
+function ifChanged(step: Step): Step {
+  return (attributes, write) => (attributes.object === attributes.old ? undefined : step(attributes, write));
+}
+
 /** The place of plugins that change objects. */
 function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<void> | undefined {
   const { mutating } = attributes.asked.plugins;
@@ -125,12 +136,15 @@ function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<v
 /** What plugins have changed is completed where they ask for it, and keeps what no update changes. */
 async function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> {
   const before = attributes.object;
+  // Of a new object they stand beside it until a webhook is told it.
+  const ownersText = attributes.managedFieldsText;
   await callThroughView(calls, attributes);
   if (attributes.wantsSecondRound) {
     attributes.beginSecondRound();
     await callThroughView(calls, attributes);
   }
   if (attributes.object === before) return;
+  if (attributes.wantsSecondRound) keepOwnersReadable(attributes, before, ownersText);
   // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation === 'update') keepStored(attributes);

@@ -5,7 +5,7 @@ import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { isStale } from '../../storage/slab-record.ts';
+import { isStale, recordSchemaGeneration } from '../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
@@ -29,6 +29,8 @@ export interface StoredObject {
   readonly place: PublishedPlace;
   /** It lies on disk in a form that is not written any more: an update that changes nothing is stored all the same. */
   readonly isStale: boolean;
+  /** Of the schema that it was written under. */
+  readonly schemaGeneration: number;
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
@@ -69,7 +71,13 @@ export async function readCurrent(
 ): Promise<StoredObject | null> {
   const place = await findPlace(reader, type, namespace, name);
   if (place === null) return null;
-  return { place, object: decodePlace(reader, place), isStale: isStale(reader.slabs.slab(place), place.offset) };
+  const slab = reader.slabs.slab(place);
+  return {
+    place,
+    object: decodePlace(reader, place),
+    isStale: isStale(slab, place.offset),
+    schemaGeneration: recordSchemaGeneration(slab, place.offset),
+  };
 }
 
 /** Parses the object a record holds. Call it in the turn that was told the place. */

@@ -6,7 +6,7 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { decodeRecord } from '../../storage/record-reading.ts';
-import { isStale } from '../../storage/slab-record.ts';
+import { isStale, recordSchemaGeneration } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import { refusalStatus } from '../read-refusal.ts';
 import type { StoredObject, StoreReader } from './store-reader.ts';
@@ -76,7 +76,8 @@ export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[]
     const object = decodeRecord(record, offset);
     const revision = Number(metadataOf(object).resourceVersion);
     const place = { incarnation: slabs.incarnation, slab, offset, revision };
-    stored.push({ object, place, isStale: isStale(record, offset) });
+    const schemaGeneration = recordSchemaGeneration(record, offset);
+    stored.push({ object, place, isStale: isStale(record, offset), schemaGeneration });
   }
   return stored;
 }

@@ -31,7 +31,7 @@ import {
   schemaTypeOf,
   writeOptions,
 } from './request-body.ts';
-import { takeSteps, UPDATE_STEPS } from './steps.ts';
+import { takeSteps, UNCHANGED_STEPS, UPDATE_STEPS } from './steps.ts';
 import { readCurrent, type StoredObject } from './store-reader.ts';
 import { requireValidView } from './validity.ts';
 import type { WriteContext } from './write-context.ts';
@@ -105,7 +105,7 @@ export interface Modification {
   readonly isTracked: boolean;
   /** What is wanted is the object itself, also where the client is shown a view of it. */
   readonly isWhole?: boolean;
-  /** What the client wants, from what it is shown. */
+  /** What the client wants, from what it is shown; an apply that is known to change nothing answers just that. */
   readonly wanted: (shown: JsonObject, forms: StoredForm) => JsonObject;
   /** Answers undefined when the object was there after all. */
   readonly whenMissing: () => Promise<WriteReply | undefined>;
@@ -127,13 +127,14 @@ export async function modify(
       const answer = await whenMissing();
       return answer && { answer };
     }
-    const old = await converted(write, type, (forms) => forms.asked(type, stored.object));
+    const old = await converted(write, type, (forms) => forms.asked(type, stored.object, stored.schemaGeneration));
     const shown = view === undefined ? old : view.of(old);
     const sent = await converted(write, type, (forms) => wanted(shown, forms));
     requireValidView(write, view, sent);
     const object = view === undefined ? sent : view.applied(old, sent, type);
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
-    await takeSteps(UPDATE_STEPS, attributes, write);
+    const isSettled = object === old && !isTracked;
+    await takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
     if (dryRun) return { answer: answerWith(attributes, attributes.object) };
     return decide(write, attributes, stored, request.verb === 'update' && hasVersion(sent));
   };
@@ -159,11 +160,11 @@ async function decide(
     const draft = withAlso(draftDelete(type, namespace, name, place.revision), given, guards);
     return { draft, committed: () => answerWith(attributes, object), lost };
   }
+  const unchanged = { answer: answerAt(attributes, place, attributes.old!) };
+  if (object === attributes.old && !stored.isStale) return unchanged;
   const next = await converted(write, type, (forms) => forms.stored(type, object));
-  if (isUnchanged(next, stored.object) && !stored.isStale) {
-    return { answer: answerAt(attributes, place, attributes.old!) };
-  }
-  const draft = withAlso(draftPut(type, next, place.revision), also, guards);
+  if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
+  const draft = withAlso(draftPut(type, next, place.revision, '', attributes.texts), also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }
 

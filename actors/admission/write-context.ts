@@ -8,9 +8,12 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { Ref } from '../../runtime/actor.ts';
 import type { AuthProtocol } from '../auth/protocol.ts';
 import type { StoreProtocol } from '../store/protocol.ts';
+import type { AuditAnnotations } from './audit-annotations.ts';
+import type { CommitTimes } from './commit-times.ts';
 import type { Completion } from './completion.ts';
 import type { WebhookConversion } from './conversion/webhook-conversion.ts';
 import type { KindVersions } from './kind-version.ts';
+import type { KnownApplies } from './known-applies.ts';
 import type { PluginChain } from './plugins/chain.ts';
 import type { StoreReader } from './store-reader.ts';
 
@@ -23,8 +26,8 @@ export interface DeletionSettings {
 }
 
 export interface WriteContext extends StoreReader {
-  /** What plugins say of this write in its audit event. */
-  readonly auditAnnotations: Map<string, string>;
+  /** What plugins say of this write for its audit event: one for each attributes that it was looked at by. */
+  readonly auditAnnotations: AuditAnnotations[];
   readonly registry: Registry;
   readonly dialect: Dialect;
   /** Where the definitions of custom types are stored. */
@@ -35,6 +38,7 @@ export interface WriteContext extends StoreReader {
   /** Where a definition's webhook does that. */
   readonly conversion: WebhookConversion;
   readonly store: Ref<StoreProtocol>;
+  readonly commitTimes: CommitTimes;
   /** Asked by few writes only. */
   readonly auth: () => Ref<AuthProtocol>;
   readonly kinds: KindVersions;
@@ -42,6 +46,7 @@ export interface WriteContext extends StoreReader {
   readonly completion: Completion;
   /** Objects keep who owns their fields, and can be applied. */
   readonly serverSideApply: boolean;
+  readonly knownApplies: KnownApplies;
   readonly validation: ObjectValidation;
   readonly deletion: DeletionSettings;
 }

@@ -1,5 +1,5 @@
 // The audit actor as part of the server: its backends, out of the server's settings.
-import type { AuditVersion } from '../../api/audit/event.ts';
+import type { AuditVersion } from '../../api/audit/event-text.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import { DIALECTS } from '../../config/dialect.ts';
 import type { ActorContext } from '../../runtime/actor.ts';

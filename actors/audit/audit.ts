@@ -33,6 +33,8 @@ export const auditActor: ActorDefinition<AuditOptions> = {
   create: (context, options) => new Audit(context, options),
 };
 
+/** Events that wait for a backend that requests wait for, too: a webhook that is down holds each for minutes. */
+const WAITING_MAX = 16_384;
 /** At the end, how long the backends may take for what is left. */
 const FLUSH_MS = 5_000;
 
@@ -46,6 +48,7 @@ class Audit implements Actor<AuditProtocol> {
   readonly #context: ActorContext;
   readonly #schema: Schema;
   readonly #routes: readonly Route[];
+  #waiting = 0;
 
   constructor(context: ActorContext, { backends, schema }: AuditOptions) {
     this.#context = context;
@@ -69,11 +72,11 @@ class Audit implements Actor<AuditProtocol> {
         this.#context.log.debug(line, 'request');
         return;
       }
-      case 'event':
-        void this.#take(message.event);
+      case 'events':
+        void this.#take(message.events);
         return;
       case 'keep':
-        this.#take(message.event).then(
+        this.#take(message.events).then(
           (isKept) => reply.send({ isKept }),
           (error: unknown) => reply.fail(error),
         );
@@ -98,24 +101,30 @@ class Audit implements Actor<AuditProtocol> {
   }
 
   /** False: a backend that must have it has not. */
-  async #take(unread: UnreadAuditEvent): Promise<boolean> {
-    const event = readEvent(unread, this.#schema);
-    const bytes = (unread.requestBody?.bytes.length ?? 0) + (unread.responseBody?.bytes.length ?? 0);
+  async #take(unread: readonly UnreadAuditEvent[]): Promise<boolean> {
+    const events = unread.map((one) => readEvent(one, this.#schema));
     let isKept = true;
     for (const { sink, mode, batches } of this.#routes) {
-      if (batches !== undefined) batches.add(event, bytes);
-      else if (!(await this.#write(sink, event)) && mode === 'blocking-strict') isKept = false;
+      if (batches !== undefined) for (const [at, event] of events.entries()) batches.add(event, bytesOf(unread[at]!));
+      else if (!(await this.#write(sink, events)) && mode === 'blocking-strict') isKept = false;
     }
     return isKept;
   }
 
-  async #write(sink: AuditSink, event: AuditEvent): Promise<boolean> {
+  async #write(sink: AuditSink, events: readonly AuditEvent[]): Promise<boolean> {
+    if (this.#waiting >= WAITING_MAX) {
+      this.#lost('buffered', events.length, 'too many events wait for a backend');
+      return false;
+    }
+    this.#waiting += events.length;
     try {
-      await sink.write([event]);
+      await sink.write(events);
       return true;
     } catch (error) {
-      this.#lost(sink.name, 1, reasonOf(error));
+      this.#lost(sink.name, events.length, reasonOf(error));
       return false;
+    } finally {
+      this.#waiting -= events.length;
     }
   }
 
@@ -125,6 +134,10 @@ class Audit implements Actor<AuditProtocol> {
       .add(count);
     this.#context.log.warn({ plugin, count, reason }, 'audit events lost');
   }
+}
+
+function bytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
+  return (requestBody?.bytes.length ?? 0) + (responseBody?.bytes.length ?? 0);
 }
 
 function reasonOf(error: unknown): string {

@@ -7,7 +7,7 @@ import { isJsonObject } from '../../api/json-value.ts';
 import { metadataOf } from '../../api/object-meta.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Schema } from '../../api/schema/schema.ts';
-import { AUDIT_LEVELS } from '../../config/audit-policy.ts';
+import { isAtLeast } from '../../config/audit-policy.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
@@ -18,15 +18,17 @@ const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => 
 const TEXT_FORM = /[/+](json|yaml)$/;
 
 /** The event with its bodies, as far as its level has them, and what the request is about as its body says. */
-export function readEvent({ requestBody, responseBody, ...event }: UnreadAuditEvent, schema: Schema): AuditEvent {
-  const level = AUDIT_LEVELS.indexOf(event.level);
+export function readEvent(unread: UnreadAuditEvent, schema: Schema): AuditEvent {
+  if (unread.requestBody === undefined && unread.responseBody === undefined) return unread;
+  const { requestBody, responseBody, ...event } = unread;
+  const { level } = event;
   const requestObject = requestBody && jsonOf(requestBody, schema);
   const responseObject = responseBody && jsonOf(responseBody, schema);
   return {
     ...event,
     objectRef: event.objectRef && completed(event.objectRef, requestObject),
-    requestObject: level >= AUDIT_LEVELS.indexOf('Request') ? requestObject : undefined,
-    responseObject: level >= AUDIT_LEVELS.indexOf('RequestResponse') ? responseObject : undefined,
+    requestObject: isAtLeast(level, 'Request') ? requestObject : undefined,
+    responseObject: isAtLeast(level, 'RequestResponse') ? responseObject : undefined,
   };
 }
 

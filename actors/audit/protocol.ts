@@ -23,8 +23,8 @@ export interface AuditedBody {
   readonly bytes: Uint8Array;
 }
 
-/** An event whose bodies have not been read yet. */
-export interface UnreadAuditEvent extends Omit<AuditEvent, 'requestObject' | 'responseObject'> {
+/** An event whose bodies have not been read yet: it has no objects. */
+export interface UnreadAuditEvent extends AuditEvent {
   /** Read for what the request is about, where it is not recorded itself. */
   readonly requestBody: AuditedBody | undefined;
   readonly responseBody: AuditedBody | undefined;
@@ -32,15 +32,16 @@ export interface UnreadAuditEvent extends Omit<AuditEvent, 'requestObject' | 're
 
 export interface AuditProtocol extends Protocol {
   readonly asks: {
-    /** As `event`; answered when every backend that requests wait for has it. False: one that must have it has not. */
+    /** As `events`; answered when every backend that requests wait for has them. False: one that must have them has not. */
     readonly keep: {
-      readonly message: { readonly event: UnreadAuditEvent };
+      readonly message: { readonly events: readonly UnreadAuditEvent[] };
       readonly reply: { readonly isKept: boolean };
     };
   };
   readonly tells: {
     readonly record: RequestLine;
-    readonly event: { readonly event: UnreadAuditEvent };
+    /** Those of a turn. */
+    readonly events: { readonly events: readonly UnreadAuditEvent[] };
   };
 }
 

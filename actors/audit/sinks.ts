@@ -1,14 +1,8 @@
 // Where audit events go: the log and the webhook. Each says them in its version of the audit group, and cuts those that are too
 // large for it. When they are written is audit.ts's.
-import {
-  type AuditEvent,
-  type AuditVersion,
-  eventIn,
-  eventList,
-  legacyLine,
-  truncated,
-} from '../../api/audit/event.ts';
-import { AUDIT_LEVELS } from '../../config/audit-policy.ts';
+import { type AuditEvent, legacyLine, truncated } from '../../api/audit/event.ts';
+import { type AuditVersion, eventListText, eventSayer } from '../../api/audit/event-text.ts';
+import { isAtLeast } from '../../config/audit-policy.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Random, Timers } from '../../runtime/environment.ts';
 import type { ServiceClient } from '../../transport/outgoing/service-client.ts';
@@ -39,22 +33,23 @@ export interface AuditSink {
 /** One line an event. */
 export class LogSink implements AuditSink {
   readonly name = 'log';
-  readonly #form: EventForm;
+  readonly #sayer: Sayer;
   readonly #isLegacy: boolean;
   readonly #append: (text: string) => void;
   readonly #closeFile: () => Promise<void>;
 
   constructor(form: EventForm, isLegacy: boolean, file: { append(text: string): void; close(): Promise<void> }) {
-    this.#form = form;
+    this.#sayer = new Sayer(form);
     this.#isLegacy = isLegacy;
     this.#append = (text) => file.append(text);
     this.#closeFile = () => file.close();
   }
 
   write(events: readonly AuditEvent[]): undefined {
-    for (const group of fitting(events, this.#form)) {
-      const lines = group.map(({ event, said }) => `${this.#isLegacy ? legacyLine(event) : JSON.stringify(said)}\n`);
-      this.#append(lines.join(''));
+    for (const group of this.#sayer.fitting(events)) {
+      let lines = '';
+      for (const { event, said } of group) lines += `${this.#isLegacy ? legacyLine(event) : said}\n`;
+      this.#append(lines);
     }
   }
 
@@ -81,18 +76,20 @@ const CALL_MS = 30_000;
 export class WebhookSink implements AuditSink {
   readonly name = 'webhook';
   readonly #parts: WebhookParts;
+  readonly #sayer: Sayer;
   readonly #waits = new Set<() => void>();
   #isClosing = false;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
+    this.#sayer = new Sayer(parts.form);
   }
 
   async write(events: readonly AuditEvent[]): Promise<void> {
     const { form } = this.#parts;
-    for (const group of fitting(events, form)) {
+    for (const group of this.#sayer.fitting(events)) {
       const items = group.map(({ said }) => said);
-      await this.#send(eventList(form.version, form.dialect.spell('audit.@group'), items));
+      await this.#send(eventListText(form.version, form.dialect.spell('audit.@group'), items));
     }
   }
 
@@ -102,12 +99,12 @@ export class WebhookSink implements AuditSink {
     for (const go of [...this.#waits]) go();
   }
 
-  async #send(body: object): Promise<void> {
+  async #send(json: string): Promise<void> {
     const { client, firstBackoffMs } = this.#parts;
     let waitMs = firstBackoffMs;
     for (let tried = 1; ; tried++) {
       try {
-        return await client.deliver(body, CALL_MS);
+        return await client.deliver(json, CALL_MS);
       } catch (error) {
         // A service that takes events may answer them with nothing.
         if (tried === TRIES || this.#isClosing) throw error;
@@ -133,44 +130,55 @@ export class WebhookSink implements AuditSink {
 
 interface SaidEvent {
   readonly event: AuditEvent;
-  readonly said: object;
+  /** JSON. */
+  readonly said: string;
 }
 
-/** The events as they are said, in groups that are not too large. */
-function fitting(events: readonly AuditEvent[], form: EventForm): readonly (readonly SaidEvent[])[] {
-  const { dialect, version, truncation, onTooLarge } = form;
-  const group = dialect.spell('audit.@group');
-  const say = (event: AuditEvent): SaidEvent => ({ event, said: eventIn(version, group, event) });
-  if (truncation === undefined) return [events.map(say)];
-  const groups: SaidEvent[][] = [];
-  let last: SaidEvent[] = [];
-  let lastBytes = 0;
-  for (const event of events) {
-    let one = say(event);
-    let bytes = bytesOf(one);
-    if (bytes > truncation.eventBytesMax && hasBodies(event)) {
-      one = say(truncated(event, dialect.spell));
-      bytes = bytesOf(one);
-    }
-    if (bytes > truncation.eventBytesMax) {
-      onTooLarge(1);
-      continue;
-    }
-    if (last.length > 0 && lastBytes + bytes > truncation.batchBytesMax) {
-      groups.push(last);
-      last = [];
-      lastBytes = 0;
-    }
-    last.push(one);
-    lastBytes += bytes;
+/** Says events in a form. */
+class Sayer {
+  readonly #form: EventForm;
+  readonly #say: (event: AuditEvent) => string;
+
+  constructor(form: EventForm) {
+    this.#form = form;
+    this.#say = eventSayer(form.version, form.dialect.spell('audit.@group'));
   }
-  return last.length === 0 ? groups : [...groups, last];
+
+  /** The events as they are said, in groups that are not too large. */
+  fitting(events: readonly AuditEvent[]): readonly (readonly SaidEvent[])[] {
+    const { truncation } = this.#form;
+    const said = events.map((event) => ({ event, said: this.#say(event) }));
+    return truncation === undefined ? [said] : this.#grouped(said, truncation);
+  }
+
+  #grouped(events: readonly SaidEvent[], { eventBytesMax, batchBytesMax }: TruncationLimits): readonly SaidEvent[][] {
+    const { dialect, onTooLarge } = this.#form;
+    const groups: SaidEvent[][] = [];
+    let last: SaidEvent[] = [];
+    let lastBytes = 0;
+    for (let one of events) {
+      let bytes = Buffer.byteLength(one.said);
+      if (bytes > eventBytesMax && hasBodies(one.event)) {
+        const event = truncated(one.event, dialect.spell);
+        one = { event, said: this.#say(event) };
+        bytes = Buffer.byteLength(one.said);
+      }
+      if (bytes > eventBytesMax) {
+        onTooLarge(1);
+        continue;
+      }
+      if (last.length > 0 && lastBytes + bytes > batchBytesMax) {
+        groups.push(last);
+        last = [];
+        lastBytes = 0;
+      }
+      last.push(one);
+      lastBytes += bytes;
+    }
+    return last.length === 0 ? groups : [...groups, last];
+  }
 }
 
 function hasBodies({ level }: AuditEvent): boolean {
-  return AUDIT_LEVELS.indexOf(level) >= AUDIT_LEVELS.indexOf('Request');
-}
-
-function bytesOf({ said }: SaidEvent): number {
-  return Buffer.byteLength(JSON.stringify(said));
+  return isAtLeast(level, 'Request');
 }

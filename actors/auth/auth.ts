@@ -14,7 +14,8 @@ import { AuthenticationMetrics } from './authentication-metrics.ts';
 import { AuthenticatorChain } from './authenticators/authenticator.ts';
 import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
-import { type TokenEntry, tokenDigest } from './authenticators/token-file.ts';
+import { TokenDigests } from './authenticators/token-digests.ts';
+import type { TokenEntry } from './authenticators/token-file.ts';
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { RbacAuthorizer } from './authorizers/rbac.ts';
@@ -58,16 +59,18 @@ export class Auth implements Actor<AuthProtocol> {
     const identities = serviceAccounts && new Identities(identityReader(context), this.#feed);
     this.#serviceAccounts = identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities);
     const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, this.#feed, methods);
-    const requests = requestMethods(context, methods);
+    const metrics = new AuthenticationMetrics(context.metrics, context.clock, dialect.systemNamespace);
+    const requests = requestMethods(context, methods, metrics.certificateSeen);
     this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) =>
       replaceAuthorities(requests, bundles),
     );
+    const digests = new TokenDigests();
     this.#authenticators = new AuthenticatorChain({
       requests,
       tokens: tokenReaders,
       anonymous,
-      digestOf: tokenDigest,
-      metrics: new AuthenticationMetrics(context.metrics, context.clock, dialect.systemNamespace),
+      digestOf: (token) => digests.of(token),
+      metrics,
     });
     this.#authorizers = authorizerChain(options.modes, {
       dialect,

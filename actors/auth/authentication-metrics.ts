@@ -13,6 +13,12 @@ type CacheStatus = 'hit' | 'miss';
 const ATTEMPT_SECONDS = Array.from({ length: 15 }, (_, index) => 0.001 * 2 ** index);
 const LOOK_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
+/** Until a certificate ends: half an hour, hours, days, months. */
+const EXPIRY_SECONDS = [
+  ...[0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600],
+  ...[604_800, 2_592_000, 7_776_000, 15_552_000, 31_104_000],
+];
+
 const MAIL_USER = 'email_id';
 const OTHER_USER = 'other';
 
@@ -30,6 +36,7 @@ export class AuthenticationMetrics {
   readonly #namedUsers: ReadonlySet<string>;
   readonly #users = new Map<string, Series>();
   readonly #inFlight: Series;
+  readonly #expiry: HistogramSeries;
 
   constructor(metrics: Metrics, clock: Pick<Clock, 'monotonicMs'>, systemNamespace: string) {
     this.#namedUsers = new Set(['admin', 'client', `system:serviceaccount:${systemNamespace}:default`]);
@@ -59,6 +66,11 @@ export class AuthenticationMetrics {
       ),
     });
     this.#looks = { hit: look('hit'), miss: look('miss') };
+    this.#expiry = metrics.histogram(
+      'apiserver_client_certificate_expiration_seconds',
+      'How long the certificates that requests come with are still valid.',
+      EXPIRY_SECONDS,
+    );
     this.#inFlight = metrics.gauge(
       'authentication_token_cache_active_fetch_count',
       'Tokens whose owners are being found out.',
@@ -78,6 +90,11 @@ export class AuthenticationMetrics {
     seconds.observe((this.now() - beganMs) / 1000);
     if (result === 'success') this.#user(user).add(1);
   }
+
+  /** A request has come with a client certificate. `leftMs`: below 0 for one that has ended. */
+  readonly certificateSeen = (leftMs: number): void => {
+    this.#expiry.observe(leftMs / 1000);
+  };
 
   /** A token's owner was known at once. */
   known(beganMs: number): void {

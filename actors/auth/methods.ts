@@ -37,12 +37,16 @@ export interface AuthMethods {
   };
 }
 
-/** The methods that look at more than a token. */
-export function requestMethods(context: ActorContext, methods: AuthMethods): readonly RequestAuthenticator[] {
+/** The methods that look at more than a token. `onCertificate`: see ClientCertificates. */
+export function requestMethods(
+  context: ActorContext,
+  methods: AuthMethods,
+  onCertificate: (leftMs: number) => void,
+): readonly RequestAuthenticator[] {
   const { proxy, clientCaPem, passwords } = methods;
   return [
     ...(proxy === undefined ? [] : [new AuthenticatingProxy(proxy.caPem, proxy.names, context.clock)]),
-    ...(clientCaPem === undefined ? [] : [new ClientCertificates(clientCaPem, context.clock)]),
+    ...(clientCaPem === undefined ? [] : [new ClientCertificates(clientCaPem, context.clock, onCertificate)]),
     ...(passwords === undefined ? [] : [new BasicPasswords(passwords)]),
   ];
 }

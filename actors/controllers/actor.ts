@@ -4,7 +4,7 @@ import type { KnownType } from '../../api/resources/resource-table.ts';
 import { runningControllers } from '../../config/controllers.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
-import { isFair, type ServerSettings } from '../server-settings.ts';
+import { featureGates, isFair, type ServerSettings } from '../server-settings.ts';
 import { threadBuiltIns } from '../thread-registry.ts';
 import { controllersActor } from './controllers.ts';
 import { CustomTypes } from './custom-types.ts';
@@ -33,7 +33,10 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     advertiseAddress: settings.advertiseAddress,
     securePort: options.securePort,
     endpointReconcilerType: options.endpointReconcilerType,
+    sharesStore: settings.storeAccess !== undefined,
+    hasScheduler: settings.schedulerName !== '',
     apiserverCount: options.apiserverCount,
+    ...(featureGates(settings).enabled('APIServerIdentity') ? { identityLeases: identityLeases(options) } : {}),
     ...(settings.signingAuthority === undefined ? {} : { signingAuthority: settings.signingAuthority }),
     ...(settings.authorityFiles === undefined ? {} : { authorityFiles: settings.authorityFiles }),
     authentication: {
@@ -45,6 +48,11 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
       requestHeaderExtraHeaderPrefixes: options.requestheaderExtraHeadersPrefix,
     },
   };
+}
+
+function identityLeases(options: ServerSettings['options']): ControllersOptions['identityLeases'] & object {
+  const { identityLeaseDurationSeconds, identityLeaseRenewIntervalSeconds } = options;
+  return { durationSeconds: identityLeaseDurationSeconds, renewIntervalSeconds: identityLeaseRenewIntervalSeconds };
 }
 
 /** Served types first, then the same in the versions that are not served. */

@@ -1,5 +1,6 @@
 // Events by which controllers tell users what they do. Told once each, as well as may be: one that is not taken is dropped, and so
 // are those that come too fast.
+import { newEvent } from '../../api/event-object.ts';
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import { type Due, NOTHING, type Plan } from './controller.ts';
@@ -54,21 +55,17 @@ export class Announcements {
     const { about, component, type, reason, message } = announcement;
     const namespace = about.namespace || 'default';
     const nowMs = this.#clock.nowMs();
-    const at = timestampOf(nowMs);
     const { namespace: _, ...clusterScoped } = about;
-    const body = {
-      apiVersion: 'v1',
-      kind: 'Event',
-      metadata: { namespace, name: `${about.name}.${(BigInt(nowMs) * 1_000_000n + BigInt(this.#told)).toString(16)}` },
+    const body = newEvent({
+      namespace,
+      name: `${about.name}.${(BigInt(nowMs) * 1_000_000n + BigInt(this.#told)).toString(16)}`,
       involvedObject: { apiVersion: 'v1', ...(about.namespace === '' ? clusterScoped : about) },
+      type,
       reason,
       message,
-      source: { component },
-      firstTimestamp: at,
-      lastTimestamp: at,
-      count: 1,
-      type,
-    };
+      component,
+      at: timestampOf(nowMs),
+    });
     return { writes: [{ verb: 'create', target: coreTarget('events', namespace, ''), body }] };
   }
 }

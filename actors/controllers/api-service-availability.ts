@@ -7,6 +7,7 @@ import { timestampOf } from '../../api/object-meta.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
+import type { Metrics, Series } from '../../runtime/metrics.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { apiServerIdentity } from './identities.ts';
@@ -41,10 +42,12 @@ export class ApiServiceAvailability implements Controller {
   readonly #group: string;
   readonly #storageKey: string;
   readonly #tryOne: TryApiService;
+  readonly #metrics: Metrics;
   readonly #known = new Map<string, Known>();
   readonly #checks = new Map<string, Check>();
 
-  constructor(clock: Clock, due: Due, dialect: Dialect, tryOne: TryApiService) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, tryOne: TryApiService, metrics: Metrics) {
+    this.#metrics = metrics;
     this.identity = apiServerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
@@ -63,6 +66,7 @@ export class ApiServiceAvailability implements Controller {
     const { name, storageKey } = event;
     if (storageKey !== this.#storageKey) this.#onService(event);
     else if (event.type === 'delete') {
+      if (this.#checks.has(name)) this.#unavailable(name).set(0);
       this.#known.delete(name);
       this.#checks.delete(name);
     } else {
@@ -102,6 +106,7 @@ export class ApiServiceAvailability implements Controller {
     this.#checks.set(name, check);
     const end = (finding: Finding | undefined): void => {
       if (this.#checks.get(name) !== check) return;
+      if (finding !== undefined) this.#measure(name, check.finding, finding);
       check.finding = finding ?? check.finding;
       check.failures = finding?.status === 'True' ? 0 : check.failures + 1;
       const waitMs =
@@ -110,6 +115,20 @@ export class ApiServiceAvailability implements Controller {
       this.#due.add(name);
     };
     this.#tryOne(name).then(end, () => end(undefined));
+  }
+
+  /** Told of as it is, and counted where it has become so. */
+  #measure(name: string, before: Finding | undefined, { status, reason }: Finding): void {
+    const isAvailable = status === 'True';
+    this.#unavailable(name).set(isAvailable ? 0 : 1);
+    if (isAvailable || (before !== undefined && before.status !== 'True')) return;
+    const help = 'Times that the server of an APIService could not be reached any more.';
+    this.#metrics.counter('aggregator_unavailable_apiservice_total', help, { name, reason }).add(1);
+  }
+
+  #unavailable(name: string): Series {
+    const help = '1 where the server of an APIService cannot be reached.';
+    return this.#metrics.gauge('aggregator_unavailable_apiservice', help, { name }, 'max');
   }
 
   /** Of a service or its endpoints. */

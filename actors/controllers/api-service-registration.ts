@@ -136,6 +136,7 @@ export class ApiServiceRegistration implements Controller {
 
   #ofDefinitions(key: string): Wanted | undefined {
     for (const { group, versions } of this.#definitions.values()) {
+      if (!key.endsWith(group)) continue;
       const found = versions.find(({ name, served }) => served && `${name}.${group}` === key);
       if (found !== undefined) return this.#wanted(group, found.name, ALWAYS)[0]?.[1];
     }

@@ -15,7 +15,10 @@ import { apiServiceVersion, aroundChecks } from './group-hooks.ts';
 import { checkName, HOOK_AUTHENTICATION_INFO, HOOK_BOOTSTRAP, HOOK_PRIORITY_CLASSES, hooksOf } from './hooks.ts';
 import type { ControllersOptions } from './options.ts';
 
-export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'apiGroups' | 'eventTtlMs'>;
+export type BootstrapOptions = Omit<ControllersOptions, 'dialect' | 'namespacedTypes' | 'apiGroups' | 'eventTtlMs'> & {
+  /** The addresses of all servers of the store; absent: this server has it for itself. */
+  readonly liveAddresses?: () => readonly string[];
+};
 
 /**
  * All objects to make, namespaces first: those of types that are not served (`--runtime-config`) are left out, and with the
@@ -152,7 +155,7 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function desiredEndpoints(dialect: Dialect, options: BootstrapOptions): Desired {
-  const { advertiseAddress, apiserverCount, endpointReconcilerType } = options;
+  const { advertiseAddress, apiserverCount, endpointReconcilerType, liveAddresses } = options;
   const labels = { [dialect.spell('endpointslice.@label/skip-mirror')]: 'true' };
   const [labelName = ''] = Object.keys(labels);
   const ports = [{ name: 'https', port: options.securePort, protocol: 'TCP' }];
@@ -172,7 +175,13 @@ function desiredEndpoints(dialect: Dialect, options: BootstrapOptions): Desired 
     correct: (stored) => {
       const metadata = partAt(stored, 'metadata');
       const present = addressesOf(stored);
-      const wanted = addressesWith(endpointReconcilerType, present, advertiseAddress, apiserverCount);
+      const wanted = addressesWith(
+        endpointReconcilerType,
+        present,
+        advertiseAddress,
+        apiserverCount,
+        liveAddresses?.(),
+      );
       const subsets = asList(stored.subsets).map(asObject);
       const isLabelled = asObject(metadata.labels)[labelName] === 'true';
       if (isLabelled && subsets.length === 1 && sameList(present, wanted) && hasPorts(subsets[0]?.ports, ports))
@@ -189,7 +198,7 @@ function desiredEndpoints(dialect: Dialect, options: BootstrapOptions): Desired 
 }
 
 function desiredEndpointSlice(dialect: Dialect, options: BootstrapOptions): Desired {
-  const { advertiseAddress, apiserverCount, endpointReconcilerType } = options;
+  const { advertiseAddress, apiserverCount, endpointReconcilerType, liveAddresses } = options;
   const groupVersion = dialect.spell('discovery.@group/v1');
   const ports = [{ name: 'https', port: options.securePort, protocol: 'TCP' }];
   const addressType = parseIp(advertiseAddress)?.family === 6 ? 'IPv6' : 'IPv4';
@@ -215,7 +224,13 @@ function desiredEndpointSlice(dialect: Dialect, options: BootstrapOptions): Desi
       if (stored.addressType !== addressType) return 'replace';
       const metadata = partAt(stored, 'metadata');
       const present = addressesIn(stored);
-      const wanted = addressesWith(endpointReconcilerType, present, advertiseAddress, apiserverCount);
+      const wanted = addressesWith(
+        endpointReconcilerType,
+        present,
+        advertiseAddress,
+        apiserverCount,
+        liveAddresses?.(),
+      );
       const [label = ''] = Object.keys(labels);
       const isLabelled = asObject(metadata.labels)[label] === dialect.brand;
       if (isLabelled && sameList(present, wanted) && hasPorts(stored.ports, ports)) return undefined;

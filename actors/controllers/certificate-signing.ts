@@ -86,6 +86,10 @@ export class CertificateSigning implements Controller {
   }
 
   #problemOf(request: ApiObject): string {
+    const { notAfterMs } = this.#authority;
+    // A start makes a new authority. Requesters ask anew of a request that failed; one that waits is asked for by nobody.
+    if (this.#environment.clock.nowMs() >= notAfterMs)
+      return `the signer has expired: NotAfter=${new Date(notAfterMs).toISOString()}`;
     const parsed = parsedRequest(request);
     if (parsed === undefined) return 'PEM block type must be CERTIFICATE REQUEST';
     const usages = usagesOf(request);

@@ -5,7 +5,7 @@ import { DIALECTS, type Dialect } from '../../config/dialect.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
+import type { FeedEvent } from '../../storage/store-feed.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
 import { FollowedAuthorities } from '../followed-authorities.ts';
@@ -15,17 +15,21 @@ import { Bootstrap } from './bootstrap.ts';
 import type { Controller, Due } from './controller.ts';
 import { CustomDefinitions } from './custom-definitions.ts';
 import type { CustomTypes } from './custom-types.ts';
+import { isAdvertisable } from './endpoint-addresses.ts';
+import { EndpointLeases } from './endpoint-leases.ts';
 import { EventExpiry } from './event-expiry.ts';
 import { CONTROLLERS_FACTS } from './facts.ts';
 import { FlowAnnouncer } from './flow-announcer.ts';
 import { FlowSchemas } from './flow-schemas.ts';
 import { apiServiceVersion, aroundStates } from './group-hooks.ts';
 import { HOOK_AUTHENTICATION_INFO } from './hooks.ts';
+import { IdentityLeases } from './identity-leases.ts';
+import { Leadership } from './leadership.ts';
 import type { ControllersOptions } from './options.ts';
 import { type ControllersProtocol, type HookState, PENDING_HOOKS_METRIC } from './protocol.ts';
-import { tokenIssuer, trying } from './questions.ts';
+import { sweeping, tokenIssuer, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
-import { WorkQueue } from './work-queue.ts';
+import { type QueueOf, WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
 
 const WRITES_IN_FLIGHT_MAX = 128;
@@ -50,55 +54,13 @@ export const controllersActor: ActorDefinition<ControllersOptions> = {
   create: (context, options) => createControllers(context, options),
 };
 
-/** An event that several controllers look at: its object is parsed once at most. */
-class SharedEvent implements FeedEvent {
-  readonly type: FeedEvent['type'];
-  readonly storageKey: string;
-  readonly namespace: string;
-  readonly name: string;
-  readonly revision: number;
-  readonly #event: FeedEvent;
-  #object: Record<string, unknown> | undefined;
-
-  constructor(event: FeedEvent) {
-    this.type = event.type;
-    this.storageKey = event.storageKey;
-    this.namespace = event.namespace;
-    this.name = event.name;
-    this.revision = event.revision;
-    this.#event = event;
-  }
-
-  object(): Record<string, unknown> {
-    this.#object ??= this.#event.object();
-    return this.#object;
-  }
-
-  uid(): string {
-    return this.#event.uid();
-  }
-
-  mayBeOwned(): boolean {
-    return this.#event.mayBeOwned();
-  }
-
-  mayBeTerminating(): boolean {
-    return this.#event.mayBeTerminating();
-  }
-
-  kept(): KeptRecord {
-    return this.#event.kept();
-  }
-}
-
 const NOBODY: readonly Controller[] = [];
-
-type QueueOf = <C extends Controller>(make: (due: Due) => C) => WorkQueue<C>;
 
 class Controllers implements Actor<ControllersProtocol>, FeedListener {
   readonly #context: ActorContext;
   readonly #bootstrap: Bootstrap;
   readonly #queues: readonly WorkQueue[];
+  readonly #leadership: Leadership;
   /** By storage key. */
   readonly #followers = new Map<string, Controller[]>();
   readonly #ofCustom: readonly Controller[];
@@ -121,20 +83,33 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const writer = new Writer(context, { inFlightMax: WRITES_IN_FLIGHT_MAX, deadlineMs: WRITE_DEADLINE_MS });
     const queueOf: QueueOf = (make) => new WorkQueue(context, writer, make);
     const authentication = { ...options.authentication };
-    const bootstrap = queueOf((due) => createBootstrap(context, due, { ...options, authentication }));
+    const endpointLeases = this.#endpointLeases(queueOf, dialect, options);
+    const leases = endpointLeases[0]?.controller;
+    const bootstrap = queueOf((due) =>
+      createBootstrap(context, due, {
+        ...options,
+        authentication,
+        ...(leases && { liveAddresses: () => leases.live() }),
+      }),
+    );
     this.#bootstrap = bootstrap.controller;
     this.#authorities = new FollowedAuthorities(context, options.authorityFiles, (bundles) => {
       Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
       if (this.#synced) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
-    const parts = { context, dialect, issue: tokenIssuer(context) };
+    const parts = { context, dialect, issue: tokenIssuer(context), sweep: sweeping(context) };
+    const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
+    const led = [expiry, ...switchable(options, parts).map(queueOf)];
+    this.#leadership = new Leadership(context, dialect, options, led, queueOf);
     this.#queues = [
       bootstrap,
-      queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs)),
+      ...this.#leadership.leases,
+      ...endpointLeases,
+      ...this.#identityLeases(queueOf, dialect, options),
       queueOf((due) => new CustomDefinitions(context.clock, due, dialect, customTypes)),
       ...this.#apiServices(queueOf, dialect, options),
       ...(options.isFair ? [this.#flowSchemas(queueOf, dialect)] : []),
-      ...switchable(options, parts).map(queueOf),
+      ...led,
     ];
     for (const { controller } of this.#queues) {
       for (const storageKey of controller.wants) {
@@ -159,9 +134,28 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     const { apiGroups: groups, customTypes } = options;
     const registration = queueOf((due) => new ApiServiceRegistration(due, { dialect, groups, customTypes, version }));
     this.#registration = registration.controller;
-    const { clock } = this.#context;
+    const { clock, metrics } = this.#context;
     const tryOne = trying(this.#context);
-    return [registration, queueOf((due) => new ApiServiceAvailability(clock, due, dialect, tryOne))];
+    return [registration, queueOf((due) => new ApiServiceAvailability(clock, due, dialect, tryOne, metrics))];
+  }
+
+  /** Only where other servers may stand in the endpoints as well. */
+  #endpointLeases(
+    queueOf: QueueOf,
+    dialect: Dialect,
+    options: ControllersOptions,
+  ): readonly WorkQueue<EndpointLeases>[] {
+    const { sharesStore, endpointReconcilerType, advertiseAddress } = options;
+    if (!sharesStore || endpointReconcilerType !== 'lease' || !isAdvertisable(advertiseAddress)) return [];
+    return [queueOf((due) => new EndpointLeases(this.#context.clock, due, dialect, advertiseAddress))];
+  }
+
+  /** Only under the gate. */
+  #identityLeases(queueOf: QueueOf, dialect: Dialect, { identityLeases }: ControllersOptions): readonly WorkQueue[] {
+    if (identityLeases === undefined) return [];
+    const { clock, random } = this.#context;
+    const settings = { ...identityLeases, uid: random.uuid() };
+    return [queueOf((due) => new IdentityLeases(clock, due, dialect, settings))];
   }
 
   #flowSchemas(queueOf: QueueOf, dialect: Dialect): WorkQueue {
@@ -175,6 +169,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   async start(): Promise<void> {
     await this.#authorities.start();
     this.#feed.start();
+    this.#leadership.start();
   }
 
   async stop(): Promise<void> {
@@ -215,6 +210,7 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
 
   onReset(): void {
     this.#customTypes.reset();
+    this.#leadership.reset();
     for (const queue of this.#queues) {
       queue.close();
       queue.controller.reset();
@@ -224,11 +220,10 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
   onEvent(event: FeedEvent): void {
     const followers = this.#followers.get(event.storageKey) ?? this.#followersOfCustom(event);
     if (followers.length === 0) return;
-    const shared = followers.length > 1 ? new SharedEvent(event) : event;
-    if (event.storageKey === this.#customTypes.storageKey) this.#onDefinition(shared);
+    if (event.storageKey === this.#customTypes.storageKey) this.#onDefinition(event);
     for (const controller of followers) {
       try {
-        controller.onEvent(shared);
+        controller.onEvent(event);
       } catch (error) {
         // An object that one controller stumbles over must not keep the others, or the rest of the batch, from it.
         const { type, storageKey, namespace, name } = event;
@@ -262,8 +257,9 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
     this.#synced = true;
     for (const queue of this.#queues) {
       queue.controller.onSynced();
-      queue.open();
+      if (!this.#leadership.holdsBack(queue)) queue.open();
     }
+    this.#leadership.synced();
   }
 
   // The feed is still followed, so that another attempt after a conflict sees the newest object.

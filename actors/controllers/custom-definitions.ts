@@ -8,6 +8,7 @@ import {
   terminatingCondition,
   withCondition,
 } from '../../api/custom/definition-status.ts';
+import { withParsedSchemas } from '../../api/custom/definition-text.ts';
 import { deepEqual } from '../../api/deep-equal.ts';
 import { asText, asTexts, partAt } from '../../api/object-fields.ts';
 import { timestampOf } from '../../api/object-meta.ts';
@@ -27,6 +28,7 @@ import { isTerminating } from './targets.ts';
 const SWEEP_INTERVAL_MS = 5000;
 
 interface KnownDefinition {
+  /** Its schemas are text. */
   readonly object: ApiObject;
   readonly definition: Definition;
 }
@@ -81,9 +83,9 @@ export class CustomDefinitions implements Controller {
   }
 
   #onDefinition(event: FeedEvent): void {
-    const object = event.object();
+    const object = this.#types.object(event.name);
     const definition = this.#types.definition(event.name);
-    if (definition === undefined) return;
+    if (object === undefined || definition === undefined) return;
     this.#known.set(event.name, { object, definition });
     this.#due.add(event.name);
   }
@@ -112,8 +114,11 @@ export class CustomDefinitions implements Controller {
   }
 
   #planStatus({ object, definition }: KnownDefinition): Plan {
-    const taken = takenNames(this.#othersOf(definition));
-    const problems = schemaProblemsOf(definition, this.#dialect);
+    const accepted = readNames(partAt(object, 'status').acceptedNames);
+    // Names that it has are not asked for again: many definitions would all be held against each other at a start.
+    const taken = takenNames(deepEqual(accepted, definition.names) ? [] : this.#othersOf(definition));
+    // What prunes its objects was refused unless its schemas are structural.
+    const problems = definition.keepsUnknown ? schemaProblemsOf(definition, this.#dialect) : '';
     const status = definitionStatus(object, definition, taken, problems, this.#nowIso(), this.#dialect);
     return deepEqual(status, object.status) ? NOTHING : { writes: [this.#statusWrite(object, status)] };
   }
@@ -139,7 +144,7 @@ export class CustomDefinitions implements Controller {
     if (!deepEqual(next, status)) return { writes: [this.#statusWrite(object, next)] };
     if (contents === undefined) {
       const rest = finalizers.filter((finalizer) => finalizer !== this.#finalizer);
-      const body = { ...object, metadata: { ...metadata, finalizers: rest } };
+      const body = { ...withParsedSchemas(object), metadata: { ...metadata, finalizers: rest } };
       return { writes: [{ verb: 'update', target: this.#target(object, ''), body }] };
     }
     const type = this.#types.ofStorageKey(storageKey);
@@ -155,7 +160,7 @@ export class CustomDefinitions implements Controller {
   }
 
   #statusWrite(object: ApiObject, status: object): Write {
-    return { verb: 'update', target: this.#target(object, 'status'), body: { ...object, status } };
+    return { verb: 'update', target: this.#target(object, 'status'), body: { ...withParsedSchemas(object), status } };
   }
 
   /** In the version that the object is stored in. */

@@ -2,6 +2,8 @@
 // first instance comes.
 import { TypeCatalog } from '../../api/custom/catalog.ts';
 import type { DefinedNames, Definition } from '../../api/custom/definition.ts';
+import { parseDefinition } from '../../api/custom/definition-text.ts';
+import type { JsonObject } from '../../api/json-value.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
@@ -10,6 +12,7 @@ export class CustomTypes {
   readonly #builtIn: Registry;
   readonly #builtInKeys: ReadonlySet<string>;
   readonly #catalog: TypeCatalog;
+  readonly #objects = new Map<string, JsonObject>();
 
   constructor(builtIn: Registry) {
     this.#builtIn = builtIn;
@@ -24,12 +27,24 @@ export class CustomTypes {
 
   reset(): void {
     this.#catalog.reset();
+    this.#objects.clear();
   }
 
   /** Of a definition. */
   onEvent(event: FeedEvent): void {
-    if (event.type === 'delete') this.#catalog.remove(event.name);
-    else this.#catalog.put(event.object(), event.revision);
+    if (event.type === 'delete') {
+      this.#catalog.remove(event.name);
+      this.#objects.delete(event.name);
+      return;
+    }
+    const object = event.parsed(parseDefinition);
+    this.#catalog.put(object, event.revision);
+    this.#objects.set(event.name, object);
+  }
+
+  /** The object that a definition was read from, its schemas as text. */
+  object(name: string): JsonObject | undefined {
+    return this.#objects.get(name);
   }
 
   /** As it was last heard of. */

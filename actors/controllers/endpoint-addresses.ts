@@ -19,8 +19,7 @@ export function addressesOf(endpoints: ApiObject): readonly string[] {
 }
 
 /**
- * The addresses as they should be with this server running. `lease`: those of the live servers. The store has a single
- * writer, which is this process, so this server is the only live one. `master-count`: those there already and our own,
+ * The addresses as they should be with this server running. `lease`: those of the live servers. `master-count`: those there already and our own,
  * of which at most `countMax` stay, among them our own; a server that died stays until it is pushed out.
  */
 export function addressesWith(
@@ -28,8 +27,9 @@ export function addressesWith(
   present: readonly string[],
   own: string,
   countMax: number,
+  live: readonly string[] = [own],
 ): readonly string[] {
-  if (type === 'lease') return [own];
+  if (type === 'lease') return live;
   const all = [...new Set([...present, own])].sort();
   const excess = all.length - Math.max(1, countMax);
   if (excess <= 0) return all;

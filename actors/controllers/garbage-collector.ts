@@ -1,6 +1,7 @@
 // Deletes what only absent owners hold on to, and carries out foreground deletion and orphaning, as Kubernetes 1.21's
 // garbage collector does. Follows every persisted type, and parses an object only when it is owned or being deleted.
 // Never deletes an object with an owner that cannot be looked up, or one that lives in another namespace.
+import { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
@@ -14,6 +15,7 @@ import { ownershipOf } from './owner-references.ts';
 import { type OwnerRelation, OwnerTypes } from './owner-types.ts';
 import { type GraphNode, type OwnerReference, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
 
+const FINALIZERS = Buffer.from('"finalizers"');
 /** Objects looked at in search of a cycle of foreground deletions; longer cycles have to be broken by hand. */
 const CYCLE_SEARCH_MAX = 1_000;
 
@@ -27,6 +29,7 @@ export class GarbageCollector implements Controller {
   readonly #clock: Clock;
   readonly #due: Due;
   readonly #types: OwnerTypes;
+  readonly #remotes: RemoteGroups;
   readonly #graph = new OwnershipGraph();
   #synced = false;
 
@@ -40,16 +43,19 @@ export class GarbageCollector implements Controller {
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
-    this.#types = new OwnerTypes(types, customTypes);
-    this.wants = this.#types.storageKeys();
+    this.#remotes = new RemoteGroups(dialect);
+    this.#types = new OwnerTypes(types, customTypes, this.#remotes);
+    this.wants = [...new Set([...this.#types.storageKeys(), this.#remotes.storageKey])];
   }
 
   reset(): void {
     this.#synced = false;
     this.#graph.clear();
+    this.#remotes.reset();
   }
 
   onEvent(event: FeedEvent): void {
+    if (event.storageKey === this.#remotes.storageKey) this.#onApiService(event);
     const type = this.#types.ofStorageKey(event.storageKey);
     const uid = event.uid();
     if (type === undefined || uid === '') return;
@@ -59,6 +65,18 @@ export class GarbageCollector implements Controller {
 
   onSynced(): void {
     this.#synced = true;
+    this.#reviewAll();
+  }
+
+  /** Owners of a group that another server answers for from here on, or no more, may be there or not. */
+  #onApiService(event: FeedEvent): void {
+    const before = this.#remotes.edition;
+    if (event.type === 'delete') this.#remotes.remove(event.name);
+    else this.#remotes.put(event.object());
+    if (this.#synced && this.#remotes.edition !== before) this.#reviewAll();
+  }
+
+  #reviewAll(): void {
     for (const { uid, ownership } of this.#graph.nodes())
       if (ownership !== UNOWNED && this.plan(uid) !== NOTHING) this.#due.add(uid);
   }
@@ -90,7 +108,8 @@ export class GarbageCollector implements Controller {
 
   #onPresent(uid: string, type: PersistedType, event: FeedEvent): void {
     const node = this.#graph.get(uid) ?? this.#graph.add(uid, type, event.namespace, event.name);
-    const isPlain = !event.mayBeOwned() && !event.mayBeTerminating();
+    // Without finalizers it is on its way out by itself, and nothing of ours waits for it.
+    const isPlain = !event.mayBeOwned() && !(event.mayBeTerminating() && event.mayHave(FINALIZERS));
     const before = node.ownership;
     if (isPlain && before === UNOWNED) return;
     const after = isPlain ? UNOWNED : ownershipOf(event.object(), event.revision);

@@ -1,4 +1,5 @@
 // The event that tells users of an owner reference that cannot be honoured. Pure.
+import { newEvent } from '../../api/event-object.ts';
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Write } from './controller.ts';
 import type { GraphNode, OwnerReference } from './ownership-graph.ts';
@@ -15,12 +16,10 @@ const EVENT_NAME = /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 export function misplacedOwnerEvent(node: GraphNode, reference: OwnerReference, nowMs: number): Write {
   const { type, uid } = node;
   const namespace = node.namespace === '' ? 'default' : node.namespace;
-  const at = timestampOf(nowMs);
   const { apiVersion, kind, name } = reference;
-  const body = {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { namespace, name: eventName(node, reference) },
+  const body = newEvent({
+    namespace,
+    name: eventName(node, reference),
     involvedObject: {
       kind: type.kind,
       apiVersion: type.apiVersion,
@@ -28,16 +27,14 @@ export function misplacedOwnerEvent(node: GraphNode, reference: OwnerReference, 
       uid,
       ...(node.namespace === '' ? undefined : { namespace }),
     },
+    type: 'Warning',
     reason: 'OwnerRefInvalidNamespace',
     message:
       `owner ${apiVersion} ${kind} ${JSON.stringify(name)} (uid ${reference.uid}) does not exist in namespace ` +
       `${JSON.stringify(node.namespace)}: owners are of the same namespace, or of none`,
-    source: { component: COMPONENT },
-    firstTimestamp: at,
-    lastTimestamp: at,
-    count: 1,
-    type: 'Warning',
-  };
+    component: COMPONENT,
+    at: timestampOf(nowMs),
+  });
   return { verb: 'create', target: coreTarget('events', namespace, ''), body };
 }
 

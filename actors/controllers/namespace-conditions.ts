@@ -6,6 +6,8 @@ import type { ApiObject } from './controller.ts';
 
 /** What the last sweep of a namespace found. */
 export interface Obstacles {
+  /** Why the types of a group and version are not known, by both. */
+  readonly unknown: ReadonlyMap<string, string>;
   /** Objects left, by type as errors name it (`pods`, `deployments.apps`). */
   readonly remaining: ReadonlyMap<string, number>;
   /** Objects left, by the finalizer that holds them. */
@@ -36,13 +38,25 @@ function failuresListed(failures: ReadonlyMap<string, string>): string {
   return items.join('; ').slice(0, MESSAGE_LENGTH_MAX);
 }
 
-// The types and their versions come from the registry, so that neither finding nor parsing them can fail; the first two
-// are there because clients expect all five together.
+/** In the words that operators look for. */
+function discoveryFailed(unknown: ReadonlyMap<string, string>): string {
+  const items = [...unknown].sort(([a], [b]) => (a < b ? -1 : 1)).map(([version, why]) => `${version}: ${why}`);
+  const failing = `Discovery failed for some groups, ${unknown.size} failing`;
+  const listed = items.join(', ').slice(0, MESSAGE_LENGTH_MAX);
+  return `${failing}: unable to retrieve the complete list of server APIs: ${listed}`;
+}
+
+// This server's types come from its registry, others' by their servers' word; versions are never parsed, and the second condition is
+// there because clients expect all five together.
 const CONDITIONS: readonly ConditionRow[] = [
   {
     type: 'NamespaceDeletionDiscoveryFailure',
     reasonFalse: 'ResourcesDiscovered',
     messageFalse: 'every resource type is known',
+    trouble: {
+      reason: 'DiscoveryFailed',
+      message: ({ unknown }) => (unknown.size === 0 ? '' : discoveryFailed(unknown)),
+    },
   },
   {
     type: 'NamespaceDeletionGroupVersionParsingFailure',

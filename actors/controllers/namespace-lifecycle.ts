@@ -2,6 +2,7 @@
 // a namespace goes with it). Follows the feed until nothing is left. Does not decide that a namespace is deleted, and
 // relies on admission to let nothing new in.
 
+import { NOTHING_LEFT } from '../../api/aggregation/namespace-sweep.ts';
 import { asList, asObject, asText, asTexts, partAt } from '../../api/object-fields.ts';
 import { timestampOf } from '../../api/object-meta.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -22,6 +23,7 @@ import { controllerManagerIdentity } from './identities.ts';
 import { nextConditions, type Obstacles } from './namespace-conditions.ts';
 import { NamespaceContents } from './namespace-contents.ts';
 import type { NamespacedType } from './options.ts';
+import { RemoteContents, type SweepNamespace } from './remote-contents.ts';
 import { coreTarget, isTerminating } from './targets.ts';
 
 const NAMESPACES = 'core/namespaces';
@@ -31,7 +33,12 @@ const SWEEP_INTERVAL_FIRST_MS = 1_000;
 const SWEEP_INTERVAL_MAX_MS = 15_000;
 
 const IN_BACKGROUND = { propagationPolicy: 'Background' } as const;
-const NO_OBSTACLES: Obstacles = { remaining: new Map(), finalizers: new Map(), failures: new Map() };
+const NO_OBSTACLES: Obstacles = {
+  unknown: new Map(),
+  remaining: new Map(),
+  finalizers: new Map(),
+  failures: new Map(),
+};
 
 /** A namespace being deleted that still has our finalizer. Times are monotonic. */
 interface Doomed {
@@ -59,6 +66,7 @@ export class NamespaceLifecycle implements Controller {
   readonly #types = new Map<string, NamespacedType>();
   readonly #typeByTarget = new Map<string, NamespacedType>();
   readonly #contents = new NamespaceContents();
+  readonly #remote: RemoteContents;
   readonly #doomed = new Map<string, Doomed>();
   /** Types that answered deletecollection with 405, by storage key: their objects are deleted one by one. */
   readonly #withoutCollection = new Set<string>();
@@ -69,7 +77,9 @@ export class NamespaceLifecycle implements Controller {
     dialect: Dialect,
     types: readonly NamespacedType[],
     customTypes: Pick<CustomTypes, 'ofStorageKey'>,
+    sweepRemote: SweepNamespace,
   ) {
+    this.#remote = new RemoteContents(dialect, due, sweepRemote);
     this.#customTypes = customTypes;
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
@@ -80,16 +90,18 @@ export class NamespaceLifecycle implements Controller {
       this.#types.set(type.storageKey, type);
       this.#typeByTarget.set(qualifiedName(type.group, type.plural), type);
     }
-    this.wants = [NAMESPACES, ...this.#types.keys()];
+    this.wants = [NAMESPACES, this.#remote.storageKey, ...this.#types.keys()];
   }
 
   reset(): void {
     this.#contents.clear();
+    this.#remote.clear();
     this.#doomed.clear();
   }
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === NAMESPACES) this.#onNamespace(event);
+    else if (event.storageKey === this.#remote.storageKey) this.#onApiService(event);
     else this.#onContent(event);
   }
 
@@ -100,9 +112,13 @@ export class NamespaceLifecycle implements Controller {
   plan(key: string): Plan {
     const doomed = this.#doomed.get(key);
     if (doomed === undefined) return NOTHING;
-    if (this.#contents.isEmpty(key)) return this.#planEnd(key, doomed);
+    if (this.#contents.isEmpty(key) && this.#remote.isSwept(key)) return this.#planEnd(key, doomed);
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs < doomed.nextSweepAtMs) return { writes: [], againAfterMs: doomed.nextSweepAtMs - nowMs };
+    if (nowMs < doomed.nextSweepAtMs) {
+      // What extension servers have is known some time after the sweep.
+      const writes = this.#remote.of(key) === undefined ? [] : this.#planStatus(key, doomed, nowMs);
+      return { writes, againAfterMs: doomed.nextSweepAtMs - nowMs };
+    }
     return this.#planSweep(key, doomed, nowMs);
   }
 
@@ -134,6 +150,7 @@ export class NamespaceLifecycle implements Controller {
     const isOurs = object !== undefined && isTerminating(object) && finalizersOf(object).includes(this.#finalizer);
     if (!isOurs) {
       this.#doomed.delete(event.name);
+      this.#remote.forget(event.name);
       return;
     }
     const doomed = this.#doomed.get(event.name);
@@ -143,6 +160,15 @@ export class NamespaceLifecycle implements Controller {
       this.#doomed.set(event.name, { object, ...fresh });
     }
     this.#due.add(event.name);
+  }
+
+  /** A server that can be reached again, or another one: nobody waits for the next sweep. */
+  #onApiService(event: FeedEvent): void {
+    if (!this.#remote.onEvent(event)) return;
+    for (const [name, doomed] of this.#doomed) {
+      doomed.nextSweepAtMs = 0;
+      this.#due.add(name);
+    }
   }
 
   #onContent(event: FeedEvent): void {
@@ -175,6 +201,7 @@ export class NamespaceLifecycle implements Controller {
   #planSweep(namespace: string, doomed: Doomed, nowMs: number): Plan {
     if (doomed.sweeps === 0) doomed.firstSweepAtMs = nowMs;
     const writes = this.#planStatus(namespace, doomed, nowMs);
+    this.#remote.begin(namespace);
     for (const [storageKey, names] of this.#contents.of(namespace)) {
       const type = this.#typeOf(storageKey);
       if (type === undefined) continue;
@@ -214,7 +241,16 @@ export class NamespaceLifecycle implements Controller {
     const finalizers = new Map<string, number>();
     for (const held of doomed.held.values())
       for (const finalizer of held) finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + 1);
-    return { remaining, finalizers, failures: doomed.failures };
+    const { unknown, ...remote } = this.#remote.of(namespace) ?? NOTHING_LEFT;
+    for (const [type, count] of remote.remaining) remaining.set(type, count);
+    for (const [finalizer, count] of remote.finalizers)
+      finalizers.set(finalizer, (finalizers.get(finalizer) ?? 0) + count);
+    return {
+      unknown: new Map(unknown),
+      remaining,
+      finalizers,
+      failures: new Map([...doomed.failures, ...remote.failures]),
+    };
   }
 
   // Where someone else's finalizer keeps the namespace, conditions that say what was in the way are set right first:

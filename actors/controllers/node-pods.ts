@@ -8,6 +8,7 @@ import { tolerationOf } from '../../api/pods/tolerations.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent, KeptRecord } from '../../storage/store-feed.ts';
+import { mayBeBound } from '../pod-marks.ts';
 import { Announcements } from './announcements.ts';
 import {
   type ApiObject,
@@ -20,6 +21,7 @@ import {
 } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { readyCondition } from './node-health.ts';
+import { PodsOfNodes } from './pods-of-nodes.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
@@ -53,7 +55,7 @@ export class NodePods implements Controller {
   readonly #due: Due;
   readonly #announcements: Announcements;
   readonly #pods = new Map<string, Pod>();
-  readonly #podsOfNode = new Map<string, Set<string>>();
+  readonly #podsOfNodes = new PodsOfNodes();
   readonly #nodes = new Map<string, Node>();
   /** Pods that were ready on a node that is not. */
   readonly #misjudged = new Set<string>();
@@ -71,7 +73,7 @@ export class NodePods implements Controller {
   reset(): void {
     this.#synced = false;
     this.#pods.clear();
-    this.#podsOfNode.clear();
+    this.#podsOfNodes.clear();
     this.#nodes.clear();
     this.#misjudged.clear();
     this.#timed.clear();
@@ -145,13 +147,11 @@ export class NodePods implements Controller {
       if ((this.#nodes.get(known.node)?.taints.length ?? 0) > 0) this.#due.add(key);
       return;
     }
-    const node = textAt(partAt(event.object(), 'spec'), 'nodeName');
+    const node = mayBeBound(event) ? textAt(partAt(event.object(), 'spec'), 'nodeName') : '';
     if (node === '') return;
     const boundAtMs = event.type === 'present' ? -Infinity : this.#clock.monotonicMs();
     this.#pods.set(key, { node, record: event.kept(), boundAtMs });
-    const pods = this.#podsOfNode.get(node);
-    if (pods === undefined) this.#podsOfNode.set(node, new Set([key]));
-    else pods.add(key);
+    this.#podsOfNodes.add(node, key);
     const on = this.#nodes.get(node);
     if (on !== undefined && isTroubled(on)) this.#review(key, true);
   }
@@ -160,10 +160,7 @@ export class NodePods implements Controller {
     this.#pods.delete(key);
     this.#misjudged.delete(key);
     this.#timed.delete(key);
-    if (known === undefined) return;
-    const pods = this.#podsOfNode.get(known.node);
-    pods?.delete(key);
-    if (pods?.size === 0) this.#podsOfNode.delete(known.node);
+    if (known !== undefined) this.#podsOfNodes.remove(known.node, key);
   }
 
   #onNode(event: FeedEvent): void {
@@ -197,7 +194,7 @@ export class NodePods implements Controller {
   }
 
   #reviewPods(node: string, mayBeMisjudged: boolean): void {
-    for (const key of this.#podsOfNode.get(node) ?? []) this.#review(key, mayBeMisjudged);
+    for (const key of this.#podsOfNodes.of(node)) this.#review(key, mayBeMisjudged);
   }
 
   #review(key: string, mayBeMisjudged: boolean): void {

@@ -6,6 +6,7 @@ import type { DialectName } from '../../config/dialect.ts';
 import type { IpRange } from '../../values/ip.ts';
 import type { AuthorityFiles } from '../followed-authorities.ts';
 import type { CustomTypes } from './custom-types.ts';
+import type { IdentityLeaseSettings } from './identity-leases.ts';
 
 /** One persisted namespaced type in one served version: how to delete its objects through the API. */
 export interface NamespacedType {
@@ -81,6 +82,12 @@ export interface ControllersOptions {
   readonly advertiseAddress: string;
   readonly securePort: number;
   readonly endpointReconcilerType: EndpointReconcilerType;
+  /** Other servers may write to the store as well. */
+  readonly sharesStore: boolean;
+  /** There is a scheduler beside this one's controllers. */
+  readonly hasScheduler: boolean;
+  /** Under the gate APIServerIdentity; absent: this server has no lease of its own. */
+  readonly identityLeases?: Omit<IdentityLeaseSettings, 'uid'>;
   /** `--apiserver-count`: the most addresses that the `master-count` reconciler keeps. */
   readonly apiserverCount: number;
   readonly authentication: AuthenticationInfo;

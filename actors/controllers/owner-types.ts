@@ -1,5 +1,6 @@
 // The types that can own and be owned, and what a reference to an owner amounts to: whether its owner is there, is where
 // owners may be, and what becomes of it. Pure.
+import type { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { splitApiVersion } from '../../api/resources/resource-table.ts';
 import type { CustomTypes } from './custom-types.ts';
 import type { PersistedType } from './options.ts';
@@ -8,7 +9,7 @@ import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
  * deleted in the foreground. `orphaning`: it is being deleted and gives its dependents up. `misplaced`: it is in another
- * namespace, or the dependent in none. `unknown`: its kind is not followed, so nobody can tell.
+ * namespace, or the dependent in none. `unknown`: its kind is not followed, or another server has its objects, so nobody can tell.
  */
 export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'unknown';
 
@@ -19,9 +20,16 @@ export class OwnerTypes {
   readonly #byStorageKey = new Map<string, PersistedType>();
   readonly #byKind = new Map<string, PersistedType>();
   readonly #customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>;
+  readonly #remotes: Pick<RemoteGroups, 'isEmpty' | 'at'>;
 
-  constructor(types: readonly PersistedType[], customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>) {
+  /** `remotes`: what other servers answer for, even where there is a type of that name here. */
+  constructor(
+    types: readonly PersistedType[],
+    customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>,
+    remotes: Pick<RemoteGroups, 'isEmpty' | 'at'>,
+  ) {
     this.#customTypes = customTypes;
+    this.#remotes = remotes;
     for (const type of types) {
       if (IGNORED.has(type.storageKey)) continue;
       this.#byKind.set(kindKey(type.apiVersion, type.kind), type);
@@ -43,10 +51,16 @@ export class OwnerTypes {
     return this.#customTypes.ofKind(group, version, kind);
   }
 
+  #isElsewhere(apiVersion: string): boolean {
+    if (this.#remotes.isEmpty) return false;
+    const { group, version } = splitApiVersion(apiVersion);
+    return this.#remotes.at(group, version) !== undefined;
+  }
+
   /** What a dependent's reference amounts to, given the object that has its uid. */
   relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
     const type = this.#byKind.get(kindKey(reference.apiVersion, reference.kind)) ?? this.#customKind(reference);
-    if (type === undefined) return 'unknown';
+    if (type === undefined || this.#isElsewhere(reference.apiVersion)) return 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
     if (owner === undefined) return 'absent';
     if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';

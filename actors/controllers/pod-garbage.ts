@@ -5,9 +5,11 @@ import { asObject, asText, asTimeMs, partAt } from '../../api/object-fields.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
+import { mayBeBound } from '../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { hasHeartbeat, readyCondition } from './node-health.ts';
+import { PodsOfNodes } from './pods-of-nodes.ts';
 import { coreTarget, keyOf, splitKey } from './targets.ts';
 
 const PODS = 'core/pods';
@@ -17,7 +19,7 @@ const NODE_QUARANTINE_MS = 40_000;
 
 interface Pod {
   readonly uid: string;
-  /** Empty: not bound yet. */
+  /** Empty where something else in it has the name of that member. */
   readonly node: string;
   /** Wall time at which its grace has passed; undefined: not terminating, or only finalizers hold it. */
   readonly deleteAtMs: number | undefined;
@@ -38,7 +40,7 @@ export class PodGarbage implements Controller {
   readonly #due: Due;
   readonly #leaseNamespace: string;
   readonly #pods = new Map<string, Pod>();
-  readonly #podsOfNode = new Map<string, Set<string>>();
+  readonly #podsOfNodes = new PodsOfNodes();
   readonly #nodes = new Map<string, Node>();
   readonly #leases = new Set<string>();
   /** Nodes that pods are bound to and that do not exist, with the monotonic time since when we know. */
@@ -57,7 +59,7 @@ export class PodGarbage implements Controller {
   reset(): void {
     this.#synced = false;
     this.#pods.clear();
-    this.#podsOfNode.clear();
+    this.#podsOfNodes.clear();
     this.#nodes.clear();
     this.#leases.clear();
   }
@@ -71,8 +73,8 @@ export class PodGarbage implements Controller {
   onSynced(): void {
     this.#synced = true;
     for (const node of this.#absentSinceMs.keys())
-      if (this.#nodes.has(node) || !this.#podsOfNode.has(node)) this.#absentSinceMs.delete(node);
-    for (const node of this.#podsOfNode.keys()) this.#reviewNode(node);
+      if (this.#nodes.has(node) || this.#podsOfNodes.of(node).size === 0) this.#absentSinceMs.delete(node);
+    for (const node of this.#podsOfNodes.nodes()) this.#reviewNode(node);
   }
 
   plan(key: string): Plan {
@@ -113,13 +115,15 @@ export class PodGarbage implements Controller {
       this.#pods.delete(key);
       return;
     }
+    // Before it is bound a pod is nobody's here, and is neither parsed nor kept.
+    if (known === undefined && !mayBeBound(event)) return;
     // A binding is for life, and on a node with an agent nothing else about the pod matters: spares the parsing.
     if (known !== undefined && this.#nodes.get(known.node)?.reports) return;
     const pod = readPod(event.object());
     this.#pods.set(key, pod);
     if (known?.node !== pod.node) {
       if (known !== undefined) this.#unbind(key, known.node);
-      this.#bind(key, pod.node);
+      this.#podsOfNodes.add(pod.node, key);
     }
     if (this.#synced && pod.node !== '') this.#reviewPod(key, pod);
   }
@@ -149,22 +153,12 @@ export class PodGarbage implements Controller {
     if (node !== undefined) node.reports = true;
   }
 
-  #bind(key: string, node: string): void {
-    if (node === '') return;
-    const pods = this.#podsOfNode.get(node);
-    if (pods === undefined) this.#podsOfNode.set(node, new Set([key]));
-    else pods.add(key);
-  }
-
   #unbind(key: string, node: string): void {
-    const pods = this.#podsOfNode.get(node);
-    if (!pods?.delete(key) || pods.size > 0) return;
-    this.#podsOfNode.delete(node);
-    this.#absentSinceMs.delete(node);
+    if (this.#podsOfNodes.remove(node, key)) this.#absentSinceMs.delete(node);
   }
 
   #reviewNode(node: string): void {
-    for (const key of this.#podsOfNode.get(node) ?? []) this.#reviewPod(key, this.#pods.get(key)!);
+    for (const key of this.#podsOfNodes.of(node)) this.#reviewPod(key, this.#pods.get(key)!);
   }
 
   #reviewPod(key: string, pod: Pod): void {

@@ -3,10 +3,14 @@ import type { SecretTokenSubject } from '../../api/tokens/service-account-claims
 import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { TryApiService } from './api-service-availability.ts';
+import type { SweepNamespace } from './remote-contents.ts';
 
 const ISSUE_DEADLINE_MS = 10_000;
 /** Two rounds of calls, and the time in which they are found to be late. */
 const TRY_DEADLINE_MS = 20_000;
+
+/** What an ingress gives itself, and the time in which that is found to be over. */
+const SWEEP_DEADLINE_MS = 45_000;
 
 /** Asks the auth actor. Rejects where it does not answer, or has no key. */
 export function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
@@ -25,5 +29,14 @@ export function trying(context: ActorContext): TryApiService {
     const [ingress] = context.refs('ingress');
     if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
     return (await ingress.ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
+  };
+}
+
+/** Asks the first ingress, too. Rejects where there is none. */
+export function sweeping(context: ActorContext): SweepNamespace {
+  return async (namespace) => {
+    const [ingress] = context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    return ingress.ask({ type: 'sweepNamespace', namespace }, { deadlineMs: SWEEP_DEADLINE_MS });
   };
 }

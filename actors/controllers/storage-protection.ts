@@ -6,6 +6,7 @@ import { asText, partAt, partsAt, textsAt } from '../../api/object-fields.ts';
 import { protectionFinalizers } from '../../api/storage-protection.ts';
 import type { Dialect } from '../../config/dialect.ts';
 import type { FeedEvent } from '../../storage/store-feed.ts';
+import { mayBeBound } from '../pod-marks.ts';
 import { type ApiObject, type Controller, type Due, NOTHING, type Plan } from './controller.ts';
 import { controllerManagerIdentity } from './identities.ts';
 import { coreTarget, isTerminating, keyOf, splitKey } from './targets.ts';
@@ -100,7 +101,7 @@ export class StorageProtection implements Controller {
       this.#release(key);
       return;
     }
-    if (this.#boundPods.has(key)) return;
+    if (this.#boundPods.has(key) || !mayBeBound(event)) return;
     const pod = event.object();
     if (asText(partAt(pod, 'spec').nodeName) === '') return;
     this.#boundPods.add(key);

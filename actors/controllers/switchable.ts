@@ -15,6 +15,7 @@ import { NodePods } from './node-pods.ts';
 import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
+import type { SweepNamespace } from './remote-contents.ts';
 import { ResourceQuotas } from './resource-quotas.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ServiceAccountTokens, type TokenIssuer } from './service-account-tokens.ts';
@@ -27,10 +28,14 @@ interface Parts {
   readonly context: ActorContext;
   readonly dialect: Dialect;
   readonly issue: TokenIssuer;
+  readonly sweep: SweepNamespace;
 }
 
 /** How to make each controller that is to run, in the order in which they hear of changes. */
-export function switchable(options: ControllersOptions, { context, dialect, issue }: Parts): readonly MakeController[] {
+export function switchable(
+  options: ControllersOptions,
+  { context, dialect, issue, sweep }: Parts,
+): readonly MakeController[] {
   const { clock, random } = context;
   const { caPem, customTypes, namespacedTypes, signingAuthority } = options;
   const runs = (name: ControllerName): boolean => options.running.includes(name);
@@ -38,7 +43,7 @@ export function switchable(options: ControllersOptions, { context, dialect, issu
   const protects = { claims: runs('pvc-protection'), volumes: runs('pv-protection') };
   const rows: readonly (readonly [isRunning: boolean, make: MakeController])[] = [
     [gifts.account || gifts.caPem !== '', (due) => new NamespaceDefaults(due, dialect, gifts)],
-    [runs('namespace'), (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes)],
+    [runs('namespace'), (due) => new NamespaceLifecycle(clock, due, dialect, namespacedTypes, customTypes, sweep)],
     [runs('clusterrole-aggregation'), (due) => new RoleAggregation(due, dialect)],
     [runs('podgc'), (due) => new PodGarbage(clock, due, dialect)],
     [protects.claims || protects.volumes, (due) => new StorageProtection(due, dialect, protects)],

@@ -5,6 +5,7 @@ import type { ServerSettings } from '../server-settings.ts';
 import { threadRecords } from '../thread-records.ts';
 import { threadCatalog, threadRemoteGroups } from '../thread-registry.ts';
 import { type HubOptions, hubActor } from './hub.ts';
+import { watchWindows } from './windows.ts';
 
 export const define: DefineActor = () => withSettings(hubActor, hubOptions);
 
@@ -14,6 +15,7 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   return {
     types: [types, threadRemoteGroups(context, settings)],
     selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
+    windows: watchWindows(settings.options),
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
     records: threadRecords(context, settings),
   };

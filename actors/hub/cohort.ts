@@ -7,6 +7,7 @@ import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { FramedEvent, WatchEventType } from './frames.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { attributesOf, type CompiledSelection, inNamespace } from './selection.ts';
+import type { WatchSeries } from './watch-metrics.ts';
 
 export interface Cohort {
   readonly key: string;
@@ -16,6 +17,8 @@ export interface Cohort {
   readonly rendering: Rendering;
   /** Says the same of equal renderings. */
   readonly renderingText: string;
+  /** Of the kind it is sent. */
+  readonly series: WatchSeries;
   readonly live: Set<number>;
   /** Members that have had no Table yet: their first one says what its columns are. Empty for other shapes. */
   readonly columnsDue: Set<number>;
@@ -24,6 +27,11 @@ export interface Cohort {
   pending: FramedEvent[];
   /** Monotonic time of the last bytes to live members, for bookmarks. */
   lastSentMs: number;
+}
+
+/** A cohort that nobody is in yet. */
+export function newCohort(fixed: Omit<Cohort, 'live' | 'columnsDue' | 'members' | 'pending'>): Cohort {
+  return { ...fixed, live: new Set(), columnsDue: new Set(), members: 0, pending: [] };
 }
 
 /** What the cohorts need to know of one event, read at most once however many look. */

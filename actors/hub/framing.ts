@@ -4,7 +4,7 @@
 import { apiVersionOf } from '../../api/resources/resource-table.ts';
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import { Renderer } from '../../rendering/renderer.ts';
-import { keepsStoredBytes, type Rendering } from '../../rendering/rendering.ts';
+import { isAsAsked, keepsStoredBytes, type Rendering, withoutConversion } from '../../rendering/rendering.ts';
 import { watchEventFrame } from '../../rendering/watch-event.ts';
 import type { Clock } from '../../runtime/environment.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
@@ -27,9 +27,26 @@ export class Framing {
   /** One chunk with all the events. `withColumns` matters to Tables only: the first one says what its columns are. */
   events({ rendering }: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
     if (keepsStoredBytes(rendering)) return frameEvents(events, this.#slabs);
-    return rendering.encoding === 'protobuf'
-      ? frameProtobufEvents(events, this.#slabs, this.#records.of(rendering))
-      : frameRenderedEvents(events, this.#slabs, new Renderer(rendering, this.#clock.nowMs()), withColumns);
+    if (rendering.encoding === 'protobuf') return frameProtobufEvents(events, this.#slabs, this.#records.of(rendering));
+    if (rendering.target.form?.storedGeneration !== undefined && this.#areAsAsked(rendering, events)) {
+      return this.#plain(withoutConversion(rendering), events, withColumns);
+    }
+    return this.#rendered(rendering, events, withColumns);
+  }
+
+  /** Events come one at a time but for the first ones, so that one record of an earlier schema costs its own chunk only. */
+  #areAsAsked(rendering: Rendering, events: readonly FramedEvent[]): boolean {
+    return events.every(({ entry }) => isAsAsked(rendering, this.#slabs.slab(entry.slab), entry.offset));
+  }
+
+  #plain(rendering: Rendering, events: readonly FramedEvent[], withColumns: boolean): Buffer {
+    return keepsStoredBytes(rendering)
+      ? frameEvents(events, this.#slabs)
+      : this.#rendered(rendering, events, withColumns);
+  }
+
+  #rendered(rendering: Rendering, events: readonly FramedEvent[], withColumns: boolean): Buffer {
+    return frameRenderedEvents(events, this.#slabs, new Renderer(rendering, this.#clock.nowMs()), withColumns);
   }
 
   /** `initialEventsEnd`: the annotation that marks the end of the initial ADDED events, on the bookmark that does. */

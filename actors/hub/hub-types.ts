@@ -2,7 +2,7 @@
 // finds its objects in the hub, and whoever has waited for the hub knows the type.
 import type { JsonObject } from '../../api/json-value.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
-import { decodeRecord } from '../../storage/record-reading.ts';
+import { parseFollowed } from '../../storage/record-reading.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';
 import type { ResourceCaches } from './resource-caches.ts';
@@ -12,8 +12,14 @@ export interface FollowedTypes {
   /** Where those objects are stored. They are in no namespace. */
   readonly storageKey: string;
   reset(): void;
-  put(object: JsonObject, revision: number): void;
-  remove(name: string): void;
+  /** An object from its JSON; what of it nobody may ask for need not be parsed. */
+  parse(text: string): JsonObject;
+  /** Answers with where objects are stored that are shown otherwise from now on; undefined: none are. */
+  put(object: JsonObject, revision: number): string | undefined;
+  /** Where the objects are stored whose type has the name; undefined: it has none. */
+  storageKeyOf(name: string): string | undefined;
+  /** The same of objects that are of no type any more. */
+  remove(name: string): string | undefined;
 }
 
 export class HubTypes {
@@ -40,21 +46,30 @@ export class HubTypes {
     }
   }
 
-  /** A change has come; of all types. */
-  apply(cache: ResourceCache, entry: Entry, isDeleted: boolean): void {
-    const types = this.#byCache.get(cache);
-    if (types === undefined) return;
-    if (isDeleted) types.remove(nameOf(entry));
-    else this.#put(types, entry);
+  /** What has gone in the history that was taken over: where its objects were, and when. */
+  *ended(): Iterable<readonly [storageKey: string, revision: number]> {
+    for (const [cache, types] of this.#byCache) {
+      for (const { deleted, revision, entry } of cache.events) {
+        const storageKey = deleted ? types.storageKeyOf(nameOf(entry)) : undefined;
+        if (storageKey !== undefined) yield [storageKey, revision];
+      }
+    }
   }
 
-  #put(types: FollowedTypes, entry: Entry): void {
+  /** A change has come; of all types. Answers with where objects are stored that are shown otherwise from now on. */
+  apply(cache: ResourceCache, entry: Entry, isDeleted: boolean): string | undefined {
+    const types = this.#byCache.get(cache);
+    if (types === undefined) return undefined;
+    return isDeleted ? types.remove(nameOf(entry)) : this.#put(types, entry);
+  }
+
+  #put(types: FollowedTypes, entry: Entry): string | undefined {
     try {
-      types.put(decodeRecord(this.#slabs.slab(entry.slab), entry.offset), entry.revision);
+      return types.put(parseFollowed(this.#slabs.slab(entry.slab), entry.offset, types.parse), entry.revision);
     } catch (error) {
       // One object that cannot be read must not keep the others from being served.
       this.#log.error({ type: types.storageKey, name: nameOf(entry), err: error }, 'definition not understood');
-      types.remove(nameOf(entry));
+      return types.remove(nameOf(entry));
     }
   }
 }

@@ -15,7 +15,7 @@ import { decodeContinueToken, encodeContinueToken, PRESENT_REVISION } from './co
 import { HUB_FACTS } from './facts.ts';
 import { type FollowedTypes, HubTypes } from './hub-types.ts';
 import { gather } from './lists.ts';
-import type { Freshness, HubProtocol, ListAnswer, ListQuery, WatchQuery } from './protocol.ts';
+import type { Freshness, HubProtocol, ListAnswer, ListQuery, ReadRefusal, WatchQuery } from './protocol.ts';
 import { ReadGate } from './read-gate.ts';
 import type { Entry, ResourceCache } from './resource-cache.ts';
 import { ResourceCaches } from './resource-caches.ts';
@@ -23,17 +23,22 @@ import { compileSelection } from './selection.ts';
 import { SelfCheck } from './self-check.ts';
 import type { InitialState } from './watcher.ts';
 import { Watchers } from './watchers.ts';
+import type { WatchWindows } from './windows.ts';
 
 export interface HubOptions {
   /** What the thread knows of types and groups, which follows what is applied here. */
   readonly types?: readonly FollowedTypes[];
   /** KnownType.storedFields by storageKey. */
   readonly selectableFields: (storageKey: string) => readonly string[];
+  /** How far back each type can be asked about, and who is sent bookmarks. Absent: as far as the store remembers, everybody. */
+  readonly windows?: WatchWindows;
   /** The annotation on the bookmark that ends a watch's initial events. */
   readonly initialEventsEndAnnotation: string;
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
 }
+
+type Expired = Extract<ReadRefusal, { readonly refused: 'expired' }>;
 
 const BOOKMARK_CHECK_MS = 1000;
 
@@ -42,7 +47,7 @@ export class Hub implements Actor<HubProtocol> {
   readonly #options: HubOptions;
   readonly #subscription: StoreSubscription;
   readonly #slabs: SlabView;
-  readonly #caches = new ResourceCaches();
+  readonly #caches: ResourceCaches;
   readonly #types: HubTypes;
   readonly #gate: ReadGate;
   readonly #watchers: Watchers;
@@ -68,8 +73,9 @@ export class Hub implements Actor<HubProtocol> {
       crash: (error) => context.crash(error),
     });
     this.#slabs = ThreadSlabs.of(context).viewOf(context.name);
+    this.#caches = new ResourceCaches(options.windows?.sizeOf);
     this.#types = new HubTypes(options.types ?? [], this.#slabs, context.log);
-    this.#gate = new ReadGate(context);
+    this.#gate = new ReadGate(context, context.ref('store'));
     this.#watchers = new Watchers({
       context,
       slabs: this.#slabs,
@@ -93,6 +99,7 @@ export class Hub implements Actor<HubProtocol> {
     const { metrics } = context;
     metrics.beforeReading(() => {
       metrics.gauge('orch_hub_watchers', 'Open watches.').set(this.#watchers.count);
+      metrics.gauge('orch_hub_cohorts', 'Groups of open watches that see the same bytes.').set(this.#watchers.cohorts);
       metrics.gauge('orch_hub_live_watchers', 'Open watches that are up to date.').set(this.#watchers.liveCount);
       metrics.counter('orch_decoded_objects_total', 'Stored objects decoded on this thread.').set(decodedCount());
       metrics
@@ -175,7 +182,8 @@ export class Hub implements Actor<HubProtocol> {
       reply.send({ refused: 'badToken' });
       return;
     }
-    this.#gate.pass(start.freshness, (refusal) => {
+    this.#gate.pass(start.freshness, (ofAll) => {
+      const refusal = ofAll ?? this.#tooOld(query.storageKey, start.freshness);
       if (refusal === undefined) reply.send(this.#gather(query, start));
       else if (refusal.refused === 'expired' && query.continueToken !== '') {
         const freshToken = encodeContinueToken(
@@ -186,6 +194,13 @@ export class Hub implements Actor<HubProtocol> {
         reply.send({ ...refusal, freshToken });
       } else reply.send(refusal);
     });
+  }
+
+  /** Where more than the type's own window has changed since. */
+  #tooOld(storageKey: string, freshness: Freshness): Expired | undefined {
+    if (freshness.kind !== 'exact') return undefined;
+    const { oldest } = this.#caches.of(storageKey);
+    return freshness.revision < oldest ? { refused: 'expired', oldestRevision: oldest } : undefined;
   }
 
   #gather(query: ListQuery, start: ListStart): ListAnswer {
@@ -212,14 +227,17 @@ export class Hub implements Actor<HubProtocol> {
         reply.send(refusal);
         return;
       }
-      if (afterRevision !== undefined && afterRevision < this.#gate.compacted) {
-        reply.send({ refused: 'expired', oldestRevision: this.#gate.compacted });
+      const cache = this.#caches.of(query.storageKey);
+      const oldestRevision = Math.max(this.#gate.compacted, cache.oldest);
+      if (afterRevision !== undefined && afterRevision < oldestRevision) {
+        reply.send({ refused: 'expired', oldestRevision });
         return;
       }
-      const cache = this.#caches.of(query.storageKey);
       // Answered first, so that the ingress has opened the response when the first chunk comes.
       reply.send({ revision: this.#gate.applied });
-      this.#watchers.open(query, cache, afterRevision === undefined ? this.#initialState(query, cache) : undefined);
+      const bookmarks = query.bookmarks && this.#options.windows?.sendsBookmarks(query.storageKey) !== false;
+      const initial = afterRevision === undefined ? this.#initialState(query, cache) : undefined;
+      this.#watchers.open({ ...query, bookmarks }, cache, initial);
     });
   }
 
@@ -248,11 +266,12 @@ export class Hub implements Actor<HubProtocol> {
     this.#slabs.learn(present.slabs, present.incarnation);
     this.#caches.begin(present, this.#slabs);
     this.#types.begin(this.#caches);
+    for (const [storageKey, revision] of this.#types.ended()) this.#caches.of(storageKey).end(revision);
     this.#options.records.clear();
     this.#readerSlot = present.readerSlot;
     this.#tokenKey = present.tokenKey;
     this.#shared = new SharedState(present.sharedState);
-    this.#gate.open(this.#shared, present.revision, present.compactedRevision);
+    this.#gate.open(this.#shared, present.isShared, present.revision, present.compactedRevision);
     this.#watchers.resume((storageKey) => this.#caches.of(storageKey));
     // Only now: a watch that waited to be opened must find the others attached.
     this.#gate.release();
@@ -265,8 +284,13 @@ export class Hub implements Actor<HubProtocol> {
       const cache = this.#caches.ofRecord(slab, offset);
       const entry = cache.entryAt(slab, slabNumber, offset);
       const isDeleted = recordType(slab, offset) === DELETED;
-      this.#types.apply(cache, entry, isDeleted);
+      const changed = this.#types.apply(cache, entry, isDeleted);
       this.#watchers.collect(cache, cache.apply(entry, isDeleted));
+      // What is watched is shown otherwise: clients go on from what they have seen.
+      if (changed === undefined) return;
+      this.#watchers.endOf(this.#caches.of(changed));
+      // One that is made anew under the name does not show what there was.
+      if (isDeleted) this.#caches.of(changed).end(entry.revision);
     });
     forEachRecord(batch.movedRuns, this.#slabs, (slab, slabNumber, offset) => {
       const cache = this.#caches.ofRecord(slab, offset);

@@ -1,8 +1,11 @@
-// How long a read must wait so that it is fresh enough: until the hub has applied the revision its freshness asks for.
+// How long a read must wait so that it is fresh enough: until the hub has applied the revision its freshness asks for. Where
+// other servers write to the store as well, a consistent read asks the store first which revision that is.
 
-import type { ActorContext } from '../../runtime/actor.ts';
+import type { ActorContext, Ref } from '../../runtime/actor.ts';
+import { MergedAsks } from '../../runtime/merged-asks.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import type { SharedState } from '../../storage/shared-state.ts';
+import type { StoreProtocol } from '../store/protocol.ts';
 import type { Freshness, ReadRefusal } from './protocol.ts';
 
 /** How long a read waits for a revision nobody has committed yet, as Kubernetes does. */
@@ -21,12 +24,16 @@ interface WaitingRead {
 export class ReadGate {
   readonly #context: ActorContext;
   readonly #waiting = new Set<WaitingRead>();
+  readonly #barriers: MergedAsks<{ readonly revision: number }>;
   #shared: SharedState | undefined;
+  /** Other servers write as well. */
+  #isShared = false;
   #applied = 0;
   #compacted = 0;
 
-  constructor(context: ActorContext) {
+  constructor(context: ActorContext, store: Pick<Ref<StoreProtocol>, 'ask'>) {
     this.#context = context;
+    this.#barriers = new MergedAsks(() => store.ask({ type: 'barrier' }, { deadlineMs: CATCH_UP_WAIT_MS }));
   }
 
   get ready(): boolean {
@@ -42,8 +49,9 @@ export class ReadGate {
   }
 
   /** The store's present state was taken over. `release` follows. */
-  open(shared: SharedState, applied: number, compacted: number): void {
+  open(shared: SharedState, isShared: boolean, applied: number, compacted: number): void {
     this.#shared = shared;
+    this.#isShared = isShared;
     this.advance(applied, compacted);
   }
 
@@ -81,8 +89,11 @@ export class ReadGate {
       // Whatever a client asks for, it may have been told more by another hub: nobody has been told of more than is
       // committed, and a hub that has applied that does not wait.
       case 'any':
-      case 'mostRecent':
         this.#reach(this.#shared.committedRevision, 0, false, go);
+        return;
+      case 'mostRecent':
+        if (this.#isShared) this.#reachAcknowledged(go);
+        else this.#reach(this.#shared.committedRevision, 0, false, go);
         return;
       case 'notOlderThan': {
         const { revision } = freshness;
@@ -102,6 +113,14 @@ export class ReadGate {
 
   #expiry(revision: number): ReadRefusal | undefined {
     return revision < this.#compacted ? { refused: 'expired', oldestRevision: this.#compacted } : undefined;
+  }
+
+  /** Waits for all that was acknowledged by any server. */
+  #reachAcknowledged(go: (refusal: ReadRefusal | undefined) => void): void {
+    this.#barriers.answer().then(
+      ({ revision }) => this.#reach(revision, 0, false, go),
+      () => go({ refused: 'notReady' }),
+    );
   }
 
   /** Waits for a revision. `asked`: the one that the client named; 0 when none. */

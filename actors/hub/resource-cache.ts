@@ -32,6 +32,8 @@ interface Checkpoint {
 
 /** Events between two checkpoints: replaying this many takes about a millisecond; a checkpoint costs 28 µs and 2.4 KB. */
 const CHECKPOINT_EVENTS = 4096;
+/** Events beyond the most that are taken out together, at least. */
+const TRIMMED_MIN = 64;
 /** Trees of past revisions kept because chunked lists come back to them. */
 const RECENT_TREES_MAX = 16;
 
@@ -49,10 +51,14 @@ export class ResourceCache {
   #recent: Checkpoint[] = [];
   #eventsSinceCheckpoint = 0;
   readonly #checkpointEvents: number;
+  readonly #eventsMax: number;
+  /** What went beyond the most events that there may be. */
+  #forgotten = 0;
 
-  /** `checkpointEvents`: events between two checkpoints. */
-  constructor(storageKey: string, checkpointEvents: number = CHECKPOINT_EVENTS) {
+  /** `eventsMax`: changes that can be asked for; `checkpointEvents`: events between two checkpoints. */
+  constructor(storageKey: string, eventsMax = Number.POSITIVE_INFINITY, checkpointEvents: number = CHECKPOINT_EVENTS) {
     this.storageKey = storageKey;
+    this.#eventsMax = eventsMax;
     this.keyPrefix = Buffer.from(`${storageKey}/`);
     this.#checkpointEvents = checkpointEvents;
   }
@@ -72,6 +78,13 @@ export class ResourceCache {
   /** Takes an event of a present state's history, whose effect the tree holds already. */
   recall(event: CacheEvent): void {
     this.events.push(event);
+    this.#trim();
+  }
+
+  /** The first revision whose state, and what followed it, can be asked for here: the store may have forgotten more. */
+  get oldest(): number {
+    const over = this.events.length - this.#eventsMax;
+    return over > 0 ? Math.max(this.events[over - 1]!.revision, this.#forgotten) : this.#forgotten;
   }
 
   /** Applies the next change. */
@@ -89,7 +102,15 @@ export class ResourceCache {
     this.events.push(event);
     this.applied++;
     this.#eventsSinceCheckpoint++;
+    this.#trim();
     return event;
+  }
+
+  /** Now and then, since what is taken out moves the rest. */
+  #trim(): void {
+    if (this.events.length <= this.#eventsMax * 1.25 + TRIMMED_MIN) return;
+    this.#forgotten = this.oldest;
+    this.compact(this.#forgotten);
   }
 
   /** The store moved a record: same object, same revision, another place. */
@@ -98,6 +119,12 @@ export class ResourceCache {
     if (entry === undefined || entry.revision !== revision) return;
     entry.slab = slab;
     entry.offset = offset;
+  }
+
+  /** What was there up to a revision cannot be asked for any more: it was of a type that has gone. */
+  end(revision: number): void {
+    this.#forgotten = Math.max(this.#forgotten, revision);
+    this.compact(revision);
   }
 
   /** Forgets events up to a revision, and the trees of states before it. */

@@ -4,10 +4,18 @@ import { DELETED, keyBeginsWith, NO_SLAB, recordKey, recordType, type Slab } fro
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { type Entry, ResourceCache } from './resource-cache.ts';
 
+/** How many changes of a type can be asked for; undefined: as many as the store remembers. */
+export type WindowOf = (storageKey: string) => number | undefined;
+
 export class ResourceCaches {
+  readonly #windowOf: WindowOf;
   readonly #byStorageKey = new Map<string, ResourceCache>();
   /** Of the record before: most are of the same type as that. */
   #latest: ResourceCache | undefined;
+
+  constructor(windowOf: WindowOf = () => undefined) {
+    this.#windowOf = windowOf;
+  }
 
   values(): IterableIterator<ResourceCache> {
     return this.#byStorageKey.values();
@@ -24,7 +32,7 @@ export class ResourceCaches {
   of(storageKey: string): ResourceCache {
     let cache = this.#byStorageKey.get(storageKey);
     if (cache === undefined) {
-      cache = new ResourceCache(storageKey);
+      cache = new ResourceCache(storageKey, this.#windowOf(storageKey));
       this.#byStorageKey.set(storageKey, cache);
     }
     return cache;

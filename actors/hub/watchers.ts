@@ -2,7 +2,6 @@
 // a full socket goes by itself from its position, a chunk at a time, until it has caught up. Nothing is kept for a slow
 // watcher but its position. Whatever makes a watcher live, or speaks of the present to one, flushes first: live watchers
 // have been sent all but what is pending, and nobody gets that twice.
-
 import type { ProtobufRecords } from '../../rendering/protobuf-records.ts';
 import { renderingKey } from '../../rendering/rendering.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
@@ -11,7 +10,7 @@ import type { Series } from '../../runtime/metrics.ts';
 import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
-import { type Cohort, EventAttributes, seenThrough } from './cohort.ts';
+import { type Cohort, EventAttributes, newCohort, seenThrough } from './cohort.ts';
 import { CohortIndex } from './cohort-index.ts';
 import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
@@ -19,6 +18,7 @@ import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
 import type { CacheEvent, ResourceCache } from './resource-cache.ts';
 import { compileSelection } from './selection.ts';
 import { NO_CHUNK, WatchDelivery } from './watch-delivery.ts';
+import { WatchMetrics } from './watch-metrics.ts';
 import { type InitialState, Watcher, type WatcherOwner, type WatcherState } from './watcher.ts';
 
 /** A silent watcher that asked for bookmarks gets one this often; some clients give up after 30 s of silence. */
@@ -54,7 +54,7 @@ export class Watchers implements WatcherOwner {
   /** The caches are not to be read. */
   #suspended = false;
   readonly #framings: Series;
-  readonly #deliveries: Series;
+  readonly #metrics: WatchMetrics;
 
   constructor(options: WatchersOptions) {
     this.#options = options;
@@ -67,12 +67,12 @@ export class Watchers implements WatcherOwner {
         for (const id of watchers) this.close(id);
       },
     });
+    this.#metrics = new WatchMetrics(metrics);
     this.#timeouts = new Deadlines(clock, timers, TIMEOUT_TICK_MS);
     this.#framings = metrics.counter(
       'orch_hub_framings_total',
       'Chunks of watch events built: one for all cohorts that see the same of a batch.',
     );
-    this.#deliveries = metrics.counter('orch_hub_event_deliveries_total', 'Watch events handed to sockets.');
   }
 
   get count(): number {
@@ -82,6 +82,10 @@ export class Watchers implements WatcherOwner {
   /** Where a watcher stands, as docs/WATCHES.md has it. */
   stateOf(id: number): WatcherState | 'gone' {
     return this.#watchers.get(id)?.state ?? 'gone';
+  }
+
+  get cohorts(): number {
+    return [...this.#indexes.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
   /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
@@ -98,6 +102,7 @@ export class Watchers implements WatcherOwner {
     const position = query.afterRevision ?? initial?.revision ?? 0;
     const watcher = new Watcher(this, query.watcher, cohort, position, initial, query.sendInitialEventsEnd);
     cohort.members++;
+    cohort.series.watchers.add(1);
     if (query.rendering.shape?.kind === 'Table') cohort.columnsDue.add(watcher.id);
     this.#watchers.set(watcher.id, watcher);
     if (initial !== undefined) this.#beginning.add(watcher);
@@ -105,9 +110,7 @@ export class Watchers implements WatcherOwner {
     if (watcher.position > this.#options.position().applied) {
       watcher.state = 'future';
       this.#future.add(watcher);
-    } else {
-      this.#advance(watcher);
-    }
+    } else this.#advance(watcher);
   }
 
   close(id: number): void {
@@ -162,8 +165,14 @@ export class Watchers implements WatcherOwner {
       const { pending } = cohort;
       cohort.pending = [];
       cohort.lastSentMs = nowMs;
-      this.#deliveries.add(pending.length * cohort.live.size);
-      this.#sendLive(cohort, applied, (withColumns) => this.#framed(cohort, pending, withColumns));
+      const watchers = cohort.live.size;
+      let bytes = 0;
+      this.#sendLive(cohort, applied, (withColumns) => {
+        const chunk = this.#framed(cohort, pending, withColumns);
+        bytes = chunk.length;
+        return chunk;
+      });
+      cohort.series.sent(pending.length, bytes, watchers);
     }
     this.#dirty = [];
     this.#batchFrames.clear();
@@ -259,7 +268,7 @@ export class Watchers implements WatcherOwner {
     }
     const { applied, compacted } = this.#options.position();
     const { cohort } = watcher;
-    if (watcher.position < compacted) {
+    if (watcher.position < Math.max(compacted, cohort.cache.oldest)) {
       this.#expire(watcher);
       return;
     }
@@ -267,8 +276,9 @@ export class Watchers implements WatcherOwner {
     const { framed, through } = eventsAfter(cohort, watcher.position, applied, slabs);
     watcher.position = through;
     if (framed.length > 0) {
-      this.#deliveries.add(framed.length);
-      this.#delivery.catchUp(watcher, this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id)));
+      const chunk = this.#framing.events(cohort, framed, cohort.columnsDue.delete(watcher.id));
+      cohort.series.sent(framed.length, chunk.length, 1);
+      this.#delivery.catchUp(watcher, chunk);
       return;
     }
     if (!watcher.parksAnswered) this.#delivery.catchUp(watcher, NO_CHUNK);
@@ -282,7 +292,7 @@ export class Watchers implements WatcherOwner {
     const { cohort } = watcher;
     const framed = takeInitial(initial, slabs);
     let chunk = this.#framing.events(cohort, framed, framed.length > 0 && cohort.columnsDue.delete(watcher.id));
-    this.#deliveries.add(framed.length);
+    cohort.series.sent(framed.length, chunk.length, 1);
     if (initial.next >= initial.places.length) {
       release(initial.pin);
       watcher.initial = undefined;
@@ -314,7 +324,8 @@ export class Watchers implements WatcherOwner {
 
   #expire(watcher: Watcher): void {
     const { compacted } = this.#options.position();
-    const message = `too old resource version: ${watcher.position} (${compacted})`;
+    const oldest = Math.max(compacted, watcher.cohort.cache.oldest);
+    const message = `too old resource version: ${watcher.position} (${oldest})`;
     const chunk = this.#framing.expired(watcher.cohort, message);
     this.#drop(watcher);
     this.#delivery.ended([watcher.id], chunk);
@@ -336,12 +347,18 @@ export class Watchers implements WatcherOwner {
     this.#delivery.ended([id], NO_CHUNK);
   }
 
+  /** Ends all watches of a type, each behind what has come so far. */
+  endOf(cache: ResourceCache): void {
+    for (const watcher of [...this.#watchers.values()]) if (watcher.cohort.cache === cache) this.end(watcher);
+  }
+
   #drop(watcher: Watcher): void {
     const { cohort } = watcher;
     this.#timeouts.remove(watcher);
     if (!this.#watchers.delete(watcher.id)) return;
     this.#future.delete(watcher);
     this.#beginning.delete(watcher);
+    cohort.series.watchers.add(-1);
     cohort.live.delete(watcher.id);
     cohort.columnsDue.delete(watcher.id);
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
@@ -358,19 +375,16 @@ export class Watchers implements WatcherOwner {
     const index = this.#indexFor(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
-    const cohort: Cohort = {
+    const cohort = newCohort({
       key,
       cache,
       selection: compileSelection(query, this.#options.selectableFields(cache.storageKey)),
       bookmarks,
       rendering,
       renderingText,
-      live: new Set(),
-      columnsDue: new Set(),
-      members: 0,
-      pending: [],
+      series: this.#metrics.of(rendering.target),
       lastSentMs: this.#options.context.clock.monotonicMs(),
-    };
+    });
     index.add(cohort);
     return cohort;
   }

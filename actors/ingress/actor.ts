@@ -1,9 +1,10 @@
 // The ingress as part of the server: its options, out of the server's settings.
 import { DIALECTS } from '../../config/dialect.ts';
-import { parseFeatureGates } from '../../config/feature-gates.ts';
+import { type FeatureGates, parseFeatureGates } from '../../config/feature-gates.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { metricsRules } from '../../runtime/metrics-rules.ts';
 import { NOTHING_SHOWN } from '../../transport/outgoing/connection-file.ts';
+import { otlpClient } from '../../transport/outgoing/otlp-client.ts';
 import { type DefineActor, type OutsideWorld, withSettings } from '../define.ts';
 import { isFair, type ServerSettings, storePrefixOf } from '../server-settings.ts';
 import { startHooks } from '../start-hooks.ts';
@@ -39,7 +40,8 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     transportDirectives: options.strictTransportSecurityDirectives,
     originPatterns: options.corsAllowedOrigins,
     identityHeaders: identityHeadersOf(settings),
-    audit: auditOf(settings),
+    ...recordedBy(settings),
+    paging: { chunks: gates.enabled('APIListChunking'), remaining: gates.enabled('RemainingItemCount') },
     takesPasswords: settings.authMethods?.passwords !== undefined,
     streamsPerConnectionMax: options.http2MaxStreamsPerConnection,
     goawayChance: options.goawayChance,
@@ -55,19 +57,11 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
     livezGracePeriodMs: options.livezGracePeriodMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,
     startHooks: startHooks(settings, context),
-    keyServices: (settings.encryption ?? []).flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms')
-      .length,
+    keyServices: keyServicesOf(settings),
     serverAddress: `${options.externalHostname || advertiseAddress}:${options.securePort}`,
     warningHeaders: gates.enabled('WarningHeaders'),
-    connect: {
-      tls: settings.nodeAgentTls ?? {},
-      ...(settings.nodeAgentTlsFiles === undefined ? {} : { tlsFiles: settings.nodeAgentTlsFiles }),
-      connectTimeoutMs: options.orchletTimeoutMs,
-      way: settings.egress?.cluster,
-      addressTypes: options.orchletPreferredAddressTypes,
-      port: options.orchletPort,
-      permitsLoopback: options.orchletPermitLoopback,
-    },
+    tellsStorageVersions: gates.enabled('StorageVersionHash'),
+    connect: connectOf(settings, gates),
     storePrefix: storePrefixOf(options),
     servesProfiles: options.profiling,
     metricsRules: metricsRules(options, options.emulatedRelease),
@@ -76,15 +70,51 @@ function ingressOptions(settings: ServerSettings, context: ActorContext, outside
   };
 }
 
+/** The way to node agents, pods and services. */
+function connectOf(
+  { egress, nodeAgentTls = {}, nodeAgentTlsFiles, options }: ServerSettings,
+  gates: FeatureGates,
+): IngressOptions['connect'] {
+  return {
+    tls: nodeAgentTls,
+    ...(nodeAgentTlsFiles === undefined ? {} : { tlsFiles: nodeAgentTlsFiles }),
+    connectTimeoutMs: options.orchletTimeoutMs,
+    way: egress?.cluster,
+    addressTypes: options.orchletPreferredAddressTypes,
+    port: options.orchletPort,
+    permitsLoopback: options.orchletPermitLoopback,
+    redirections: redirectionsOf(gates),
+  };
+}
+
+/** How far streams follow their node agents. */
+function redirectionsOf(gates: FeatureGates): IngressOptions['connect']['redirections'] {
+  if (!gates.enabled('StreamingProxyRedirects')) return 'none';
+  return gates.enabled('ValidateProxyRedirects') ? 'sameHost' : 'any';
+}
+
+/** How many services hold keys of the store. */
+function keyServicesOf({ encryption = [] }: ServerSettings): number {
+  return encryption.flatMap(({ providers }) => providers).filter(({ kind }) => kind === 'kms').length;
+}
+
+/** Who is told of requests beside their clients. */
+function recordedBy(settings: ServerSettings): Pick<IngressOptions, 'audit' | 'tracing'> {
+  return { audit: auditOf(settings), tracing: tracingOf(settings) };
+}
+
+function tracingOf({ tracing, build }: ServerSettings): IngressOptions['tracing'] {
+  if (tracing === undefined) return undefined;
+  return { settings: tracing, send: otlpClient(tracing), version: build.gitCommit };
+}
+
 /** Undefined where no request is recorded. */
 function auditOf({ audit, options }: ServerSettings): IngressOptions['audit'] {
   if (audit === undefined) return undefined;
   const { auditLogPath, auditLogMode, auditWebhookMode } = options;
-  const modes = [
-    ...(auditLogPath === '' ? [] : [auditLogMode]),
-    ...(audit.webhook === undefined ? [] : [auditWebhookMode]),
-  ];
-  return { policy: audit.policy, waits: modes.some((mode) => mode !== 'batch') };
+  const waitsForWebhook = audit.webhook !== undefined && auditWebhookMode !== 'batch';
+  const waitsForLog = auditLogPath !== '' && auditLogMode !== 'batch';
+  return { policy: audit.policy, waits: waitsForWebhook ? 'each' : waitsForLog ? 'together' : 'none' };
 }
 
 /** Undefined where no proxy is believed. */

@@ -35,6 +35,7 @@ export class IngressListener {
   #listener: Listener | undefined;
   #servingTls: ServingTls | undefined;
   #rules: BrowserRules | undefined;
+  #isSentAway = false;
 
   constructor(context: ActorContext, options: IngressListenerOptions) {
     this.#context = context;
@@ -72,6 +73,7 @@ export class IngressListener {
       ownHeaders: this.#rules?.transport ?? [],
     });
     this.#listener = opened.listener;
+    if (this.#isSentAway) opened.listener.sendAway();
     if (tls !== undefined) await this.#servingTls?.follow(opened.listener, tls);
     if (opened.note !== undefined) log.warn(opened.note);
   }
@@ -92,6 +94,12 @@ export class IngressListener {
     });
     if (tls !== undefined) await this.#servingTls?.follow(listener, tls);
     return listener;
+  }
+
+  /** Clients are told to go elsewhere, while everything is served. */
+  sendAway(): void {
+    this.#isSentAway = true;
+    this.#listener?.sendAway();
   }
 
   stopAccepting(): void {

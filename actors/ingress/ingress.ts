@@ -3,15 +3,13 @@
 
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
 import type { Finding } from '../../api/aggregation/availability.ts';
-import { storedKind } from '../../api/conversion/stored-form.ts';
+import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
-import type { RowType } from '../../api/table/table.ts';
 import { isWriteVerb } from '../../api/verbs.ts';
 import type { Dialect } from '../../config/dialect.ts';
-import type { StoredAs } from '../../rendering/rendering.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
 import { isLogWritable } from '../../runtime/logging/log.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
@@ -21,7 +19,7 @@ import type { HubProtocol } from '../hub/protocol.ts';
 import { servedType } from '../served-type.ts';
 import type { PresentDocuments } from './aggregation/remote-documents.ts';
 import { remoteAt } from './aggregation/remote-paths.ts';
-import { auditorFor } from './audit/auditor.ts';
+import { type Auditor, auditorFor } from './audit/auditor.ts';
 import { WayOut } from './connect/way-out.ts';
 import { INGRESS_FACTS } from './facts.ts';
 import { RequestLimits } from './fairness/request-limits.ts';
@@ -32,7 +30,8 @@ import { ComponentStatuses } from './paths/component-status.ts';
 import { Health } from './paths/health.ts';
 import { OpenApi } from './paths/openapi.ts';
 import { EXTRA_PATHS, Paths } from './paths/paths.ts';
-import { customRowOf, presentApi, presentDiscovery } from './paths/present-types.ts';
+import { presentApi, presentDiscovery } from './paths/present-types.ts';
+import { DebugFlags } from './paths/profiles/debug-flags.ts';
 import { Profiles } from './paths/profiles/profiles.ts';
 import { refusalOfPath } from './paths/served-paths.ts';
 import { Deprecations } from './pipeline/deprecations.ts';
@@ -40,19 +39,15 @@ import type { Exchange } from './pipeline/exchange.ts';
 import { Pipeline } from './pipeline/pipeline.ts';
 import { RequestMetrics } from './pipeline/request-metrics.ts';
 import type { IngressProtocol, IngressStatus } from './protocol.ts';
+import { AnswerForms } from './reads/answer-forms.ts';
 import { Reads } from './reads/reads.ts';
-import { type AnswerClass, Representations } from './reads/representation.ts';
+import { Representations } from './reads/representation.ts';
+import { Tracer } from './tracing/tracer.ts';
 import { ConnectionThrottle } from './watch/connection-throttle.ts';
 import { Watches } from './watch/watches.ts';
 import { webSocketBearerPrefix } from './watch/web-socket-offer.ts';
 import { Writes } from './writes.ts';
 
-/** What verbs answer with, where it is not one object. */
-const ANSWER_CLASSES: Readonly<Record<string, AnswerClass>> = {
-  list: 'list',
-  watch: 'watch',
-  deletecollection: 'document',
-};
 /** Subresources that lead out of the server. */
 const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 /** At shutdown, how long requests in progress may take. */
@@ -69,7 +64,11 @@ class Ingress implements Actor<IngressProtocol> {
   readonly #writes: Writes;
   readonly #watches: Watches;
   readonly #paths: Paths;
+  /** Undefined: requests are not traced. */
+  readonly #tracer: Tracer | undefined;
+  readonly #auditor: Auditor | undefined;
   readonly #representations: Representations;
+  readonly #forms: AnswerForms;
   readonly #limits: RequestLimits;
   readonly #deprecations: Deprecations;
   readonly #components: ComponentStatuses;
@@ -87,6 +86,7 @@ class Ingress implements Actor<IngressProtocol> {
     const slabs = ThreadSlabs.of(context);
     this.#limits = new RequestLimits(context, options, dialect);
     this.#representations = new Representations(dialect, context.clock);
+    this.#forms = new AnswerForms(registry, this.#representations);
     this.#deprecations = new Deprecations(registry, context.metrics, options.warningHeaders);
     const conversion = new OutsideConversion(context.ref('admission'), requestTimeoutMs);
     this.#reads = new Reads({
@@ -102,12 +102,15 @@ class Ingress implements Actor<IngressProtocol> {
         }),
       jobs: options.jobs,
       conversion,
+      forms: this.#forms,
+      ...(options.paging && { paging: options.paging }),
     });
     this.#writes = new Writes(context.ref('admission'), this.#reads, this.#representations, requestTimeoutMs);
     this.#watches = new Watches({
       context,
       hub,
       conversion,
+      forms: this.#forms,
       schema: () => options.records.schema,
       bearerPrefix: webSocketBearerPrefix(dialect),
       requestTimeoutMs,
@@ -116,6 +119,8 @@ class Ingress implements Actor<IngressProtocol> {
     });
     this.#components = new ComponentStatuses(context, dialect, options.healthcheckTimeoutMs);
     this.#paths = this.#pathsWith(this.#health(hub, dialect));
+    this.#tracer = options.tracing && new Tracer(context, options.tracing);
+    this.#auditor = auditorFor(context, options.audit, dialect, requestTimeoutMs);
     this.#pipeline = this.#pipelineWith(dialect);
     this.#out = this.#wayOut();
     context.metrics.beforeReading(() => this.#gauge());
@@ -148,31 +153,37 @@ class Ingress implements Actor<IngressProtocol> {
       case 'tryApiService':
         void this.#tryApiService(message.name).then((finding) => reply.send({ finding }));
         return;
+      case 'sweepNamespace':
+        void this.#sweepNamespace(message.namespace).then((sweep) => reply.send(sweep));
+        return;
       default:
         unreachable(message);
     }
   }
 
-  /** /readyz fails from now on, while everything is still served. */
+  /** /readyz fails from now on, and clients are told to go elsewhere, while everything is still served. */
   drain(): void {
     this.#draining = true;
+    this.#listener.sendAway();
   }
 
-  /** Stops accepting, ends watches between two events, and waits for the requests in progress. */
+  /** Stops accepting, waits for the requests in progress, and ends watches between two events: they hear of those too. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#draining = true;
     this.#listener.stopAccepting();
-    this.#watches.endAll();
     const { clock, timers } = this.#context;
     const giveUpMs = clock.monotonicMs() + DRAIN_MS;
-    while (this.#limits.count > 0 && clock.monotonicMs() < giveUpMs) {
+    while (this.#limits.count + (this.#auditor?.holding ?? 0) > 0 && clock.monotonicMs() < giveUpMs) {
       await new Promise<void>((resolve) => {
         timers.after(DRAIN_CHECK_MS, resolve);
       });
     }
+    this.#watches.endAll();
     await this.#out.close();
     await this.#listener.close();
+    this.#auditor?.flush();
+    await this.#tracer?.stop();
     await this.#options.jobs.close();
   }
 
@@ -198,15 +209,12 @@ class Ingress implements Actor<IngressProtocol> {
     const { verb, subresource } = info;
     this.#deprecations.signal(exchange, type, subresource);
     if (CONNECT_SUBRESOURCES.has(subresource)) return this.#out.serve(exchange, info, type);
-    const bodyType = this.#bodyTypeOf(type, subresource);
-    const source = bodyType.kind === type.kind ? this.#sourceOf(type) : undefined;
-    const single = verb === 'create' && !type.persisted ? 'review' : 'object';
-    const representation = this.#representations.of(exchange, ANSWER_CLASSES[verb] ?? single, bodyType, source);
-    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, type, verb, representation);
-    if (!type.persisted) return this.#components.serve(exchange, info, type, representation);
-    if (verb === 'get') return this.#reads.get(exchange, info, type, representation);
-    if (verb === 'list') return this.#reads.list(exchange, info, type, representation);
-    return this.#watches.serve(exchange, info, type, representation);
+    const form = this.#forms.of(exchange, type);
+    if (isWriteVerb(verb)) return this.#writes.serve(exchange, info, verb, form);
+    if (!type.persisted) return this.#components.serve(exchange, info, type, form.representation);
+    if (verb === 'get') return this.#reads.get(exchange, info, form);
+    if (verb === 'list') return this.#reads.list(exchange, info, form);
+    return this.#watches.serve(exchange, info, form);
   }
 
   async #remoteDocuments(): Promise<PresentDocuments> {
@@ -219,6 +227,10 @@ class Ingress implements Actor<IngressProtocol> {
     return (await this.#out.aggregation()).availability(name);
   }
 
+  async #sweepNamespace(namespace: string): Promise<NamespaceSweep> {
+    return (await this.#out.aggregation()).sweep(namespace);
+  }
+
   /** Throws 404 where nobody answers for it. */
   async #passOn(exchange: Exchange, remote: RemoteApiService | undefined): Promise<void> {
     if (remote === undefined) throw new StatusError(resourceNotFound());
@@ -229,18 +241,6 @@ class Ingress implements Actor<IngressProtocol> {
   #typeUnknownSoFar({ requestNumber }: Exchange, info: ResourceRequestInfo): Promise<KnownType | undefined> {
     const { registry, requestTimeoutMs } = this.#options;
     return servedType({ registry, requestTimeoutMs, hub: this.#context.ref('hub'), requestNumber }, info);
-  }
-
-  /** What a path's bodies are: objects of the type, or what its subresource shows. */
-  #bodyTypeOf(type: KnownType, subresource: string): RowType {
-    const shown = type.subresources.get(subresource);
-    if (type.custom === undefined) return shown ?? type;
-    return shown === undefined || shown.kind === type.kind ? customRowOf(type, type.custom) : shown;
-  }
-
-  /** What objects of a type are stored as, if that is another version. */
-  #sourceOf(type: KnownType): StoredAs | undefined {
-    return type.needsConversion ? { ...storedKind(type), dialect: this.#options.registry.dialect.name } : undefined;
   }
 
   #wayOut(): WayOut {
@@ -265,13 +265,23 @@ class Ingress implements Actor<IngressProtocol> {
 
   #pathsWith(health: Health): Paths {
     const context = this.#context;
-    const { registry, remotes, requestTimeoutMs, serverAddress, build, openapi, storePrefix, servesProfiles } =
-      this.#options;
+    const {
+      registry,
+      remotes,
+      requestTimeoutMs,
+      serverAddress,
+      build,
+      openapi,
+      storePrefix,
+      servesProfiles,
+      tellsStorageVersions,
+    } = this.#options;
     const { jobs, startedWallMs } = this.#options;
     const { dialect } = registry;
     const extraPaths = [...EXTRA_PATHS, ...health.paths()];
     return new Paths({
-      discovery: presentDiscovery(registry, remotes, { serverAddress, extraPaths, build }),
+      brand: registry.dialect.brand,
+      discovery: presentDiscovery(registry, remotes, { serverAddress, extraPaths, build, tellsStorageVersions }),
       health,
       representations: this.#representations,
       openapi: new OpenApi(
@@ -290,9 +300,11 @@ class Ingress implements Actor<IngressProtocol> {
         storePrefix,
         timeoutMs: requestTimeoutMs,
       },
+      simulation: { context, timeoutMs: requestTimeoutMs },
       metrics: () => context.metricsOfAllThreads(),
       metricsRules: this.#options.metricsRules,
       profiles: servesProfiles ? new Profiles(context.refs('thread'), context.clock) : undefined,
+      flags: servesProfiles ? new DebugFlags(context.refs('thread')) : undefined,
       flows: () => this.#limits.dumps(),
     });
   }
@@ -305,7 +317,8 @@ class Ingress implements Actor<IngressProtocol> {
       auth: context.ref('auth'),
       audit: context.ref('audit'),
       limits: this.#limits,
-      auditor: auditorFor(context, this.#options.audit, dialect, requestTimeoutMs),
+      tracer: this.#tracer,
+      auditor: this.#auditor,
       metrics: new RequestMetrics(context.metrics, registry),
       representations: this.#representations,
       bearerPrefix: webSocketBearerPrefix(dialect),

@@ -12,6 +12,8 @@ import type { RequestLimitOptions } from './fairness/request-limits.ts';
 import type { IngressListenerOptions } from './ingress-listener.ts';
 import type { ServedApi } from './paths/openapi-worker.ts';
 import type { IdentityHeaders } from './pipeline/proxied-identity.ts';
+import type { ListPaging } from './reads/reads.ts';
+import type { TracerParts } from './tracing/tracer.ts';
 
 export interface IngressOptions extends IngressListenerOptions, RequestLimitOptions {
   readonly registry: Registry;
@@ -20,6 +22,10 @@ export interface IngressOptions extends IngressListenerOptions, RequestLimitOpti
   readonly aggregation: AggregationSettings;
   /** Which requests are recorded, and whether they wait for it. Absent: none. */
   readonly audit: AuditSettings | undefined;
+  /** Absent: as the gates are by default. */
+  readonly paging?: ListPaging;
+  /** Absent: requests are not traced. */
+  readonly tracing?: TracerParts | undefined;
   /** The thread's records as Protobuf. */
   readonly records: ProtobufRecords;
   readonly openapi: ServedApi;
@@ -41,6 +47,8 @@ export interface IngressOptions extends IngressListenerOptions, RequestLimitOpti
   /** Key management services of the encryption at rest. */
   readonly keyServices: number;
   readonly serverAddress: string;
+  /** Feature gate StorageVersionHash: discovery says a hash of the version that objects are stored in. */
+  readonly tellsStorageVersions: boolean;
   /** Feature gate WarningHeaders: clients hear of what is deprecated. */
   readonly warningHeaders: boolean;
   /** What the store's keys begin with. */

@@ -3,7 +3,6 @@
 import { isJsonObject } from '../../api/json-value.ts';
 import type { Query } from '../../api/query.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
-import type { KnownType } from '../../api/resources/resource-table.ts';
 import { tooLarge } from '../../api/status/failures.ts';
 import { type Status, StatusError } from '../../api/status/status.ts';
 import type { WriteVerb } from '../../api/verbs.ts';
@@ -11,9 +10,10 @@ import type { Ref } from '../../runtime/actor.ts';
 import { parseMediaType } from '../../transport/media-type.ts';
 import type { AdmissionProtocol, WriteParameters } from '../admission/protocol.ts';
 import type { Exchange } from './pipeline/exchange.ts';
+import type { AnswerForm } from './reads/answer-forms.ts';
 import { sendStatus } from './reads/answers.ts';
 import type { Reads } from './reads/reads.ts';
-import type { Representation, Representations } from './reads/representation.ts';
+import type { Representations } from './reads/representation.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -35,13 +35,7 @@ export class Writes {
     this.#requestTimeoutMs = requestTimeoutMs;
   }
 
-  async serve(
-    exchange: Exchange,
-    info: ResourceRequestInfo,
-    type: KnownType,
-    verb: WriteVerb,
-    representation: Representation,
-  ): Promise<void> {
+  async serve(exchange: Exchange, info: ResourceRequestInfo, verb: WriteVerb, form: AnswerForm): Promise<void> {
     const body = exchange.body === undefined ? NOTHING : await exchange.body;
     if (body === null) throw new StatusError(tooLarge());
     const { group, version, resource, subresource, namespace, name } = info;
@@ -60,12 +54,11 @@ export class Writes {
       },
       { deadlineMs: this.#requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (reply.auditAnnotations !== undefined) exchange.audit?.annotate(reply.auditAnnotations);
-    if ('place' in reply)
-      await this.#reads.sendWritten(exchange, reply.code, reply.place, type, representation, reply.warnings);
+    if (reply.auditAnnotations !== undefined) exchange.audit?.annotateBy(reply.auditAnnotations);
+    if ('place' in reply) await this.#reads.sendWritten(exchange, reply.code, reply.place, form, reply.warnings);
     else if (isStatus(reply.body))
       sendStatus(exchange, reply.body, this.#representations.ofStatus(exchange), reply.warnings);
-    else await this.#reads.sendObject(exchange, reply.code, reply.body, representation, reply.warnings);
+    else await this.#reads.sendObject(exchange, reply.code, reply.body, form.representation, reply.warnings);
   }
 }
 

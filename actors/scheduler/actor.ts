@@ -6,6 +6,12 @@ import { type SchedulerOptions, schedulerActor } from './scheduler.ts';
 
 export const define: DefineActor = () => withSettings(schedulerActor, schedulerOptions);
 
-function schedulerOptions({ dialect, schedulerConfiguration: configuration }: ServerSettings): SchedulerOptions {
-  return { dialect: DIALECTS[dialect], ...(configuration === undefined ? {} : { configuration }) };
+function schedulerOptions(settings: ServerSettings): SchedulerOptions {
+  const { dialect, schedulerConfiguration: configuration, schedulingRecord: record, storeAccess } = settings;
+  return {
+    dialect: DIALECTS[dialect],
+    record,
+    waitsToLead: storeAccess !== undefined,
+    ...(configuration === undefined ? {} : { configuration }),
+  };
 }

@@ -7,32 +7,47 @@ import type { Actor, ActorContext, ActorDefinition, MessageOf, Reply } from '../
 import { unreachable } from '../../runtime/unreachable.ts';
 import { FeedFollower, type FeedListener } from '../feed-follower.ts';
 import { type FeedFactory, feedOfThread } from '../feed-of-thread.ts';
+import { mayBeBound, schedulerMark } from '../pod-marks.ts';
 import type { SchedulerConfiguration } from './configuration/configuration.ts';
 import { defaultConfiguration } from './configuration/defaults.ts';
 import { profilesOf } from './configuration/profiles.ts';
 import { admissionPort } from './driver/admission-port.ts';
 import { loadOwnPlugins, type MakeOwnPlugin } from './driver/own-plugins.ts';
-import { SchedulerEngine, type SchedulerSettings } from './driver/scheduler-engine.ts';
+import { PODS, SchedulerEngine, type SchedulerSettings } from './driver/scheduler-engine.ts';
 import { SCHEDULER_FACTS } from './facts.ts';
 import type { Profile } from './framework/framework.ts';
-import type { SchedulerProtocol, SchedulerStatus } from './protocol.ts';
+import type { SchedulerProtocol, SchedulerStatus, WhatIfReply } from './protocol.ts';
+import type { RecordSettings } from './recording/recorder.ts';
 import { SCHEDULER_SETTINGS } from './settings.ts';
 
 export interface SchedulerOptions {
   readonly dialect: Dialect;
   /** Absent: the defaults. */
   readonly configuration?: SchedulerConfiguration;
+  /** Absent: nothing is recorded. */
+  readonly record?: RecordSettings | undefined;
+  /** Several servers share the store: nothing is scheduled until this one is told to. */
+  readonly waitsToLead?: boolean;
 }
 
-interface SchedulerParts extends Required<SchedulerOptions> {
+interface SchedulerParts extends SchedulerOptions {
+  readonly configuration: SchedulerConfiguration;
   readonly profiles: readonly Profile[];
 }
 
 export class Scheduler implements Actor<SchedulerProtocol> {
   readonly #engine: SchedulerEngine;
   readonly #follower: FeedFollower;
+  #leads: boolean;
+  /** The engine has been told all that there is. */
+  #isWhole = false;
 
-  constructor(context: ActorContext, { dialect, profiles, configuration }: SchedulerParts, feedFactory: FeedFactory) {
+  constructor(
+    context: ActorContext,
+    { dialect, profiles, configuration, record, waitsToLead }: SchedulerParts,
+    feedFactory: FeedFactory,
+  ) {
+    this.#leads = waitsToLead !== true;
     const settings = { ...SCHEDULER_SETTINGS, ...(context.settings as Partial<SchedulerSettings>) };
     const { log, metrics } = context;
     this.#engine = new SchedulerEngine({
@@ -44,9 +59,11 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       profiles,
       port: admissionPort(context.ref('admission'), dialect, profiles[0]!.schedulerName),
       settings,
+      record,
       crash: (error) => context.crash(error),
     });
-    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, listener(this.#engine));
+    const follow = listener(this.#engine, profiles, (isWhole) => this.#told(isWhole));
+    this.#follower = new FeedFollower(context, this.#engine.storageKeys, feedFactory, follow);
   }
 
   onMessage(message: MessageOf<SchedulerProtocol>, reply: Reply): void {
@@ -57,8 +74,17 @@ export class Scheduler implements Actor<SchedulerProtocol> {
       case 'storeLost':
         this.#follower.onLost();
         return;
+      case 'lead':
+        this.#lead(message.leads);
+        return;
       case 'status':
         reply.send(this.#status());
+        return;
+      case 'whatIf':
+        this.#whatIf(message).then(
+          (answer) => reply.send(answer),
+          (error) => reply.fail(error),
+        );
         return;
       default:
         unreachable(message);
@@ -81,18 +107,47 @@ export class Scheduler implements Actor<SchedulerProtocol> {
     if (name === 'store') this.#follower.onLost();
   }
 
+  async #whatIf({ pod, nodesMax }: MessageOf<SchedulerProtocol> & { type: 'whatIf' }): Promise<WhatIfReply> {
+    if (!this.#follower.following || !this.#leads) return { refused: 'behind' };
+    const answer = await this.#engine.whatIfs.answer(pod, nodesMax);
+    return answer === undefined ? { refused: 'noProfile' } : { refused: undefined, answer };
+  }
+
+  /** What it knows begins anew, or is whole: by what is whole the leader decides. */
+  #told(isWhole: boolean): void {
+    this.#isWhole = isWhole;
+    if (!isWhole) this.#engine.beginList();
+    else if (this.#leads) this.#engine.endList();
+  }
+
+  /** Who does not lead any more begins anew, and decides nothing. */
+  #lead(leads: boolean): void {
+    if (this.#leads === leads) return;
+    this.#leads = leads;
+    if (!leads) this.#follower.onLost();
+    else if (this.#isWhole) this.#engine.endList();
+  }
+
   #status(): SchedulerStatus {
     return { following: this.#follower.following, ...this.#engine.counts() };
   }
 }
 
-function listener(engine: SchedulerEngine): FeedListener {
+function listener(
+  engine: SchedulerEngine,
+  profiles: readonly Profile[],
+  onWhole: (isWhole: boolean) => void,
+): FeedListener {
+  const isOurs = schedulerMark(profiles.map(({ schedulerName }) => schedulerName));
   return {
-    onReset: () => engine.beginList(),
-    onSynced: () => engine.endList(),
+    onReset: () => onWhole(false),
+    onSynced: () => onWhole(true),
     onEvent: (event) => {
       const { type, storageKey, namespace, name } = event;
-      engine.tell({ isGone: type === 'delete', storageKey, namespace, name, object: () => event.object() });
+      const isGone = type === 'delete';
+      // Pods that wait for a scheduler beside this one.
+      if (storageKey === PODS && !isGone && !mayBeBound(event) && !isOurs(event)) return;
+      engine.tell({ isGone, storageKey, namespace, name, object: () => event.object() });
     },
     onBatchEnd: () => engine.wake(),
   };
@@ -101,12 +156,12 @@ function listener(engine: SchedulerEngine): FeedListener {
 /** Makes the actor. `own`: plug-ins of the operator's, by name. `feedFactory` stands in for the thread's slabs in tests. */
 export function createScheduler(
   context: ActorContext,
-  { dialect, configuration = defaultConfiguration(dialect) }: SchedulerOptions,
+  { dialect, configuration = defaultConfiguration(dialect), record, waitsToLead = false }: SchedulerOptions,
   feedFactory: FeedFactory = feedOfThread,
   own?: ReadonlyMap<string, MakeOwnPlugin>,
 ): Scheduler {
   const profiles = profilesOf(configuration, dialect, own);
-  return new Scheduler(context, { dialect, configuration, profiles }, feedFactory);
+  return new Scheduler(context, { dialect, configuration, profiles, record, waitsToLead }, feedFactory);
 }
 
 export const schedulerActor: ActorDefinition<SchedulerOptions> = {

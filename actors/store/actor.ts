@@ -28,6 +28,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
     measures: {
       objectCountMs: options.storeCountMetricPollPeriodMs,
       diskSizeMs: options.storeDbMetricPollIntervalMs,
+      storeName: DIALECTS[dialect].storeCheck,
     },
     currentVersion: (key, value) => versions.current(key, value),
   };

@@ -1,6 +1,6 @@
 // Forgets history: by age, by bounds, or when asked. What readers see is compacted between batches and in slices, so that
 // no write waits long; the disk follows, in slices too, which the commit loop asks for.
-import type { StorageEngine } from '../../storage/engine.ts';
+import type { LocalEngine } from '../../storage/local-engine.ts';
 import type { SlabPool } from '../../storage/slab-pool.ts';
 import type { CommitTimes } from './commit-times.ts';
 import type { RevisionLog } from './revision-log.ts';
@@ -78,7 +78,7 @@ export class Compactor {
   }
 
   /** One slice. Meanwhile the window may be compacted further, which makes another due. */
-  async compactDisk(engine: StorageEngine): Promise<void> {
+  async compactDisk(engine: LocalEngine): Promise<void> {
     this.isDiskDue = false;
     if (await engine.compact(this.#parts.log.compactedRevision)) this.isDiskDue = true;
   }

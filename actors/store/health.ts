@@ -1,26 +1,32 @@
-// Whether what the store depends on answers: the disk, and the services that its keys are under.
+// Whether what the store depends on answers: the disk or the cluster it stands on, and the services that its keys are under.
 import type { Timers } from '../../runtime/environment.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StorageEngine } from '../../storage/engine.ts';
+import type { StoreEngine } from '../../storage/shared-engine.ts';
 
 /**
- * What is wrong with the disk, empty when nothing is. `waitedMs`: how long a commit has been waiting for it; else something
- * is read back. Never rejects.
+ * What is wrong with the disk or the cluster, empty when nothing is. `waitedMs`: how long a commit has been waiting for it; else
+ * something is read back. Never rejects.
  */
 export async function storeProblem(
-  engine: StorageEngine,
+  engine: Pick<StoreEngine, 'probe'>,
   timers: Timers,
   timeoutMs: number,
   waitedMs: number,
 ): Promise<string> {
+  const what = 'follow' in engine ? 'etcd' : 'the disk';
   return waitedMs > timeoutMs
-    ? `a commit has been waiting for the disk for more than ${timeoutMs} ms`
-    : diskProblem(engine, timers, timeoutMs);
+    ? `a commit has been waiting for ${what} for more than ${timeoutMs} ms`
+    : probeProblem(engine, what, timers, timeoutMs);
 }
 
-function diskProblem(engine: StorageEngine, timers: Timers, timeoutMs: number): Promise<string> {
+function probeProblem(
+  engine: Pick<StoreEngine, 'probe'>,
+  what: string,
+  timers: Timers,
+  timeoutMs: number,
+): Promise<string> {
   return new Promise((resolve) => {
-    const timer = timers.after(timeoutMs, () => resolve(`the disk did not answer within ${timeoutMs} ms`));
+    const timer = timers.after(timeoutMs, () => resolve(`${what} did not answer within ${timeoutMs} ms`));
     const settle = (problem: string): void => {
       timer.cancel();
       resolve(problem);

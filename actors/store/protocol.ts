@@ -121,6 +121,8 @@ export interface StoreProtocol extends Protocol {
       readonly message: Record<never, never>;
       readonly reply: { readonly revision: number; readonly resources: readonly ResourceDigest[] };
     };
+    /** A revision at least as new as everything that any server had acknowledged when this was asked. */
+    readonly barrier: { readonly message: Record<never, never>; readonly reply: { readonly revision: number } };
     readonly health: { readonly message: Record<never, never>; readonly reply: StoreHealth };
     /** Whether a key management service answers, by its number in the encryption configuration. */
     readonly keyServiceHealth: {

@@ -2,7 +2,7 @@
 // Each batch is a commit like any other, under revisions of its own: it can be cut short at any point and begun again.
 
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StorageEngine } from '../../storage/engine.ts';
+import type { LocalEngine } from '../../storage/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
 import { SlabPool } from '../../storage/slab-pool.ts';
 import {
@@ -23,7 +23,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 
 export interface ReencryptionParts {
   /** Unopened; closed again at the end. */
-  readonly engine: StorageEngine;
+  readonly engine: LocalEngine;
   readonly encryption: StoredEncryption;
   readonly media: StorageMedia;
   readonly wallMs: () => number;

@@ -3,9 +3,9 @@
 // for the engine. Nothing it forms may be shown to anyone before the engine has made the batch durable.
 import { crc32 } from 'node:zlib';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { EngineWrite } from '../../storage/engine.ts';
 import { EventRecordWriter } from '../../storage/event-log.ts';
 import { LiveDigests } from '../../storage/live-digest.ts';
+import type { EngineWrite } from '../../storage/local-engine.ts';
 import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
 import {
   CREATED,
@@ -193,7 +193,8 @@ export class RevisionLog {
       from.bytes.copy(this.#pool.slab(room.slab).bytes, room.offset, at, at + length);
       const event = this.window.eventAt(record);
       if (event !== undefined) Object.assign(event, room);
-      this.current.set(key, { ...record, ...room });
+      const { revision, bornRevision, keyChecksum } = record;
+      this.current.set(key, { revision, slab: room.slab, offset: room.offset, bornRevision, keyChecksum });
       this.#pool.release(slabNumber, at);
       addToRuns(runs, room.slab, room.offset);
     }
@@ -312,7 +313,7 @@ export class RevisionLog {
 }
 
 /** Appends a record to the last run when it lies in the same slab (records of a batch are written back to back). */
-function addToRuns(runs: number[], slab: number, offset: number): void {
+export function addToRuns(runs: number[], slab: number, offset: number): void {
   const last = runs.length - 3;
   if (last >= 0 && runs[last] === slab && offset > runs[last + 1]!) runs[last + 2] = runs[last + 2]! + 1;
   else runs.push(slab, offset, 1);

@@ -1,13 +1,13 @@
 // What can be set of the store: by the server's options, and in a placement file.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
-import type { StorageEngine } from '../../storage/engine.ts';
+import type { StoreEngine } from '../../storage/shared-engine.ts';
 import type { StorageMedia, StoredValue } from '../../storage/stored-value.ts';
 import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {
   /** Makes the engine, unopened. */
-  readonly engine: (context: ActorContext) => StorageEngine;
+  readonly engine: (context: ActorContext) => StoreEngine | Promise<StoreEngine>;
   readonly media: StorageMedia;
   /** What values pass through on their way to disk and back; absent: they lie there as they are. */
   readonly encryption?: () => Promise<StoredEncryption>;

@@ -5,7 +5,7 @@ import type { MessageOf, Reply } from '../../runtime/actor.ts';
 import type { Timer, Timers } from '../../runtime/environment.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
-import type { EngineView, StorageEngine } from '../../storage/engine.ts';
+import type { EngineView } from '../../storage/local-engine.ts';
 import { snapshotRecords } from '../../storage/snapshot-file.ts';
 import type { OpenedSnapshot, StoreProtocol } from './protocol.ts';
 import type { RevisionLog } from './revision-log.ts';
@@ -26,14 +26,14 @@ type SnapshotMessage = Extract<
 >;
 
 export class Snapshots {
-  readonly #engine: StorageEngine;
+  readonly #view: () => EngineView;
   readonly #log: RevisionLog;
   readonly #timers: Timers;
   readonly #open = new Map<number, Open>();
   #lastId = 0;
 
-  constructor(engine: StorageEngine, log: RevisionLog, timers: Timers) {
-    this.#engine = engine;
+  constructor(view: () => EngineView, log: RevisionLog, timers: Timers) {
+    this.#view = view;
     this.#log = log;
     this.#timers = timers;
   }
@@ -61,7 +61,7 @@ export class Snapshots {
   #openNext(): OpenedSnapshot {
     if (this.#open.size >= OPEN_MAX) throw new OrchError('Overloaded', 'other snapshots are being read');
     const id = ++this.#lastId;
-    this.#open.set(id, { view: this.#engine.view(), timer: this.#closeLater(id) });
+    this.#open.set(id, { view: this.#view(), timer: this.#closeLater(id) });
     const { revision, digests, current } = this.#log;
     return { id, revision, objects: current.size, digest: digests.total };
   }

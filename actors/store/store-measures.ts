@@ -2,37 +2,41 @@
 // takes on the disk. Measured from time to time, in slices, so that no write waits for it.
 import type { ActorContext } from '../../runtime/actor.ts';
 import type { Series } from '../../runtime/metrics.ts';
-import type { StorageEngine } from '../../storage/engine.ts';
-import { parseKey } from '../../storage/object-key.ts';
+import { parseKey, resourceOf } from '../../storage/object-key.ts';
+import type { StoreEngine } from '../../storage/shared-engine.ts';
 
 const SLICE_KEYS = 5000;
 const PERIOD_MS_MIN = 100;
-const CORE_GROUP = 'core';
 
 export interface MeasurePeriods {
   /** Between counts of the objects; 0: never. */
   readonly objectCountMs: number;
   /** Between looks at the disk; 0: never. */
   readonly diskSizeMs: number;
+  /** What the dialect calls the store. */
+  readonly storeName: string;
 }
 
 export class StoreMeasures {
   readonly #context: ActorContext;
-  readonly #engine: StorageEngine;
+  readonly #engine: Pick<StoreEngine, 'diskBytes'>;
   readonly #current: ReadonlyMap<string, unknown>;
   /** Stay at 0 when the last object of a resource is gone. */
-  readonly #objects = new Map<string, Series>();
+  readonly #objects = new Map<string, readonly Series[]>();
+  /** What release 1.21 calls them. */
+  #countsName = '';
   #isCounting = false;
 
   /** `current`: all objects by their keys, as they are. */
-  constructor(context: ActorContext, engine: StorageEngine, current: ReadonlyMap<string, unknown>) {
+  constructor(context: ActorContext, engine: Pick<StoreEngine, 'diskBytes'>, current: ReadonlyMap<string, unknown>) {
     this.#context = context;
     this.#engine = engine;
     this.#current = current;
   }
 
   /** Measures now, and from now on. */
-  start({ objectCountMs, diskSizeMs }: MeasurePeriods): void {
+  start({ objectCountMs, diskSizeMs, storeName }: MeasurePeriods): void {
+    this.#countsName = `${storeName}_object_counts`;
     this.#each(objectCountMs, () => this.#count());
     this.#each(diskSizeMs, () => this.#weigh());
   }
@@ -70,9 +74,16 @@ export class StoreMeasures {
       if (this.#objects.has(storageKey)) continue;
       const resource = resourceOf(storageKey);
       const help = 'Stored objects of each resource, as last counted.';
-      this.#objects.set(storageKey, this.#context.metrics.gauge('apiserver_storage_objects', help, { resource }));
+      const { metrics } = this.#context;
+      const names = ['apiserver_storage_objects', this.#countsName];
+      this.#objects.set(
+        storageKey,
+        names.map((name) => metrics.gauge(name, help, { resource })),
+      );
     }
-    for (const [storageKey, series] of this.#objects) series.set(counts.get(storageKey) ?? 0);
+    for (const [storageKey, both] of this.#objects) {
+      for (const series of both) series.set(counts.get(storageKey) ?? 0);
+    }
   }
 
   #weigh(): void {
@@ -83,10 +94,4 @@ export class StoreMeasures {
       () => {},
     );
   }
-}
-
-/** `pods`, `deployments.apps`. */
-function resourceOf(storageKey: string): string {
-  const [group = '', plural = ''] = storageKey.split('/');
-  return group === CORE_GROUP ? plural : `${plural}.${group}`;
 }

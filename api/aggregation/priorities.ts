@@ -22,6 +22,11 @@ export function localPriorities(dialect: Dialect, group: string, version: string
   return row.priorityMinimum === null ? undefined : { group: row.priorityMinimum, version: ofVersion };
 }
 
+/** The order of a group's versions, the preferred one first. */
+export function byVersion(a: RemoteApiService, b: RemoteApiService): number {
+  return b.versionPriority - a.versionPriority || byPriority(a.version, b.version);
+}
+
 interface Entry extends Priorities {
   /** Of the APIService: decides between equals. */
   readonly name: string;

@@ -50,7 +50,7 @@ export class RemoteGroups {
   }
 
   /** An APIService as it is stored now. */
-  put(object: JsonObject): void {
+  put(object: JsonObject): undefined {
     const read = readApiService(object);
     if (!isRemote(read) || read.group === this.#ownGroup) {
       this.remove(read.name);
@@ -63,7 +63,14 @@ export class RemoteGroups {
     this.#edition++;
   }
 
-  remove(name: string): void {
+  parse(text: string): JsonObject {
+    return JSON.parse(text) as JsonObject;
+  }
+
+  /** Nothing is stored of them. */
+  storageKeyOf(_name: string): undefined {}
+
+  remove(name: string): undefined {
     const gone = this.#byName.get(name);
     if (gone === undefined) return;
     this.#byName.delete(name);

@@ -72,6 +72,20 @@ export function givenManagers(entries: readonly ManagedFieldsEntry[]): Manager[]
   return mergedEqual(managers);
 }
 
+/** Why managedFields cannot be read, in the words that clients see; undefined where they can. */
+export function problemOfEntries(entries: readonly ManagedFieldsEntry[]): string | undefined {
+  for (const [index, { operation, apiVersion = '', fieldsType = '', fieldsV1 }] of entries.entries()) {
+    if (operation !== 'Apply' && operation !== 'Update') return 'operation must be `Apply` or `Update`';
+    if (apiVersion === '') return 'apiVersion must not be empty';
+    if (fieldsType === '') return `missing fieldsType in managed fields entry ${index}`;
+    if (fieldsType !== FIELDS_TYPE)
+      return `invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${index}`;
+    if (fieldsV1 !== undefined && fieldsV1 !== null && readFields(fieldsV1) === undefined)
+      return `error decoding versioned set in managed fields entry ${index}`;
+  }
+  return undefined;
+}
+
 /** A field set in its one spelling; undefined when it is none, or deeper than sets can be. */
 export function readFields(value: unknown): FieldSet | undefined {
   if (!isJsonObject(value)) return undefined;

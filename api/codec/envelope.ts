@@ -133,6 +133,31 @@ const NOTHING = new Uint8Array();
 const CLOSING_BYTES = 4;
 
 /**
+ * Opens a message WatchEvent, without the four bytes of length that go before it in a stream. `object` is a view of the bytes given.
+ *
+ * @throws DecodeError when the message is broken.
+ */
+export function openWatchEvent(bytes: Uint8Array): { readonly type: string; readonly object: Buffer } {
+  const reader = new WireReader(bytes);
+  let type = '';
+  let object: Buffer = Buffer.alloc(0);
+  while (reader.at < reader.end) {
+    const tag = reader.varint();
+    if (tag === tagOf(1, WIRE_BYTES)) type = reader.text();
+    else if (tag === tagOf(2, WIRE_BYTES)) {
+      const end = reader.enter();
+      while (reader.at < reader.end) {
+        const inner = reader.varint();
+        if (inner === tagOf(1, WIRE_BYTES)) object = reader.bytes();
+        else reader.skip(inner & 7);
+      }
+      reader.leave(end);
+    } else reader.skip(tag & 7);
+  }
+  return { type, object };
+}
+
+/**
  * The message WatchEvent, without the four bytes of length that go before it in a stream.
  *
  * @param type such as `ADDED`.

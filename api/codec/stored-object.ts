@@ -2,6 +2,8 @@
 // out; metadata.resourceVersion has room for the digits the store writes in place at commit. Encoded once, then only
 // copied.
 
+import type { EncodedTexts } from './encoded-texts.ts';
+
 /** Width of the resourceVersion slot: the 16 digits of 2^53 in quotes. */
 export const REVISION_SLOT_BYTES = 18;
 const REVISION_SLOT = '"0"'.padEnd(REVISION_SLOT_BYTES);
@@ -42,12 +44,14 @@ interface EncodableObject {
  * Members whose value is undefined are left out.
  *
  * @param managedFieldsText JSON to stand for metadata.managedFields, which the object then has not; empty for none.
+ * @param texts of parts of the object that are encoded already.
  */
 export function encodeStored(
   object: EncodableObject,
   apiVersion: string,
   kind: string,
   managedFieldsText = '',
+  texts?: EncodedTexts,
 ): EncodedObject {
   const typeMeta = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`;
   const metadata = object.metadata;
@@ -58,23 +62,24 @@ export function encodeStored(
   }
   before += '"resourceVersion":';
   let text = before + REVISION_SLOT;
-  for (const member of AFTER_REVISION) text += encodeMember(member, metadata[member]);
+  for (const member of AFTER_REVISION) text += encodeMember(member, metadata[member], texts);
   for (const member of Object.keys(metadata)) {
     if (!AFTER_REVISION_SET.has(member) && !BEFORE_REVISION_SET.has(member))
-      text += encodeMember(member, metadata[member]);
+      text += encodeMember(member, metadata[member], texts);
   }
   text += managedFieldsText === '' ? '}' : `,"managedFields":${managedFieldsText}}`;
   for (const member of Object.keys(object)) {
     if (member !== 'kind' && member !== 'apiVersion' && member !== 'metadata')
-      text += encodeMember(member, object[member]);
+      text += encodeMember(member, object[member], texts);
   }
   text += '}';
   // Names are ASCII for nearly every type, but not for all: offsets count bytes.
   return { text, revisionOffset: utf8Length(before), itemOffset: utf8Length(typeMeta) };
 }
 
-function encodeMember(member: string, value: unknown): string {
-  return value === undefined ? '' : `,${JSON.stringify(member)}:${JSON.stringify(value)}`;
+function encodeMember(member: string, value: unknown, texts: EncodedTexts | undefined): string {
+  if (value === undefined) return '';
+  return `,${JSON.stringify(member)}:${texts === undefined ? JSON.stringify(value) : texts.of(value)}`;
 }
 
 /** UTF-8 length of a well-formed string; short and almost always ASCII here. */

@@ -54,8 +54,12 @@ export class StoredForm {
     return convert(object);
   }
 
-  /** A stored object as an object of the type. Itself, or a new object. */
-  asked(type: KnownType, stored: JsonObject): JsonObject {
+  /**
+   * A stored object as an object of the type. Itself, or a new object. `generation`: of the schema that its record was written
+   * under, where that is known: a custom object of today's lies as it is asked for.
+   */
+  asked(type: KnownType, stored: JsonObject, generation?: number): JsonObject {
+    if (generation !== undefined && type.custom?.form.storedGeneration === generation) return stored;
     let convert = this.#toAsked.get(type);
     if (convert === undefined) {
       convert = this.#asking(type);
@@ -96,7 +100,7 @@ export class StoredForm {
     return isRelabeling && isStored(type) ? asItIs : convert;
   }
 
-  /** In the version that is stored, without what its schema does not know. */
+  /** In the version that is stored, without what its schema does not know, and with its defaults: so it is read. */
   #storingCustom(type: KnownType): Convert {
     const stored = this.#registry.storageType(type.storageKey)?.custom;
     if (stored === undefined) throw new RangeError(`no version of ${type.storageKey} is stored`);
@@ -105,7 +109,9 @@ export class StoredForm {
     return (object) => {
       if (object.apiVersion === apiVersion) return object;
       const copy = webhook === undefined ? (jsonCopy(object) as JsonObject) : this.#known.of(stored, object);
-      return stored.schema.shape({ ...copy, apiVersion }).object;
+      const { object: shaped } = stored.schema.shape({ ...copy, apiVersion });
+      stored.schema.complete(shaped);
+      return shaped;
     };
   }
 }

@@ -7,9 +7,10 @@ import { withCustomTypes } from '../resources/custom-registry.ts';
 import type { Registry } from '../resources/registry.ts';
 import type { KnownType } from '../resources/resource-table.ts';
 import { schemaOf } from '../schema/schema.ts';
-import type { SchemaWords } from './custom-type.ts';
 import { type Definition, readDefinition } from './definition.ts';
+import { parseDefinition } from './definition-text.ts';
 import { knownTypesOf } from './known-types.ts';
+import type { SchemaWords } from './version-schemas.ts';
 
 interface Entry {
   readonly definition: Definition;
@@ -58,15 +59,32 @@ export class TypeCatalog {
     this.#current = undefined;
   }
 
-  /** A definition as it is stored now. */
-  put(object: JsonObject, revision: number): void {
-    const definition = readDefinition(this.#inVersion(object), revision);
-    this.#entries.set(definition.name, { definition, types: knownTypesOf(definition, this.#words) });
-    this.#current = undefined;
+  /** A definition from its JSON, its schemas left as they are. */
+  parse(text: string): JsonObject {
+    return parseDefinition(text);
   }
 
-  remove(name: string): void {
+  /** A definition as it is stored now. Answers with where its objects are, if they are shown otherwise from now on. */
+  put(object: JsonObject, revision: number): string | undefined {
+    const definition = readDefinition(this.#inVersion(object), revision);
+    const before = this.#entries.get(definition.name);
+    const types = knownTypesOf(definition, this.#words, before?.types[0]?.custom);
+    this.#entries.set(definition.name, { definition, types });
+    this.#current = undefined;
+    return before?.definition.generation === definition.generation ? undefined : storageKeyOf(before);
+  }
+
+  /** Where the objects are stored that the definition of a name makes, or made. */
+  storageKeyOf(name: string): string {
+    const dot = name.indexOf('.');
+    return `${name.slice(dot + 1)}/${name.slice(0, dot)}`;
+  }
+
+  /** Answers with where the objects of the definition were. */
+  remove(name: string): string | undefined {
+    const before = this.#entries.get(name);
     if (this.#entries.delete(name)) this.#current = undefined;
+    return storageKeyOf(before);
   }
 
   #rebuilt(): Registry {
@@ -75,6 +93,11 @@ export class TypeCatalog {
     this.#current = withCustomTypes(this.#builtIn, types, this.#edition);
     return this.#current;
   }
+}
+
+/** Undefined where there are no objects. */
+function storageKeyOf(entry: Entry | undefined): string | undefined {
+  return entry?.types[0]?.storageKey;
 }
 
 /** Answers each question by the registry of that moment. */

@@ -5,9 +5,12 @@ import type { JsonObject } from '../json-value.ts';
 import type { TypeSchema } from '../schema/schema.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { type Defaulter, defaulterOf } from './defaulting.ts';
+import { embeddedCheck } from './embedded-objects.ts';
+import { listTypeCheck } from './list-types.ts';
+import { type PlacedCheck, placedCheckOf } from './placed-checks.ts';
 import { Pruned, pruneObject } from './pruning.ts';
 import { type Members, type Structure, structureOf } from './structure.ts';
-import { type ValueCheck, valueCheckOf } from './value-checks.ts';
+import { valueCheckOf } from './value-checks.ts';
 import { ValueReport } from './value-report.ts';
 
 /** What an object of the kind is without its metadata's schema; `keepsUnknown`: nothing is pruned. */
@@ -32,7 +35,8 @@ export class CustomSchema {
   readonly #parts: SchemaParts;
   readonly #structure: Structure | undefined;
   #defaulter: Defaulter | undefined;
-  #check: ValueCheck | undefined;
+  /** In the order in which errors are told. */
+  #checks: readonly PlacedCheck[] | undefined;
   #isCompiled = false;
 
   constructor(parts: SchemaParts) {
@@ -81,9 +85,9 @@ export class CustomSchema {
   errorsIn(object: JsonObject): readonly FieldError[] {
     const { schema, prefix } = this.#parts;
     if (schema === undefined) return [];
-    this.#check ??= valueCheckOf(schema, prefix);
+    this.#checks ??= checksOf(schema, prefix);
     const report = new ValueReport();
-    this.#check(object, report);
+    for (const check of this.#checks) check(object, report);
     return report.errors;
   }
 
@@ -92,4 +96,13 @@ export class CustomSchema {
     this.#isCompiled = true;
     if (this.#structure !== undefined) this.#defaulter = defaulterOf(this.#structure);
   }
+}
+
+/** What is wrong with values comes first, then with whole objects among them, then with lists that are sets or maps. */
+function checksOf(schema: JsonObject, prefix: string): readonly PlacedCheck[] {
+  return [
+    valueCheckOf(schema, prefix),
+    placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
+    placedCheckOf(schema, (one) => listTypeCheck(one, prefix)),
+  ].filter((check) => check !== undefined);
 }

@@ -1,8 +1,8 @@
 // What a custom type has beyond a built-in one: the definition it comes from, and its schema at work.
 import type { JsonObject } from '../json-value.ts';
-import type { TypeSchema } from '../schema/schema.ts';
-import { CustomSchema } from './custom-schema.ts';
+import type { CustomSchema } from './custom-schema.ts';
 import type { DefinedColumn, DefinedVersion, Definition } from './definition.ts';
+import { type SchemaWords, VersionSchemas } from './version-schemas.ts';
 
 /** A version of a custom kind as plain data: enough to make its answers from what is stored, on any thread. */
 export interface CustomForm {
@@ -11,36 +11,32 @@ export interface CustomForm {
   readonly apiVersion: string;
   readonly columns: readonly DefinedColumn[];
   readonly keepsUnknown: boolean;
-  /** Where objects have to be brought into the version; absent: they are sent as they lie. */
-  readonly schema?: JsonObject;
-}
-
-/** The words of a dialect that a schema at work needs. */
-export interface SchemaWords {
-  /** What names of our own in a schema begin with. */
-  readonly prefix: string;
-  /** `meta/v1.ObjectMeta`. */
-  readonly metadata: TypeSchema;
+  /**
+   * The schemas of all versions as JSON, by `apiVersion`, where objects may have to be brought into this one: what lies in another
+   * has the defaults of that one. Absent: they are sent as they lie.
+   */
+  readonly schemaTexts?: Readonly<Record<string, string | undefined>>;
+  /** Of the definition, where this is the stored version: what was written under it is sent as it lies. */
+  readonly storedGeneration?: number;
 }
 
 export class CustomType {
   readonly definition: Definition;
   readonly version: DefinedVersion;
   readonly form: CustomForm;
-  readonly #words: SchemaWords;
-  #schema: CustomSchema | undefined;
+  readonly schemas: VersionSchemas;
 
-  constructor(definition: Definition, version: DefinedVersion, words: SchemaWords) {
+  constructor(definition: Definition, version: DefinedVersion, schemas: VersionSchemas) {
     this.definition = definition;
     this.version = version;
     this.form = formOf(definition, version);
-    this.#words = words;
+    this.schemas = schemas;
+    typesByForm.set(this.form, this);
   }
 
   /** Compiled on first use. */
   get schema(): CustomSchema {
-    this.#schema ??= schemaAtWork(this.version.schema, this.definition.keepsUnknown, this.#words);
-    return this.#schema;
+    return this.schemas.of(this.version);
   }
 
   /** Stored objects may be in another form than this version's: of another version, or of an earlier schema. */
@@ -60,48 +56,75 @@ export class CustomType {
 
   /** An object of any version of the kind in this one, already converted where a webhook does that. It is consumed. */
   inVersion(object: JsonObject): JsonObject {
-    return broughtInto(this.form.apiVersion, this.schema, object);
+    return broughtInto(this.form.apiVersion, this.schema, this.#own(object), object);
+  }
+
+  /** The schema that an object of another version lies in. */
+  #own({ apiVersion }: JsonObject): CustomSchema | undefined {
+    if (apiVersion === this.form.apiVersion) return undefined;
+    const { group, versions } = this.definition;
+    const version = versions.find(({ name }) => `${group}/${name}` === apiVersion);
+    return version && this.schemas.of(version);
   }
 }
 
-function needsForm({ hasChanged, storageVersion }: Definition, { name }: DefinedVersion): boolean {
-  return hasChanged || name !== storageVersion;
+function needsForm({ generation, storageVersion }: Definition, { name }: DefinedVersion): boolean {
+  return generation > 1 || name !== storageVersion;
 }
 
 function formOf(definition: Definition, version: DefinedVersion): CustomForm {
-  const { name, revision, group, keepsUnknown } = definition;
-  const schema = needsForm(definition, version) ? { schema: version.schema ?? {} } : undefined;
+  const { name, revision, group, versions, keepsUnknown, generation, storageVersion } = definition;
+  const texts = versions.map((one) => [`${group}/${one.name}`, one.schemaText] as const);
   return {
     key: `${name} ${revision} ${version.name}`,
     apiVersion: `${group}/${version.name}`,
     columns: version.columns,
     keepsUnknown,
-    ...schema,
+    ...(needsForm(definition, version) ? { schemaTexts: Object.fromEntries(texts) } : undefined),
+    ...(version.name === storageVersion ? { storedGeneration: generation } : undefined),
   };
 }
 
-function schemaAtWork(schema: JsonObject | undefined, keepsUnknown: boolean, words: SchemaWords): CustomSchema {
-  return new CustomSchema({ schema, keepsUnknown, ...words });
+/** Defaults are those of the version that an object lies in (`own`, where that is another): what is asked for gives none. */
+function broughtInto(
+  apiVersion: string,
+  schema: CustomSchema,
+  own: CustomSchema | undefined,
+  object: JsonObject,
+): JsonObject {
+  const { object: shaped } = (own ?? schema).shape({ ...object, apiVersion });
+  (own ?? schema).complete(shaped);
+  return own === undefined ? shaped : schema.shape(shaped).object;
 }
 
-function broughtInto(apiVersion: string, schema: CustomSchema, object: JsonObject): JsonObject {
-  const { object: shaped } = schema.shape({ ...object, apiVersion });
-  schema.complete(shaped);
-  return shaped;
-}
-
+/** On the thread that made the form, what is compiled there serves it too. */
+const typesByForm = new WeakMap<CustomForm, CustomType>();
 const converters = new WeakMap<CustomForm, (object: JsonObject) => JsonObject>();
 
 /** Brings stored objects, which are consumed, into a form; undefined where they are sent as they lie. */
 export function converterInto(form: CustomForm, words: SchemaWords): ((object: JsonObject) => JsonObject) | undefined {
-  const { schema, keepsUnknown, apiVersion } = form;
-  if (schema === undefined) return undefined;
+  if (form.schemaTexts === undefined) return undefined;
+  const type = typesByForm.get(form);
+  if (type !== undefined) return (object) => type.inVersion(object);
   let convert = converters.get(form);
   if (convert === undefined) {
-    const isAny = Object.keys(schema).length === 0;
-    const atWork = schemaAtWork(isAny ? undefined : schema, keepsUnknown, words);
-    convert = (object) => broughtInto(apiVersion, atWork, object);
+    convert = converterOf(form, form.schemaTexts, words);
     converters.set(form, convert);
   }
   return convert;
+}
+
+function converterOf(
+  { apiVersion, keepsUnknown }: CustomForm,
+  texts: NonNullable<CustomForm['schemaTexts']>,
+  words: SchemaWords,
+): (object: JsonObject) => JsonObject {
+  const versions = Object.values(texts).map((schemaText) => ({ schemaText }));
+  const schemas = new VersionSchemas({ versions, keepsUnknown }, words);
+  const schemaOf = (version: string): CustomSchema => schemas.of({ schemaText: texts[version] });
+  return (object) => {
+    const lies = String(object.apiVersion);
+    const own = lies !== apiVersion && Object.hasOwn(texts, lies) ? schemaOf(lies) : undefined;
+    return broughtInto(apiVersion, schemaOf(apiVersion), own, object);
+  };
 }

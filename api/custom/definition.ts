@@ -36,8 +36,8 @@ export interface DefinedVersion {
   readonly deprecated: boolean;
   /** Empty: what all deprecated versions say. */
   readonly deprecationWarning: string;
-  /** As it stands in the definition. Undefined: any object is one of the kind. */
-  readonly schema: JsonObject | undefined;
+  /** Its JSON, as it stands in the definition. Undefined: any object is one of the kind. */
+  readonly schemaText: string | undefined;
   readonly columns: readonly DefinedColumn[];
   readonly hasStatus: boolean;
   readonly scale: DefinedScale | undefined;
@@ -55,8 +55,8 @@ export interface Definition {
   readonly name: string;
   /** Of the object that says so. */
   readonly revision: number;
-  /** Its schemas may have changed since instances were written. */
-  readonly hasChanged: boolean;
+  /** Counts the changes of its spec: instances written under an earlier one may be of another schema. */
+  readonly generation: number;
   readonly group: string;
   readonly names: DefinedNames;
   readonly namespaced: boolean;
@@ -72,7 +72,10 @@ export interface Definition {
   readonly isTerminating: boolean;
 }
 
-/** Reads a definition in version v1. What is not there is empty: clients may have written anything. */
+/**
+ * Reads a definition in version v1, its schemas parsed or not (definition-text.ts). What is not there is empty: clients may have
+ * written anything.
+ */
 export function readDefinition(object: JsonObject, revision: number): Definition {
   const spec = partAt(object, 'spec');
   const metadata = partAt(object, 'metadata');
@@ -81,7 +84,7 @@ export function readDefinition(object: JsonObject, revision: number): Definition
   return {
     name: asText(metadata.name),
     revision,
-    hasChanged: generation > 1,
+    generation,
     group: asText(spec.group),
     names: readNames(spec.names),
     namespaced: spec.scope === 'Namespaced',
@@ -129,11 +132,16 @@ function readVersion(version: JsonObject): DefinedVersion {
     served: version.served === true,
     deprecated: version.deprecated === true,
     deprecationWarning: asText(version.deprecationWarning),
-    schema: isJsonObject(schema) ? schema : undefined,
+    schemaText: textOf(schema),
     columns: asList(version.additionalPrinterColumns).map(asObject).map(readColumn),
     hasStatus: isJsonObject(subresources.status),
     scale: isJsonObject(subresources.scale) ? readScale(subresources.scale) : undefined,
   };
+}
+
+function textOf(schema: unknown): string | undefined {
+  if (typeof schema === 'string') return schema;
+  return isJsonObject(schema) ? JSON.stringify(schema) : undefined;
 }
 
 function readColumn(column: JsonObject): DefinedColumn {

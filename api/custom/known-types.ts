@@ -3,26 +3,32 @@ import { DEFAULT_SELECTABLE_FIELDS } from '../resources/resource-row.ts';
 import type { KnownType } from '../resources/resource-table.ts';
 import type { Subresource, Traits } from '../resources/resource-type.ts';
 import { EVERY_VERB } from '../verbs.ts';
-import { CustomType, type SchemaWords } from './custom-type.ts';
+import { CustomType } from './custom-type.ts';
 import type { DefinedVersion, Definition } from './definition.ts';
 import { byPriority } from './version-order.ts';
+import { type SchemaWords, VersionSchemas } from './version-schemas.ts';
 
-/** Every version of an established definition that can be stored; none of one that is not established. */
-export function knownTypesOf(definition: Definition, words: SchemaWords): readonly KnownType[] {
+/**
+ * Every version of an established definition that can be stored; none of one that is not established.
+ *
+ * @param before a type of the same definition, as it was until now: what is compiled of its schemas is taken over.
+ */
+export function knownTypesOf(definition: Definition, words: SchemaWords, before?: CustomType): readonly KnownType[] {
   if (!definition.isEstablished || definition.storageVersion === '') return [];
   const versions = [...definition.versions].sort((a, b) => byPriority(a.name, b.name));
   const preferredVersion = versions.find(({ served }) => served)?.name ?? definition.storageVersion;
-  return versions.map((version) => knownType(definition, version, preferredVersion, words));
+  const schemas = new VersionSchemas(definition, words, before?.schemas);
+  return versions.map((version) => knownType(definition, version, preferredVersion, schemas));
 }
 
 function knownType(
   definition: Definition,
   version: DefinedVersion,
   preferredVersion: string,
-  words: SchemaWords,
+  schemas: VersionSchemas,
 ): KnownType {
   const { group, names, namespaced, storageVersion } = definition;
-  const custom = new CustomType(definition, version, words);
+  const custom = new CustomType(definition, version, schemas);
   return {
     group,
     version: version.name,

@@ -1,52 +1,52 @@
 // Lists whose elements are told apart: those of type set by their value, those of type map by some of their members. No two
 // may be the same.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
-import { asObject, asTexts } from '../object-fields.ts';
-import { duplicate } from '../status/field-error.ts';
+import { asTexts } from '../object-fields.ts';
+import { duplicate, invalid } from '../status/field-error.ts';
+import { shownMap } from '../status/shown-value.ts';
+import type { PlacedCheck } from './placed-checks.ts';
 import type { ValueReport } from './value-report.ts';
 
 /** Undefined for lists whose elements may repeat. */
-export function listTypeCheck(
-  schema: JsonObject,
-  prefix: string,
-): ((value: unknown, at: ValueReport) => void) | undefined {
+export function listTypeCheck(schema: JsonObject, prefix: string): PlacedCheck | undefined {
   const listType = schema[`${prefix}list-type`];
   if (listType === 'set') return (value, at) => checkDistinct(value, at, (item) => item);
   if (listType !== 'map') return undefined;
   const keys = asTexts(schema[`${prefix}list-map-keys`]);
-  const defaults = keyDefaults(asObject(asObject(schema.items).properties), keys);
-  return (value, at) =>
-    checkDistinct(value, at, (item) => {
-      const found: Record<string, unknown> = {};
-      for (const key of keys) {
-        const own = isJsonObject(item) && Object.hasOwn(item, key) ? item[key] : defaults.get(key);
-        if (own !== undefined) found[key] = own;
-      }
-      return found;
-    });
+  return (value, at) => {
+    if (Array.isArray(value) && hasObjectsOnly(value, at)) checkDistinct(value, at, (item) => keyOf(item, keys));
+  };
 }
 
-function keyDefaults(properties: JsonObject, keys: readonly string[]): ReadonlyMap<string, unknown> {
-  const defaults = new Map<string, unknown>();
-  for (const key of keys) {
-    const property = Object.hasOwn(properties, key) ? asObject(properties[key]) : {};
-    if (property.default !== undefined && property.default !== null) defaults.set(key, property.default);
-  }
-  return defaults;
+/** A null is an object without keys. */
+function hasObjectsOnly(list: readonly unknown[], at: ValueReport): boolean {
+  const wrong = list.findIndex((item) => item !== null && !isJsonObject(item));
+  if (wrong < 0) return true;
+  at.enter(wrong);
+  at.add(invalid(at.place(), list[wrong], 'must be an object for an array of list-type map'));
+  at.leave();
+  return false;
 }
 
-function checkDistinct(value: unknown, at: ValueReport, keyOf: (item: unknown) => unknown): void {
+function keyOf(item: unknown, keys: readonly string[]): JsonObject {
+  const found: Record<string, unknown> = {};
+  for (const key of keys) if (isJsonObject(item) && Object.hasOwn(item, key)) found[key] = item[key];
+  return found;
+}
+
+/** What comes again is told once. */
+function checkDistinct(value: unknown, at: ValueReport, ofItem: (item: unknown) => unknown): void {
   if (!Array.isArray(value) || value.length < 2) return;
-  const met = new Set<string>();
+  const met = new Map<string, number>();
   for (let index = 0; index < value.length; index++) {
-    const key = keyOf(value[index]);
+    const key = ofItem(value[index]);
     const text = canonicalText(key);
-    if (met.has(text)) {
-      at.enter(index);
-      at.add((path) => duplicate(path, key));
-      at.leave();
-    }
-    met.add(text);
+    const times = met.get(text) ?? 0;
+    met.set(text, times + 1);
+    if (times !== 1) continue;
+    at.enter(index);
+    at.add(duplicate(at.place(), isJsonObject(key) ? shownMap(key) : key));
+    at.leave();
   }
 }
 

@@ -13,6 +13,11 @@ async function load(): Promise<void> {
   engine = await import('re2js');
 }
 
+/** True where values can be checked. */
+export function arePatternsLoaded(): boolean {
+  return engine !== undefined;
+}
+
 /** True for a regular expression; of any text where the engine is not loaded. */
 export function isPattern(text: string): boolean {
   return engine === undefined || patternOf(text) !== undefined;

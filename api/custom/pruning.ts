@@ -33,6 +33,11 @@ export function pruneObject(object: Members, structure: Structure, pruned: Prune
   pruneMembers(object, structure, true, pruned);
 }
 
+/** Prunes a value of any kind. */
+export function pruneValue(value: unknown, structure: Structure): void {
+  prune(value, structure, new Pruned());
+}
+
 function prune(value: unknown, structure: Structure | undefined, pruned: Pruned): void {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) {

@@ -28,8 +28,9 @@ const KEPT: readonly string[] = [
 
 /** Undefined for a kind of which nothing can be said: any object is one. */
 export function publishedSchema({ version, definition }: CustomType, prefix: string): SwaggerSchema | undefined {
-  const { schema } = version;
-  if (schema === undefined || definition.keepsUnknown) return undefined;
+  const { schemaText } = version;
+  if (schemaText === undefined || definition.keepsUnknown) return undefined;
+  const schema = JSON.parse(schemaText) as JsonObject;
   if (schema[`${prefix}preserve-unknown-fields`] === true) return undefined;
   return published(schema, prefix);
 }

@@ -1,32 +1,48 @@
-// What a schema says of values, compiled once into functions over the parsed value: types, bounds, lengths, patterns,
-// enumerations, what is required, and the combinations of schemas. Messages are Kubernetes 1.21's.
-import { deepEqual } from '../deep-equal.ts';
+// What a schema says of values, compiled once into functions over the parsed value: types, members, elements, and the
+// combinations of schemas. Texts and numbers are scalar-checks.ts. Messages are Kubernetes 1.21's, which name a list where
+// one of its elements is wrong.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList } from '../object-fields.ts';
-import { notSupported } from '../status/field-error.ts';
-import { listTypeCheck } from './list-types.ts';
-import { patternOf } from './patterns.ts';
+import { enumCheck, numberCheck, textCheck } from './scalar-checks.ts';
 import { formatTest } from './text-formats.ts';
-import type { ValueReport } from './value-report.ts';
+import type { Attempt, ValueReport } from './value-report.ts';
 
 /** Reports what is wrong with a value at the place where the report stands. */
 export type ValueCheck = (value: unknown, at: ValueReport) => void;
 
+/** What the original counts as matched of any value, whatever it is. */
+const MATCHES_OF_ANY = 4;
+
 /** @param prefix what names of our own in a schema begin with. Needs `loadPatterns`. */
 export function valueCheckOf(schema: JsonObject, prefix: string): ValueCheck {
-  const checks = [
-    typeCheck(schema, prefix),
-    ...junctorChecks(schema, prefix),
-    textCheck(schema),
-    numberCheck(schema),
-    listCheck(schema, prefix),
-    enumCheck(schema),
-    objectCheck(schema, prefix),
-    listTypeCheck(schema, prefix),
-  ].filter((check) => check !== undefined);
-  if (checks.length === 1) return checks[0]!;
+  const type = typeCheck(schema, prefix);
+  const combined = junctorCheck(schema, prefix);
+  const listed = enumCheck(schema);
+  const text = textCheck(schema);
+  const number = numberCheck(schema);
+  const list = listCheck(schema, prefix);
+  const object = objectCheck(schema, prefix);
+  const isOfFormat = knownFormat(schema) !== '';
   return (value, at) => {
-    for (let index = 0; index < checks.length; index++) checks[index]!(value, at);
+    type?.(value, at);
+    // Of nothing, only the type is looked at, and whether it is listed.
+    if (value === null) return listed?.(value, at);
+    at.matches += MATCHES_OF_ANY;
+    combined?.(value, at);
+    if (typeof value === 'string') {
+      at.matches += isOfFormat ? 2 : 1;
+      text?.(value, at);
+    } else if (typeof value === 'number') {
+      at.matches += 2;
+      number?.(value, at);
+    } else if (Array.isArray(value)) {
+      at.matches += 2;
+      list?.(value, at);
+    }
+    listed?.(value, at);
+    if (typeof value !== 'object' || Array.isArray(value)) return;
+    at.matches += 1;
+    object?.(value as JsonObject, at);
   };
 }
 
@@ -38,61 +54,100 @@ function typeName(value: unknown): string {
   return typeof value;
 }
 
+/** Of what format a value is taken to be, where it is no text. */
+const FORMATS: Readonly<Record<string, string>> = { integer: 'int64', number: 'float64' };
+
+/** The format that a schema asks for; empty where none is asked for that is looked at. */
+function knownFormat({ format }: JsonObject): string {
+  return typeof format === 'string' && formatTest(format) !== undefined ? format : '';
+}
+
+function typesOf({ type, ...schema }: JsonObject, prefix: string): readonly string[] {
+  if (schema[`${prefix}int-or-string`] === true) return ['integer', 'string'];
+  return typeof type === 'string' && type !== '' ? [type] : [];
+}
+
 function typeCheck(schema: JsonObject, prefix: string): ValueCheck | undefined {
-  const { type, nullable } = schema;
-  const types =
-    schema[`${prefix}int-or-string`] === true
-      ? ['integer', 'string']
-      : typeof type === 'string' && type !== ''
-        ? [type]
-        : [];
-  if (types.length === 0) return undefined;
-  const takesNull = nullable === true;
+  const types = typesOf(schema, prefix);
+  const format = knownFormat(schema);
+  if (types.length === 0 && format === '') return undefined;
+  const takesNull = schema.nullable === true || types.length === 0;
   const takesNumber = types.includes('number');
-  const wanted = [...types, ...(takesNull ? ['null'] : [])].join(',');
+  const isNumeric = takesNumber || types.includes('integer');
+  const wanted = types.join(',');
   return (value, at) => {
     const actual = typeName(value);
-    if (types.includes(actual) || (takesNumber && actual === 'integer') || (takesNull && actual === 'null')) return;
-    at.invalid(actual, `must be of type ${wanted}: ${JSON.stringify(actual)}`);
+    const isRight = types.includes(actual) || (takesNumber && actual === 'integer');
+    if (isRight || (actual === 'null' && takesNull)) {
+      at.matches += actual === 'null' ? 1 : 2;
+      return;
+    }
+    if (actual !== 'null') at.matches += 1;
+    if (format === '' || actual === 'null') {
+      at.invalid(actual, `must be of type ${wanted}: ${JSON.stringify(actual)}`);
+    } else if (actual !== 'string' && actual !== 'array') {
+      const found = FORMATS[actual] ?? '';
+      at.invalid(found, `must be of type ${format}: ${JSON.stringify(found)}`);
+    } else if (isNumeric) {
+      at.invalid(actual, `must be of type ${wanted}: ${JSON.stringify(actual)}`);
+    } else {
+      // What has a format is a text or a list for the original, whatever type is asked for.
+      at.matches += 1;
+    }
   };
 }
 
-function junctorChecks(schema: JsonObject, prefix: string): (ValueCheck | undefined)[] {
+function junctorCheck(schema: JsonObject, prefix: string): ValueCheck | undefined {
   const checksIn = (name: string): readonly ValueCheck[] =>
     asList(schema[name])
       .filter(isJsonObject)
       .map((part) => valueCheckOf(part, prefix));
-  return [anyOf(checksIn('anyOf')), oneOf(checksIn('oneOf')), allOf(checksIn('allOf')), not(schema.not, prefix)];
+  const checks = [
+    anyOf(checksIn('anyOf')),
+    oneOf(checksIn('oneOf')),
+    allOf(checksIn('allOf')),
+    not(schema.not, prefix),
+  ].filter((check) => check !== undefined);
+  if (checks.length === 0) return undefined;
+  return (value, at) => {
+    for (let index = 0; index < checks.length; index++) checks[index]!(value, at);
+  };
+}
+
+/** Of alternatives that all fail, the errors of that which matched most. */
+function better(best: Attempt | undefined, found: Attempt): Attempt {
+  return best === undefined || found.matches > best.matches ? found : best;
 }
 
 function anyOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
   if (checks.length === 0) return undefined;
   return (value, at) => {
-    let first: ReturnType<ValueReport['tried']> | undefined;
+    let best: Attempt | undefined;
     for (const check of checks) {
-      const found = at.tried(() => check(value, at));
-      if (found.length === 0) return;
-      first ??= found;
+      const found = at.tried(check, value);
+      if (found.errors.length === 0) return at.take(found);
+      best = better(best, found);
     }
     at.composite('must validate at least one schema (anyOf)');
-    at.addAll(first ?? []);
+    at.take(best!);
   };
 }
 
 function oneOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
   if (checks.length === 0) return undefined;
   return (value, at) => {
-    let first: ReturnType<ValueReport['tried']> | undefined;
+    let best: Attempt | undefined;
     let valid = 0;
     for (const check of checks) {
-      const found = at.tried(() => check(value, at));
-      if (found.length === 0) valid++;
-      else first ??= found;
+      const found = at.tried(check, value);
+      if (found.errors.length === 0) {
+        if (valid++ === 0) best = found;
+      } else if (valid === 0) best = better(best, found);
     }
-    if (valid === 1) return;
+    if (valid === 1) return at.take(best!);
     const how = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`;
     at.composite(`must validate one and only one schema (oneOf). ${how}`);
-    if (valid === 0) at.addAll(first ?? []);
+    if (valid === 0) at.take(best!);
   };
 }
 
@@ -101,9 +156,9 @@ function allOf(checks: readonly ValueCheck[]): ValueCheck | undefined {
   return (value, at) => {
     let valid = 0;
     for (const check of checks) {
-      const found = at.tried(() => check(value, at));
-      if (found.length === 0) valid++;
-      at.addAll(found);
+      const found = at.tried(check, value);
+      if (found.errors.length === 0) valid++;
+      at.take(found);
     }
     if (valid === checks.length) return;
     at.composite(`must validate all the schemas (allOf)${valid === 0 ? '. None validated' : ''}`);
@@ -114,99 +169,28 @@ function not(schema: unknown, prefix: string): ValueCheck | undefined {
   if (!isJsonObject(schema)) return undefined;
   const check = valueCheckOf(schema, prefix);
   return (value, at) => {
-    if (at.tried(() => check(value, at)).length === 0) at.composite('must not validate the schema (not)');
+    if (at.tried(check, value).errors.length === 0) at.composite('must not validate the schema (not)');
   };
 }
 
-function textCheck(schema: JsonObject): ValueCheck | undefined {
-  const { minLength, maxLength, pattern, format } = schema;
-  const isPatterned = typeof pattern === 'string' && pattern !== '';
-  const matches = isPatterned ? patternOf(pattern) : undefined;
-  const isOfFormat = typeof format === 'string' ? formatTest(format) : undefined;
-  const min = typeof minLength === 'number' ? minLength : 0;
-  const max = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
-  if (!isPatterned && isOfFormat === undefined && min === 0 && max === Number.POSITIVE_INFINITY) {
-    return undefined;
-  }
-  return (value, at) => {
-    if (typeof value !== 'string') return;
-    // Characters are counted only where the number of code units leaves it open.
-    if (value.length > max && lengthOf(value) > max) at.invalid(value, `should be at most ${max} chars long`);
-    else if (value.length < min * 2 && lengthOf(value) < min) at.invalid(value, `should be at least ${min} chars long`);
-    else if (isPatterned && matches === undefined)
-      at.invalid(value, `should match '${pattern}', but pattern is invalid`);
-    else if (matches !== undefined && !matches(value)) at.invalid(value, `should match '${String(pattern)}'`);
-    if (isOfFormat !== undefined && !isOfFormat(value)) {
-      at.invalid(value, `must be of type ${String(format)}: ${JSON.stringify(value)}`);
-    }
-  };
-}
-
-function lengthOf(text: string): number {
-  let length = 0;
-  for (const _ of text) length++;
-  return length;
-}
-
-function numberCheck(schema: JsonObject): ValueCheck | undefined {
-  const { minimum, maximum, multipleOf } = schema;
-  const isBounded = typeof minimum === 'number' || typeof maximum === 'number' || typeof multipleOf === 'number';
-  if (!isBounded) return undefined;
-  const excludesMin = schema.exclusiveMinimum === true;
-  const excludesMax = schema.exclusiveMaximum === true;
-  return (value, at) => {
-    if (typeof value !== 'number') return;
-    if (typeof multipleOf === 'number' && !isMultiple(value, multipleOf))
-      at.invalid(value, `should be a multiple of ${multipleOf}`);
-    if (typeof maximum === 'number' && (value > maximum || (excludesMax && value === maximum)))
-      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${maximum}`);
-    if (typeof minimum === 'number' && (value < minimum || (excludesMin && value === minimum)))
-      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${minimum}`);
-  };
-}
-
-/** In decimal: 0.3 is a multiple of 0.1, though their binary forms are not. */
-function isMultiple(value: number, factor: number): boolean {
-  if (factor <= 0) return true;
-  const quotient = value / factor;
-  const nearest = Math.round(quotient);
-  return Math.abs(quotient - nearest) <= 1e-9 * Math.max(1, Math.abs(quotient));
-}
-
-function listCheck(schema: JsonObject, prefix: string): ValueCheck | undefined {
+function listCheck(
+  schema: JsonObject,
+  prefix: string,
+): ((list: readonly unknown[], at: ValueReport) => void) | undefined {
   const { minItems, maxItems } = schema;
   const item = isJsonObject(schema.items) ? valueCheckOf(schema.items, prefix) : undefined;
   if (item === undefined && typeof minItems !== 'number' && typeof maxItems !== 'number') return undefined;
-  return (value, at) => {
-    if (!Array.isArray(value)) return;
-    if (item !== undefined) {
-      for (let index = 0; index < value.length; index++) {
-        at.enter(index);
-        item(value[index], at);
-        at.leave();
-      }
-    }
-    if (typeof minItems === 'number' && value.length < minItems)
-      at.invalid(value.length, `should have at least ${minItems} items`);
-    if (typeof maxItems === 'number' && value.length > maxItems)
-      at.invalid(value.length, `should have at most ${maxItems} items`);
+  return (list, at) => {
+    if (item !== undefined) for (let index = 0; index < list.length; index++) item(list[index], at);
+    if (typeof minItems === 'number' && list.length < minItems)
+      at.invalid(list.length, `should have at least ${minItems} items`);
+    if (typeof maxItems === 'number' && list.length > maxItems)
+      at.invalid(list.length, `should have at most ${maxItems} items`);
   };
 }
 
-function enumCheck({ enum: allowed, nullable }: JsonObject): ValueCheck | undefined {
-  if (!Array.isArray(allowed) || allowed.length === 0) return undefined;
-  const plain = new Set<unknown>(allowed.filter((one) => typeof one !== 'object' || one === null));
-  const others = allowed.filter((one) => typeof one === 'object' && one !== null);
-  const shown = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
-  return (value, at) => {
-    if (plain.has(value) || (value === null && nullable === true)) return;
-    if (others.some((one) => deepEqual(one, value))) return;
-    at.add((path) => notSupported(path, value, shown));
-  };
-}
-
-function objectCheck(schema: JsonObject, prefix: string): ValueCheck | undefined {
-  const { minProperties, maxProperties } = schema;
+function objectCheck(schema: JsonObject, prefix: string): ((object: JsonObject, at: ValueReport) => void) | undefined {
+  const { minProperties, maxProperties, additionalProperties } = schema;
   const properties = new Map<string, ValueCheck>();
   if (isJsonObject(schema.properties)) {
     for (const [name, property] of Object.entries(schema.properties)) {
@@ -214,37 +198,31 @@ function objectCheck(schema: JsonObject, prefix: string): ValueCheck | undefined
     }
   }
   const needed = asList(schema.required).filter((name) => typeof name === 'string');
-  const { additionalProperties } = schema;
   const rest = isJsonObject(additionalProperties) ? valueCheckOf(additionalProperties, prefix) : undefined;
+  const isClosed = additionalProperties === false;
   const isCounted = typeof minProperties === 'number' || typeof maxProperties === 'number';
-  const isEmbedded = schema[`${prefix}embedded-resource`] === true;
-  if (properties.size === 0 && needed.length === 0 && rest === undefined && !isCounted && !isEmbedded) return undefined;
-  return (value, at) => {
-    if (!isJsonObject(value)) return;
-    if (isCounted && !hasRightCount(value, minProperties, maxProperties, at)) return;
-    if (isEmbedded) checkEmbedded(value, at);
-    for (const name of needed) if (!Object.hasOwn(value, name)) at.required(name);
-    for (const name in value) {
+  if (properties.size === 0 && needed.length === 0 && rest === undefined && !isClosed && !isCounted) return undefined;
+  return (object, at) => {
+    if (isCounted && !hasRightCount(object, minProperties, maxProperties, at)) return;
+    for (const name in object) {
       const check = properties.get(name) ?? rest;
-      if (check === undefined) continue;
+      if (check === undefined) {
+        if (isClosed) at.forbiddenMember(name);
+        continue;
+      }
       at.enter(name);
-      check(value[name], at);
+      check(object[name], at);
       at.leave();
     }
+    for (const name of needed) if (!Object.hasOwn(object, name)) at.required(name);
   };
 }
 
+/** Told is the bound, as the original does. */
 function hasRightCount(object: JsonObject, min: unknown, max: unknown, at: ValueReport): boolean {
   const count = Object.keys(object).length;
-  if (typeof min === 'number' && count < min) at.invalid(count, `should have at least ${min} properties`);
-  else if (typeof max === 'number' && count > max) at.invalid(count, `should have at most ${max} properties`);
+  if (typeof min === 'number' && count < min) at.invalid(min, `should have at least ${min} properties`);
+  else if (typeof max === 'number' && count > max) at.invalid(max, `should have at most ${max} properties`);
   else return true;
   return false;
-}
-
-/** A whole object says what it is. */
-function checkEmbedded(object: JsonObject, at: ValueReport): void {
-  for (const name of ['apiVersion', 'kind']) {
-    if (typeof object[name] !== 'string' || object[name] === '') at.required(name);
-  }
 }

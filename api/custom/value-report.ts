@@ -6,12 +6,35 @@ import * as wrong from '../status/field-error.ts';
 
 const ERRORS_MAX = 1000;
 
+/** What is the whole value's, where that has no place. */
+const NO_PLACE = '<nil>';
+
+/** What one alternative of several has found. */
+export interface Attempt {
+  readonly errors: readonly FieldError[];
+  /** How much of the value the alternative was about: the more, the likelier it is the one that was meant. */
+  readonly matches: number;
+}
+
 export class ValueReport {
+  /** Where the value stands in the object that errors are told of; empty: it is that object. */
+  readonly #base: string;
   #errors: FieldError[] = [];
   readonly #parts: (string | number)[] = [];
+  /** Counted as the original counts it, which tells the errors of the alternative with the most of them. */
+  matches = 0;
+
+  constructor(base = '') {
+    this.#base = base;
+  }
 
   enter(part: string | number): void {
     this.#parts.push(part);
+  }
+
+  /** Steps into the value of a map's key. */
+  enterKey(key: string): void {
+    this.#parts.push(`[${key}]`);
   }
 
   leave(): void {
@@ -22,51 +45,69 @@ export class ValueReport {
     return this.#errors;
   }
 
-  /** The place, or one below it; the empty text at the top. */
-  path(below = ''): string {
-    let path = '';
-    for (const part of this.#parts) path = joined(path, part);
-    return below === '' ? path : joined(path, below);
+  /** The place, or one below it. */
+  place(below?: string): string {
+    const path = this.#path(below);
+    return (path === '' ? this.#base : joined(this.#base, path)) || NO_PLACE;
   }
 
   required(name: string): void {
-    this.#add(wrong.required(this.path(name)));
+    this.add(wrong.required(this.place(name)));
   }
 
+  /** What the schema says against the value, of which `value` is told. */
   invalid(value: unknown, complaint: string): void {
-    const path = this.path();
-    this.#add(wrong.invalid(path, value, `${path} in body ${complaint}`));
+    this.add(wrong.invalid(this.place(), value, `${this.#path()} in body ${complaint}`));
+  }
+
+  /** A schema whose number cannot be a factor. */
+  factorProblem(factor: number, shown: string): void {
+    const detail = `factor MultipleOf declared for ${this.#path()} must be positive: ${shown}`;
+    this.add(wrong.invalid(this.place(), factor, detail));
+  }
+
+  /** A member that there must not be. */
+  forbiddenMember(name: string): void {
+    this.add(wrong.invalid(this.place(), name, `${this.#path()}.${name} in body is a forbidden property`));
   }
 
   /** What no one place is to be blamed for. */
   composite(complaint: string): void {
-    this.#add(wrong.invalid('<nil>', '', `${JSON.stringify(this.path())} ${complaint}`));
+    this.add(wrong.invalid(this.#base || NO_PLACE, '', `${JSON.stringify(this.#path())} ${complaint}`));
   }
 
-  add(error: (path: string) => FieldError): void {
-    this.#add(error(this.path()));
-  }
-
-  addAll(errors: readonly FieldError[]): void {
-    for (const error of errors) this.#add(error);
-  }
-
-  /** The errors of a check that is tried, which are not this object's yet. */
-  tried(check: () => void): readonly FieldError[] {
-    const before = this.#errors;
-    this.#errors = [];
-    check();
-    const found = this.#errors;
-    this.#errors = before;
-    return found;
-  }
-
-  #add(error: FieldError): void {
+  add(error: FieldError): void {
     if (this.#errors.length < ERRORS_MAX) this.#errors.push(error);
+  }
+
+  /** What an alternative finds, which is not this object's yet. */
+  tried(check: (value: unknown, at: ValueReport) => void, value: unknown): Attempt {
+    const before = this.#errors;
+    const matchesBefore = this.matches;
+    this.#errors = [];
+    this.matches = 0;
+    check(value, this);
+    const attempt = { errors: this.#errors, matches: this.matches };
+    this.#errors = before;
+    this.matches = matchesBefore;
+    return attempt;
+  }
+
+  /** Makes what an alternative has found this object's. */
+  take({ errors, matches }: Attempt): void {
+    for (const error of errors) this.add(error);
+    this.matches += matches;
+  }
+
+  #path(below?: string): string {
+    let path = '';
+    for (const part of this.#parts) path = joined(path, part);
+    return below === undefined ? path : joined(path, below);
   }
 }
 
 function joined(path: string, part: string | number): string {
   if (typeof part === 'number') return `${path}[${part}]`;
-  return path === '' ? part : `${path}.${part}`;
+  if (path === '' || part.startsWith('[')) return `${path}${part}`;
+  return `${path}.${part}`;
 }

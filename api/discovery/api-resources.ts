@@ -24,14 +24,21 @@ export interface ApiResource {
 /** A type, and whether a definition made it: built-in ones do not say their singular. */
 type ListedType = ResourceType & { readonly custom?: object | undefined };
 
-/** The entries of the types of one group version with their subresources, sorted by name. */
-export function apiResources(types: readonly ListedType[]): readonly ApiResource[] {
+/**
+ * The entries of the types of one group version with their subresources, sorted by name.
+ *
+ * @param tellsStorageVersions the gate StorageVersionHash.
+ */
+export function apiResources(types: readonly ListedType[], tellsStorageVersions: boolean): readonly ApiResource[] {
   return types
-    .flatMap((type) => [mainEntry(type), ...[...type.subresources.values()].map((sub) => subEntry(type, sub))])
+    .flatMap((type) => [
+      mainEntry(type, tellsStorageVersions),
+      ...[...type.subresources.values()].map((sub) => subEntry(type, sub)),
+    ])
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function mainEntry(type: ListedType): ApiResource {
+function mainEntry(type: ListedType, tellsStorageVersions: boolean): ApiResource {
   return {
     name: type.plural,
     singularName: type.custom === undefined ? '' : type.singular,
@@ -40,7 +47,7 @@ function mainEntry(type: ListedType): ApiResource {
     verbs: [...type.verbs].sort(),
     ...(type.shortNames.length > 0 ? { shortNames: type.shortNames } : {}),
     ...(type.categories.length > 0 ? { categories: type.categories } : {}),
-    ...(type.persisted ? { storageVersionHash: storageVersionHash(type) } : {}),
+    ...(type.persisted && tellsStorageVersions ? { storageVersionHash: storageVersionHash(type) } : {}),
   };
 }
 

@@ -16,6 +16,8 @@ export interface DiscoverySettings {
   /** Paths served outside the API, for the list at `/`: `/healthz`, `/metrics` and so on. */
   readonly extraPaths: readonly string[];
   readonly build: BuildInfo;
+  /** Resources say a hash of the version that they are stored in (the gate StorageVersionHash). */
+  readonly tellsStorageVersions: boolean;
 }
 
 /** What `/version` tells of the running program. */
@@ -64,7 +66,7 @@ export function createDiscovery(
   }
   for (const { name, versions } of groups) {
     for (const version of versions) {
-      makers.set(rootPath(name, version), () => resourceList(registry, name, version));
+      makers.set(rootPath(name, version), () => resourceList(registry, name, version, settings.tellsStorageVersions));
     }
   }
   for (const remote of remotes) makers.delete(pathOf(remote));
@@ -110,8 +112,11 @@ function apiGroup({ name, versions, preferredVersion }: ServedGroup): object {
   return { name, versions: versions.map(entry), preferredVersion: entry(preferredVersion) };
 }
 
-function resourceList(registry: Registry, group: string, version: string): object {
+function resourceList(registry: Registry, group: string, version: string, tellsStorageVersions: boolean): object {
   const groupVersion = apiVersionOf(group, version);
-  const resources = apiResources(registry.all().filter((type) => type.apiVersion === groupVersion));
+  const resources = apiResources(
+    registry.all().filter((type) => type.apiVersion === groupVersion),
+    tellsStorageVersions,
+  );
   return { kind: 'APIResourceList', ...(group === '' ? {} : { apiVersion: 'v1' }), groupVersion, resources };
 }

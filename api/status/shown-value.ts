@@ -5,6 +5,8 @@
 /** Characters of a value, or of a value's dump, shown in a message. */
 const VALUE_CHARACTERS_MAX = 512;
 const DUMP_DEPTH_MAX = 4;
+/** From this power of ten on, numbers that are no integers are written with an exponent. */
+const FLOAT_EXPONENT_MIN = 6;
 
 /** A value that is shown as this text, where the value itself does not say of which type it is: nothing, or empty. */
 class ShownAs {
@@ -18,7 +20,8 @@ class ShownAs {
 /** The text for a value. */
 export function showValue(value: unknown): string {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : shownFloat(value);
+  if (typeof value === 'boolean' || typeof value === 'bigint') return String(value);
   if (value === null || value === undefined) return '"null"';
   return value instanceof ShownAs ? value.text : cut(dump(value, DUMP_DEPTH_MAX));
 }
@@ -108,6 +111,22 @@ function cut(text: string): string {
 export function shownList(type: string, items: readonly (string | number)[]): unknown {
   if (items.length === 0) return new ShownAs(`[]${type}(nil)`);
   return new ShownAs(cut(`[]${type}{${items.map(showValue).join(', ')}}`));
+}
+
+/** A number that is no integer, as the original writes it: `1e+06`, `1.5e-07`. */
+export function shownFloat(value: number): string {
+  const [mantissa = '', power = '0'] = value.toExponential().split('e');
+  const exponent = Number(power);
+  if (exponent >= -4 && exponent < FLOAT_EXPONENT_MIN) return String(value);
+  return `${mantissa}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+}
+
+/** A map of anything, as the original dumps it. */
+export function shownMap(object: Readonly<Record<string, unknown>>): unknown {
+  const members = Object.keys(object)
+    .sort()
+    .map((key) => `${quoted(key)}:${dump(object[key], DUMP_DEPTH_MAX - 1)}`);
+  return new ShownAs(cut(`map[string]interface {}{${members.join(', ')}}`));
 }
 
 /** No map of labels. */

@@ -1,6 +1,7 @@
 // What keeps the schemas of a stored definition from being structural: older versions of the API let such schemas in.
 import type { Dialect } from '../../config/dialect.ts';
 import type { Definition } from '../custom/definition.ts';
+import type { JsonObject } from '../json-value.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkCustomSchema } from './structural-schema.ts';
@@ -10,12 +11,13 @@ const PROBLEMS_LISTED_MAX = 20;
 /** Empty where all are structural. */
 export function schemaProblemsOf({ versions }: Definition, dialect: Dialect): string {
   const errors: FieldError[] = [];
-  for (const [index, { schema }] of versions.entries()) {
-    if (schema === undefined) continue;
+  for (const [index, { schemaText, hasStatus }] of versions.entries()) {
+    if (schemaText === undefined) continue;
+    const schema = JSON.parse(schemaText) as JsonObject;
     const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
     report.begin(schema, false);
     report.enter(`spec.versions[${index}].schema.openAPIV3Schema`);
-    checkCustomSchema(schema, { structural: true }, report);
+    checkCustomSchema(schema, { structural: true, hasStatus }, report);
     report.leave();
     errors.push(...report.end());
   }

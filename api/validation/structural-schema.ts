@@ -1,308 +1,270 @@
-// The rules of the schemas that custom resource definitions carry: what of JSON Schema they may use, and the structural
-// rules that let objects be pruned and defaulted (every value has one type, said outside of allOf and its like). Works on
-// a schema as it stands in the definition, without compiling it.
-
+// The structural rules of the schemas that custom resource definitions carry, which let objects be pruned and defaulted:
+// every value has one type, said outside of allOf and its like. Works on a schema as it stands in the definition, without
+// compiling it. What a schema may say at all is schema-vocabulary.ts.
 import { isPattern } from '../custom/patterns.ts';
-import type { JsonObject } from '../json-value.ts';
-import { isJsonObject } from '../json-value.ts';
-import { asObject } from '../object-fields.ts';
+import { deepEqual } from '../deep-equal.ts';
+import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { asList, asObject } from '../object-fields.ts';
+import { type FieldError, forbidden, invalid, required } from '../status/field-error.ts';
 import type { Report } from './report.ts';
-import { schemaValueProblem } from './schema-value.ts';
-
-type SchemaNode = JsonObject;
+import { checkDefaults } from './schema-defaults.ts';
+import { checkVocabulary, isEmpty } from './schema-vocabulary.ts';
 
 export interface SchemaRules {
   /** Objects of the type are pruned: the schema must be structural. */
   readonly structural: boolean;
+  /** The version has a status of its own, whose schema is taken out of the whole one. */
+  readonly hasStatus: boolean;
 }
 
-const TYPES: readonly string[] = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+/** Errors of one schema that are kept. */
+const ERRORS_MAX = 1000;
 
-/** Members of JSON Schema that these schemas may not have. */
-const NOT_ALLOWED = ['definitions', 'dependencies', 'patternProperties', 'additionalItems', 'id', '$ref'];
+const JUNCTORS = ['anyOf', 'allOf', 'oneOf'] as const;
 
-/** What must not be said inside allOf, anyOf, oneOf and not. */
-const OUTSIDE_ONLY = ['description', 'type', 'default', 'title', 'additionalProperties', 'nullable'];
+/** What is said of a place that has no type, by where it is. */
+const UNTYPED = {
+  root: 'must not be empty at the root',
+  item: 'must not be empty for specified array items',
+  field: 'must not be empty for specified object fields',
+} as const;
 
-const JUNCTORS = ['allOf', 'anyOf', 'oneOf'] as const;
+type Level = keyof typeof UNTYPED;
 
-/** Where in an object a schema stands: rules of metadata depend on it. */
-type Place = 'root' | 'embedded' | 'metadata' | 'inner';
+/** What must not be said inside allOf, anyOf, oneOf and not, and what is told of it. */
+const OUTSIDE_ONLY: readonly (readonly [member: string, detail: string])[] = [
+  ['type', 'must be empty to be structural'],
+  ['additionalProperties', 'must be undefined to be structural'],
+  ['default', 'must be undefined to be structural'],
+  ['title', 'must be empty to be structural'],
+  ['description', 'must be empty to be structural'],
+  ['nullable', 'must be false to be structural'],
+  ['externalDocs', 'must be undefined to be structural'],
+];
 
-interface Walk extends SchemaRules {
-  readonly prefix: string;
-}
+/** The same of our own words. */
+const OWN_OUTSIDE_ONLY: readonly (readonly [word: string, detail: string])[] = [
+  ['preserve-unknown-fields', 'must be false to be structural'],
+  ['embedded-resource', 'must be false to be structural'],
+  ['int-or-string', 'must be false to be structural'],
+  ['list-map-keys', 'must be empty to be structural'],
+  ['list-type', 'must be undefined to be structural'],
+  ['map-type', 'must be undefined to be structural'],
+];
+
+/** What may stand at the root where the status has an endpoint of its own, in the words of the original. */
+const AT_ROOT_WITH_STATUS =
+  'Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems ' +
+  'MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields';
+const NOT_AT_ROOT_WITH_STATUS = [
+  ...['default', 'enum', 'allOf', 'anyOf', 'oneOf', 'not', 'additionalProperties', 'maxProperties', 'minProperties'],
+  'nullable',
+];
+const OWN_NOT_AT_ROOT_WITH_STATUS = ['embedded-resource', 'int-or-string', 'list-map-keys', 'list-type', 'map-type'];
 
 /** Reports what is wrong with a schema, below where `at` stands. */
-export function checkCustomSchema(schema: SchemaNode, rules: SchemaRules, at: Report): void {
-  const walk: Walk = { ...rules, prefix: at.dialect.openapiExtensionPrefix };
+export function checkCustomSchema(schema: JsonObject, rules: SchemaRules, at: Report): void {
+  if (rules.hasStatus) checkRootWithStatus(schema, at);
   if (schema.nullable === true) at.forbidden('nullable', 'nullable cannot be true at the root');
-  if (rules.structural && (schema.type ?? '') !== '' && schema.type !== 'object') {
-    at.invalid('type', schema.type, 'must be object at the root');
-  }
-  checkNode(schema, 'root', walk, at);
+  checkVocabulary(schema, at);
+  if (!rules.structural) return;
+  const errors = new StructuralCheck(at).errorsIn(schema);
+  if (errors.length > 0) at.addAll(errors);
+  else checkDefaults(schema, at);
 }
 
-function checkNode(node: SchemaNode, place: Place, walk: Walk, at: Report): void {
-  checkVocabulary(node, at);
-  checkExtensions(node, place, walk, at);
-  if (walk.structural) {
-    checkType(node, place, walk, at);
-    checkJunctors(node, walk, at);
-    if (node.default !== undefined && node.default !== null) checkDefault(node, place, at);
+function checkRootWithStatus(schema: JsonObject, at: Report): void {
+  const { openapiExtensionPrefix: prefix } = at.dialect;
+  const type = schema.type ?? '';
+  const where = 'at the root of the schema if the status subresource is enabled';
+  if (type !== '' && type !== 'object') at.invalid('type', type, `only "object" is allowed as the type ${where}`);
+  const words = [...NOT_AT_ROOT_WITH_STATUS, ...OWN_NOT_AT_ROOT_WITH_STATUS.map((word) => `${prefix}${word}`)];
+  if (words.some((word) => !isEmpty(schema[word]))) {
+    at.invalid('', schema, `only [${AT_ROOT_WITH_STATUS}] fields are allowed ${where}`);
   }
-  eachChild(node, (child, childPlace) => checkNode(child, childPlace, walk, at), place, walk, at);
 }
 
-/** Steps into properties, items and additionalProperties: what objects consist of. */
-function eachChild(
-  node: SchemaNode,
-  visit: (child: SchemaNode, place: Place) => void,
-  place: Place,
-  walk: Walk,
-  at: Report,
-): void {
-  const { properties, items, additionalProperties } = node;
-  const holdsObject = place === 'root' || node[`${walk.prefix}embedded-resource`] === true;
-  if (isJsonObject(properties)) {
-    at.enter('properties');
-    for (const [name, child] of Object.entries(properties)) {
-      if (!isJsonObject(child)) continue;
-      at.enterKey(name);
-      visit(child, holdsObject && name === 'metadata' ? 'metadata' : 'inner');
-      at.leave();
+/** Finds where a schema is not structural. Errors are in the order of their texts. */
+class StructuralCheck {
+  readonly #at: Report;
+  readonly #prefix: string;
+  readonly #errors: FieldError[] = [];
+
+  constructor(at: Report) {
+    this.#at = at;
+    this.#prefix = at.dialect.openapiExtensionPrefix;
+  }
+
+  errorsIn(schema: JsonObject): readonly FieldError[] {
+    this.#node(schema, 'root');
+    const path = this.#at.path();
+    this.#complete(schema, schema, path, path);
+    const textOf = ({ path: place, message }: FieldError): string => `${place}: ${message}`;
+    return this.#errors.sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1));
+  }
+
+  #add(error: FieldError): void {
+    if (this.#errors.length < ERRORS_MAX) this.#errors.push(error);
+  }
+
+  #required(sub: string, detail: string): void {
+    this.#add(required(this.#at.path(sub), detail));
+  }
+
+  #invalid(sub: string, value: unknown, detail: string): void {
+    this.#add(invalid(this.#at.path(sub), value, detail));
+  }
+
+  #forbidden(sub: string, detail: string): void {
+    this.#add(forbidden(this.#at.path(sub), detail));
+  }
+
+  #has(node: JsonObject, word: string): boolean {
+    return node[this.#prefix + word] === true;
+  }
+
+  /** A schema outside of junctors, and those below it. */
+  #node(node: JsonObject, level: Level): void {
+    const { items, additionalProperties, type } = node;
+    if (type === 'array' && !isJsonObject(items)) this.#required('items', 'must be specified');
+    this.#below('items', items, 'item');
+    for (const [name, child] of Object.entries(asObject(node.properties))) {
+      this.#below(`properties[${name}]`, child, 'field');
     }
-    at.leave();
-  }
-  for (const [name, child] of [
-    ['items', items],
-    ['additionalProperties', additionalProperties],
-  ] as const) {
-    if (!isJsonObject(child)) continue;
-    at.enter(name);
-    visit(child, 'inner');
-    at.leave();
-  }
-}
-
-function isEmpty(value: unknown): boolean {
-  if (value === undefined || value === null || value === '' || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return typeof value === 'object' && Object.keys(value).length === 0;
-}
-
-function checkVocabulary(node: SchemaNode, at: Report): void {
-  for (const member of NOT_ALLOWED) if (!isEmpty(node[member])) at.forbidden(member, `${member} is not supported`);
-  if (node.uniqueItems === true) {
-    at.forbidden('uniqueItems', 'uniqueItems cannot be set to true since the runtime complexity becomes quadratic');
-  }
-  const { type, items, properties, additionalProperties } = node;
-  if (type === 'null') at.forbidden('type', 'type cannot be set to null, use nullable as an alternative');
-  else if (typeof type === 'string' && type !== '' && !TYPES.includes(type)) at.notSupported('type', type, TYPES);
-  if (Array.isArray(items)) at.forbidden('items', 'items must be a schema object and not an array');
-  if (additionalProperties === false)
-    at.forbidden('additionalProperties', 'additionalProperties cannot be set to false');
-  else if (isJsonObject(additionalProperties) && !isEmpty(properties)) {
-    at.forbidden('additionalProperties', 'additionalProperties and properties are mutual exclusive');
-  }
-  const { pattern } = node;
-  if (typeof pattern === 'string' && pattern !== '' && !isPattern(pattern)) {
-    at.invalid('pattern', pattern, 'must be a valid regular expression');
-  }
-}
-
-function checkType(node: SchemaNode, place: Place, { prefix }: Walk, at: Report): void {
-  const { type = '' } = node as { type?: string };
-  const isIntOrString = node[`${prefix}int-or-string`] === true;
-  if (isIntOrString) {
-    if (type !== '') at.forbidden('type', `must be empty if ${prefix}int-or-string is true`);
-    return;
-  }
-  if (type !== '' || node[`${prefix}preserve-unknown-fields`] === true) return;
-  if (place === 'root') at.required('type', 'must not be empty at the root');
-  else at.required('type', 'must not be empty for specified object fields, array items and additional properties');
-}
-
-/** Says which part of the structure something inside a junctor may be about. */
-function checkJunctors(node: SchemaNode, walk: Walk, at: Report): void {
-  const isIntOrString = node[`${walk.prefix}int-or-string`] === true;
-  for (const junctor of JUNCTORS) {
-    const parts = node[junctor];
-    if (!Array.isArray(parts)) continue;
-    // anyOf integer and string is how int-or-string is said in JSON Schema.
-    if (isIntOrString && (junctor === 'anyOf' || junctor === 'allOf')) continue;
-    at.enter(junctor);
-    for (const [index, part] of parts.entries()) {
-      if (!isJsonObject(part)) continue;
-      at.enter(index);
-      checkInside(part, node, walk, at);
-      at.leave();
+    if (level === 'root' && additionalProperties !== undefined && additionalProperties !== null) {
+      this.#forbidden('additionalProperties', 'must not be used at the root');
     }
-    at.leave();
+    this.#below('additionalProperties', additionalProperties, 'field');
+    this.#type(node, level);
+    this.#wholeObject(node, level);
+    const of = isIntOrString(node.anyOf)
+      ? 'anyOf'
+      : isIntOrString(asObject(asList(node.allOf)[0]).anyOf)
+        ? 'allOf'
+        : '';
+    this.#values(node, of);
   }
-  if (isJsonObject(node.not)) {
-    at.enter('not');
-    checkInside(node.not, node, walk, at);
-    at.leave();
-  }
-}
 
-function checkInside(node: SchemaNode, outside: SchemaNode | undefined, walk: Walk, at: Report): void {
-  checkVocabulary(node, at);
-  for (const member of OUTSIDE_ONLY) {
-    if (!isEmpty(node[member])) at.forbidden(member, 'must be empty to be structural');
+  #below(name: string, node: unknown, level: Level): void {
+    if (!isJsonObject(node)) return;
+    this.#at.enter(name);
+    this.#node(node, level);
+    this.#at.leave();
   }
-  for (const member in node) {
-    if (member.startsWith(walk.prefix) && !isEmpty(node[member]))
-      at.forbidden(member, 'must be false or empty to be structural');
+
+  #type(node: JsonObject, level: Level): void {
+    const { type = '' } = node as { type?: string };
+    const isEither = this.#has(node, 'int-or-string');
+    const isOpen = this.#has(node, 'preserve-unknown-fields');
+    for (const word of ['preserve-unknown-fields', 'embedded-resource']) {
+      if (!isEither || !this.#has(node, word)) continue;
+      this.#invalid(this.#prefix + word, true, `must be false if ${this.#prefix}int-or-string is true`);
+    }
+    if (this.#has(node, 'embedded-resource') && type !== 'object') {
+      const detail = `must be object if ${this.#prefix}embedded-resource is true`;
+      if (type === '') this.#required('type', detail);
+      else this.#invalid('type', type, detail);
+    } else if (type === '' && !isEither && !isOpen) this.#required('type', UNTYPED[level]);
+    if (level === 'root' && type !== '' && type !== 'object') this.#invalid('type', type, 'must be object at the root');
   }
-  const { properties, items } = node;
-  if (isJsonObject(properties)) {
-    const outer = asObject(outside?.properties);
-    for (const [name, child] of Object.entries(properties)) {
-      if (!isJsonObject(child)) continue;
-      at.enter('properties');
-      at.enterKey(name);
-      const specified = Object.hasOwn(outer, name) ? outer[name] : undefined;
-      if (!isJsonObject(specified))
-        at.required('', 'because it is defined in a junctor, it must be specified outside as well');
-      checkInside(child, isJsonObject(specified) ? specified : undefined, walk, at);
-      at.leave();
-      at.leave();
+
+  /** What a schema of a whole object may say of the members that all of them have. */
+  #wholeObject(node: JsonObject, level: Level): void {
+    const isEmbedded = this.#has(node, 'embedded-resource');
+    if (level !== 'root' && !isEmbedded) return;
+    const { kind, apiVersion, metadata } = asObject(node.properties);
+    for (const [name, schema] of Object.entries({ kind, apiVersion })) {
+      const type = isJsonObject(schema) ? (schema.type ?? '') : 'string';
+      if (type !== 'string') this.#invalid(`properties[${name}].type`, type, 'must be string');
+    }
+    if (isJsonObject(metadata)) this.#metadata(metadata, level);
+    if (!isEmbedded) return;
+    const word = `${this.#prefix}embedded-resource`;
+    if (!isEmpty(node.additionalProperties) || node.additionalProperties === false) {
+      this.#forbidden('additionalProperties', `must not be used if ${word} is set`);
+    }
+    if (isEmpty(node.properties) && !this.#has(node, 'preserve-unknown-fields')) {
+      const detail = `must not be empty if ${word} is true without ${this.#prefix}preserve-unknown-fields`;
+      this.#required('properties', detail);
     }
   }
-  if (isJsonObject(items)) {
-    at.enter('items');
-    if (!isJsonObject(outside?.items))
-      at.required('', 'because it is defined in a junctor, it must be specified outside as well');
-    checkInside(items, isJsonObject(outside?.items) ? outside.items : undefined, walk, at);
-    at.leave();
+
+  #metadata(metadata: JsonObject, level: Level): void {
+    const { type = '', properties, ...others } = metadata as { type?: string; properties?: JsonObject };
+    if (type !== 'object') this.#invalid('properties[metadata].type', type, 'must be object');
+    if (level !== 'root') return;
+    const isNames = Object.keys(properties ?? {}).every((name) => name === 'name' || name === 'generateName');
+    const says = Object.entries(others).some(([name, value]) => name !== 'default' && !isEmpty(value));
+    if (isNames && !says) return;
+    this.#forbidden(
+      'properties[metadata]',
+      'must not specify anything other than name and generateName, but metadata is implicitly specified',
+    );
   }
-  checkJunctorsInside(node, outside, walk, at);
+
+  /** What a schema says of values. `intOrString`: the junctor in which two types are how int-or-string is said. */
+  #values(node: JsonObject, intOrString: '' | 'anyOf' | 'allOf'): void {
+    for (const junctor of JUNCTORS) {
+      if (junctor === intOrString && junctor === 'anyOf') continue;
+      for (const [index, part] of asList(node[junctor]).entries()) {
+        const saysTypes = junctor === 'allOf' && intOrString === 'allOf' && index === 0;
+        this.#nested(`${junctor}[${index}]`, part, saysTypes ? 'anyOf' : '');
+      }
+    }
+    this.#nested('not', node.not, '');
+    const { pattern } = node;
+    if (typeof pattern === 'string' && pattern !== '' && !isPattern(pattern)) {
+      this.#invalid('pattern', pattern, "must be a valid regular expression, but isn't");
+    }
+  }
+
+  #nested(name: string, node: unknown, intOrString: '' | 'anyOf'): void {
+    if (!isJsonObject(node)) return;
+    this.#at.enter(name);
+    this.#values(node, intOrString);
+    this.#nested('items', node.items, '');
+    const properties = asObject(node.properties);
+    for (const [key, child] of Object.entries(properties)) this.#nested(`properties[${key}]`, child, '');
+    for (const [member, detail] of OUTSIDE_ONLY) if (!isEmpty(node[member])) this.#forbidden(member, detail);
+    for (const [word, detail] of OWN_OUTSIDE_ONLY) {
+      if (!isEmpty(node[this.#prefix + word])) this.#forbidden(this.#prefix + word, detail);
+    }
+    if (Object.hasOwn(properties, 'metadata')) {
+      this.#forbidden('properties[metadata]', 'must not be specified in a nested context');
+    }
+    this.#at.leave();
+  }
+
+  /** What junctors at the root speak of is said outside too. */
+  #complete(values: JsonObject, outside: JsonObject, outsidePath: string, path: string): void {
+    this.#completePart(values.not, outside, outsidePath, `${path}.not`);
+    for (const junctor of ['allOf', 'anyOf', 'oneOf']) {
+      for (const [index, part] of asList(values[junctor]).entries()) {
+        this.#completePart(part, outside, outsidePath, `${path}.${junctor}[${index}]`);
+      }
+    }
+  }
+
+  #completePart(part: unknown, outside: unknown, outsidePath: string, path: string): void {
+    if (!isJsonObject(part)) return;
+    if (!isJsonObject(outside)) {
+      this.#add(required(outsidePath, `because it is defined in ${path}`));
+      return;
+    }
+    this.#complete(part, outside, outsidePath, path);
+    this.#completePart(part.items, outside.items, `${outsidePath}.items`, `${path}.items`);
+    const properties = asObject(outside.properties);
+    for (const [name, child] of Object.entries(asObject(part.properties))) {
+      const member = `.properties[${name}]`;
+      const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
+      this.#completePart(child, known, outsidePath + member, path + member);
+    }
+  }
 }
 
-function checkJunctorsInside(node: SchemaNode, outside: SchemaNode | undefined, walk: Walk, at: Report): void {
-  for (const junctor of JUNCTORS) {
-    const parts = node[junctor];
-    if (!Array.isArray(parts)) continue;
-    at.enter(junctor);
-    for (const [index, part] of parts.entries()) {
-      at.enter(index);
-      if (isJsonObject(part)) checkInside(part, outside, walk, at);
-      at.leave();
-    }
-    at.leave();
-  }
-  if (isJsonObject(node.not)) {
-    at.enter('not');
-    checkInside(node.not, outside, walk, at);
-    at.leave();
-  }
-}
+const INT_OR_STRING = [{ type: 'integer' }, { type: 'string' }];
 
-const LIST_TYPES = ['atomic', 'map', 'set'];
-const MAP_TYPES = ['atomic', 'granular'];
-
-function checkExtensions(node: SchemaNode, place: Place, { prefix }: Walk, at: Report): void {
-  if (node[`${prefix}preserve-unknown-fields`] === false) {
-    at.invalid(`${prefix}preserve-unknown-fields`, false, 'must be true or undefined');
-  }
-  const embedded = `${prefix}embedded-resource`;
-  if (node[embedded] === true) {
-    if (place === 'metadata') at.forbidden(embedded, 'must not be used inside of resource meta');
-    if (node.type !== 'object') at.invalid('type', node.type ?? '', `must be object if ${embedded} is true`);
-    if (isEmpty(node.properties) && node[`${prefix}preserve-unknown-fields`] !== true) {
-      at.required('properties', `must not be empty if ${embedded} is true without ${prefix}preserve-unknown-fields`);
-    }
-  }
-  const mapType = node[`${prefix}map-type`] as string | undefined;
-  if (mapType !== undefined && mapType !== null) {
-    if (!MAP_TYPES.includes(mapType)) at.notSupported(`${prefix}map-type`, mapType, MAP_TYPES);
-    if (node.type !== 'object') at.invalid('type', node.type ?? '', `must be object if ${prefix}map-type is specified`);
-  }
-  checkListType(node, prefix, at);
-}
-
-function checkListType(node: SchemaNode, prefix: string, at: Report): void {
-  const listType = node[`${prefix}list-type`] as string | undefined;
-  const keys = (node[`${prefix}list-map-keys`] ?? []) as readonly string[];
-  const keysMember = `${prefix}list-map-keys`;
-  if (listType !== undefined && listType !== null) {
-    if (!LIST_TYPES.includes(listType)) at.notSupported(`${prefix}list-type`, listType, LIST_TYPES);
-    if (node.type !== 'array') at.invalid('type', node.type ?? '', `must be array if ${prefix}list-type is specified`);
-  }
-  if (keys.length > 0 && listType !== 'map')
-    at.invalid(keysMember, keys, `must be empty unless ${prefix}list-type is map`);
-  if (listType !== 'map' && listType !== 'set') return;
-  const items = isJsonObject(node.items) ? node.items : undefined;
-  if (items === undefined) {
-    at.required('items', `must be specified if ${prefix}list-type is ${listType}`);
-    return;
-  }
-  if (listType === 'set') {
-    const isAtomic =
-      items.type === 'array' ? items[`${prefix}list-type`] === 'atomic' : items[`${prefix}map-type`] === 'atomic';
-    if (items.nullable === true) at.forbidden('items.nullable', `cannot be nullable when ${prefix}list-type is set`);
-    if (items.type === 'object' && !isAtomic) {
-      at.invalid(
-        `items.${prefix}map-type`,
-        items[`${prefix}map-type`] ?? null,
-        `must be atomic as item of a list with ${prefix}list-type=set`,
-      );
-    }
-    if (items.type === 'array' && items[`${prefix}list-type`] !== undefined && !isAtomic) {
-      at.invalid(
-        `items.${prefix}list-type`,
-        items[`${prefix}list-type`],
-        `must be atomic as item of a list with ${prefix}list-type=set`,
-      );
-    }
-    return;
-  }
-  checkMapKeys(keys, items, keysMember, at);
-}
-
-function checkMapKeys(keys: readonly string[], items: SchemaNode, member: string, at: Report): void {
-  if (keys.length === 0) {
-    at.required(member, 'must not be empty if the list type is map');
-    return;
-  }
-  if (items.type !== 'object') {
-    at.invalid('items.type', items.type ?? '', 'must be object if the parent array has the list type map');
-    return;
-  }
-  const properties = asObject(items.properties);
-  const needed = new Set(Array.isArray(items.required) ? items.required : []);
-  for (const [index, key] of keys.entries()) {
-    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
-    if (!isJsonObject(property)) {
-      at.invalid(`${member}[${index}]`, key, 'must exist in items.properties');
-      continue;
-    }
-    if (property.type === 'array' || property.type === 'object') {
-      at.invalid(
-        `items.properties[${key}].type`,
-        property.type,
-        'must be a scalar type if the parent array has the list type map',
-      );
-    }
-    if (!needed.has(key) && (property.default === undefined || property.default === null)) {
-      at.required(
-        `items.properties[${key}].default`,
-        'this property is a map key, so it must have a default or be required',
-      );
-    }
-  }
-  if (new Set(keys).size < keys.length) at.invalid(member, keys, 'keys must not repeat');
-}
-
-/** A default is what the schema itself admits. The metadata of an object is not defaulted. */
-function checkDefault(node: SchemaNode, place: Place, at: Report): void {
-  if (place === 'metadata') {
-    at.forbidden('default', 'must not be set in top-level metadata');
-    return;
-  }
-  const problem = schemaValueProblem(node.default, node, at.dialect.openapiExtensionPrefix);
-  if (problem !== undefined)
-    at.invalid(problem.path === '' ? 'default' : `default${problem.path}`, problem.value, problem.detail);
+/** True for the two schemas that say int-or-string in JSON Schema's own words. */
+function isIntOrString(anyOf: unknown): boolean {
+  return Array.isArray(anyOf) && anyOf.length === 2 && deepEqual(anyOf, INT_OR_STRING);
 }

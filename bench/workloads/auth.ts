@@ -3,19 +3,17 @@
 import { DIALECTS } from '../../config/dialect.ts';
 import type { Bench, Target, Workload } from '../bench.ts';
 import type { LoadResult } from '../load-protocol.ts';
-import { BENCH_NAMESPACE, configMap, createRequest, PATHS } from '../objects.ts';
+import { BENCH_NAMESPACE, createRequest } from '../objects.ts';
 import { UsageError } from '../options.ts';
+import { addReadObjects, medianCpuRatio, readInTurns } from '../read-turns.ts';
 import { figuresOf, floorFigures } from '../report.ts';
-import { cpuEach, median, sum } from '../slices.ts';
+import { sum } from '../slices.ts';
 import { repeat } from './populate.ts';
 
 const ROLES = 1000;
 const BINDINGS = 2000;
 /** Of the bindings, those of the account that reads. */
 const OWN_BINDINGS = 10;
-const OBJECTS = 100;
-const BYTES = 800;
-const SECONDS = 1;
 const ROUNDS = 8;
 /** CPU a read, over that of the static token, that is meant not to be passed. */
 const CPU_RATIO_BUDGET = 1.25;
@@ -33,8 +31,11 @@ export const auth: Workload = {
       (open) =>
         bench.withTarget(
           async (closed) => {
-            await Promise.all([open, closed].map((target) => addObjects(bench, target)));
-            return await slices(bench, open, closed, await addPolicy(bench, closed));
+            await Promise.all([open, closed].map((target) => addReadObjects(bench, target)));
+            const authorization = `Bearer ${await addPolicy(bench, closed)}`;
+            const reader = { ...closed, endpoint: { ...closed.endpoint, authorization } };
+            const [plain, judged] = await readInTurns(bench, [open, reader], ROUNDS);
+            return { plain: plain!, judged: judged! };
           },
           ['authorization-mode=Node,RBAC'],
         ),
@@ -42,15 +43,10 @@ export const auth: Workload = {
     );
     const parameters = { connections: bench.connections, roles: ROLES, bindings: BINDINGS, rounds: ROUNDS };
     const floor = floorFigures('AlwaysAllow, static token', sum(plain));
-    const ratios = judged.map((slice, i) => cpuEach(slice) / cpuEach(plain[i]!));
-    const details = { medianCpuRatio: median(ratios), budget: CPU_RATIO_BUDGET };
+    const details = { medianCpuRatio: medianCpuRatio(judged, plain), budget: CPU_RATIO_BUDGET };
     report(figuresOf({ workload: 'auth', parameters, unit: 'requests', result: sum(judged), floor, details }));
   },
 };
-
-async function addObjects(bench: Bench, target: Target): Promise<void> {
-  await repeat(bench, target, createRequest(PATHS.configMaps, configMap(`${target.prefix}-{seq}`, BYTES)), OBJECTS);
-}
 
 /** Roles and bindings, and a service account that some of them are for. Resolves with its token. */
 async function addPolicy(bench: Bench, target: Target): Promise<string> {
@@ -75,39 +71,5 @@ function bindingOf(name: string, account: string): string {
     metadata: { name },
     roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: 'r-{object}' },
     subjects: [{ kind: 'ServiceAccount', name: account, namespace: BENCH_NAMESPACE }],
-  });
-}
-
-async function slices(
-  bench: Bench,
-  open: Target,
-  closed: Target,
-  token: string,
-): Promise<{ plain: LoadResult[]; judged: LoadResult[] }> {
-  const plain: LoadResult[] = [];
-  const judged: LoadResult[] = [];
-  const reader = { ...closed, endpoint: { ...closed.endpoint, authorization: `Bearer ${token}` } };
-  for (let round = 0; round < ROUNDS; round++) {
-    // Who goes first changes, so that a machine that gets busier or idler is no advantage.
-    const turns = [
-      async () => plain.push(await slice(bench, open)),
-      async () => judged.push(await slice(bench, reader)),
-    ];
-    for (const turn of round % 2 === 0 ? turns : turns.toReversed()) await turn();
-  }
-  return { plain, judged };
-}
-
-function slice(bench: Bench, { endpoint, pid, prefix }: Target): Promise<LoadResult> {
-  return bench.load({
-    type: 'requests',
-    endpoint,
-    connections: bench.connections,
-    request: { method: 'GET', path: `${PATHS.configMaps}/${prefix}-{object}` },
-    objects: OBJECTS,
-    objectChoice: 'shared',
-    capturesVersion: false,
-    bounds: bench.bounds(SECONDS),
-    ...(pid === undefined ? {} : { serverPid: pid }),
   });
 }

@@ -206,6 +206,7 @@ class WrittenStream {
       live: Uint32Array.from(this.#live),
       history: new Uint32Array(),
       tokenKey: new Uint8Array(32),
+      isShared: false,
     };
   }
 

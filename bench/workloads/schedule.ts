@@ -6,6 +6,7 @@ import { createRequest, node, PATHS, pod } from '../objects.ts';
 import { eventDetails, figuresOf } from '../report.ts';
 import { averageBatch, readBatchTotals } from '../store-batches.ts';
 import { repeat } from './populate.ts';
+import { runCases } from './schedule-cases.ts';
 
 const NODES = 100;
 const PODS = 2000;
@@ -18,8 +19,10 @@ const DRAIN_SECONDS = 120;
 
 export const schedule: Workload = {
   name: 'schedule',
-  summary: '2,000 pods on 100 nodes, from create to bound',
+  summary: '2,000 pods on 100 nodes, from create to bound; with --case the workloads of bench/scheduling',
   async run(bench, report) {
+    const { case: cases } = bench.options;
+    if (cases !== undefined) return runCases(bench, cases, report);
     const nodes = bench.options.nodes ?? NODES;
     const pods = bench.options.pods ?? PODS;
     const { result, batch } = await bench.withTarget((target) => load(bench, target, nodes, pods));
@@ -51,6 +54,7 @@ async function load(bench: Bench, target: Target, nodes: number, pods: number) {
     windowWrites: pods,
     drainSeconds: DRAIN_SECONDS,
     bounds: bench.wholeCount(pods),
+    ...(bench.options.rate === undefined ? {} : { writesPerSecond: bench.options.rate }),
     ...(pid === undefined ? {} : { serverPid: pid }),
   });
   return { result, batch: averageBatch(before, await readBatchTotals(client), bench.connections / 2) };

@@ -59,7 +59,8 @@ async function serverStarts(starts: number, startOne: () => Promise<ServerProces
   return { result: startResult(measured), details: { readyMs: middle(measured.map(({ readyMs }) => readyMs)) } };
 }
 
-function startResult(starts: readonly Start[]): LoadResult {
+/** Starts one after another as a load of so many. */
+export function startResult(starts: readonly Start[]): LoadResult {
   const times = starts.map(({ startMs }) => startMs);
   const cpuSeconds = starts.flatMap((start) => start.cpuSeconds ?? []);
   const rssBytes = starts.flatMap((start) => start.rssBytes ?? []);

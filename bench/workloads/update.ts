@@ -1,7 +1,7 @@
 // Changes of objects that are there, one kind of request after another: PUT under the version last seen, patches, or applies
 // that change nothing. Every connection changes objects of its own, so that no write is lost to a conflict.
 import type { Bench, Target, Workload } from '../bench.ts';
-import { writeFloor } from '../floors.ts';
+import { readFloor, writeFloor } from '../floors.ts';
 import type { RequestTemplate } from '../load-protocol.ts';
 import {
   CONFIG_MAP_PATCH,
@@ -63,16 +63,18 @@ export const update: Workload = {
     const bytes = options.bytes ?? KINDS[kind].bytes;
     const { result, batch } = await bench.withTarget((target) => load(bench, target, kind, change, objects, bytes));
     const objectBytes = result.bodyBytes / Math.max(1, result.operations);
-    // An apply that changes nothing writes nothing.
-    const floor =
-      bench.wantsFloor && change !== 'apply'
-        ? await writeFloor(bench, { batchOperations: batch, valueBytes: objectBytes, keys: objects })
-        : undefined;
+    const floor = bench.wantsFloor ? await floorOf(bench, change, batch, objectBytes, objects) : undefined;
     const parameters = { kind, change, connections, objects, bytes };
     const details = { objectBytes, averageBatch: batch };
     report(figuresOf({ workload: `${change} ${kind}`, parameters, unit: 'requests', result, floor, details }));
   },
 };
+
+/** An apply that changes nothing writes nothing: it is an answer. */
+function floorOf(bench: Bench, change: Change, batchOperations: number, valueBytes: number, keys: number) {
+  if (change === 'apply') return readFloor(bench, valueBytes, bench.connections);
+  return writeFloor(bench, { batchOperations, valueBytes, keys });
+}
 
 async function load(bench: Bench, target: Target, kind: ChangedKind, change: Change, objects: number, bytes: number) {
   const { endpoint, pid, client, prefix } = target;

@@ -1,6 +1,6 @@
 // What is served and how it shows itself: the dialect, API versions, feature gates, profiling, metrics, logs, and the
 // options that print something instead of starting.
-import { ALL_PROGRAMS, INT32_MAX, optionGroup, SCHEDULER, SERVER } from './option.ts';
+import { ALL_PROGRAMS, INT32_MAX, optionGroup, SCHEDULER, SERVER, TIMER_MS_MAX } from './option.ts';
 
 export const dialectOptions = optionGroup('Features', ALL_PROGRAMS, [
   {
@@ -105,7 +105,7 @@ export const loggingOptions = optionGroup('Logging', ALL_PROGRAMS, [
     default: '0',
     bounds: [0, INT32_MAX],
     description: 'How much is logged: the higher, the more.',
-    effect: ['in force', 'how much is logged'],
+    effect: ['in force', 'how much is logged; while it runs, a PUT to /debug/flags/v changes it'],
   },
   {
     name: 'logging-format',
@@ -155,8 +155,9 @@ export const loggingOptions = optionGroup('Logging', ALL_PROGRAMS, [
     name: 'log-flush-frequency',
     type: 'duration',
     default: '5s',
-    description: 'Longest time between flushes of the log.',
-    effect: ['not in force', 'every line is written at once'],
+    bounds: [0, TIMER_MS_MAX],
+    description: 'Longest time until what was written to files of the log is on the disk; 0 leaves it to the system.',
+    effect: ['in force', 'what of the log files a machine that fails can lose'],
   },
   {
     name: 'logtostderr',
@@ -212,8 +213,9 @@ export const loggingOptions = optionGroup('Logging', ALL_PROGRAMS, [
     name: 'experimental-logging-sanitization',
     type: 'bool',
     default: 'false',
-    description: 'Drop fields marked as sensitive from the log; secrets and tokens are never logged anyway.',
-    effect: ['not in force', 'tokens and secrets are cut out of the log always'],
+    description:
+      'Replace lines of the log that hold something sensitive; tokens and secrets are cut out of them anyway.',
+    effect: ['in force', 'a line with a token, password or key at any depth says that and no more'],
   },
 ]);
 

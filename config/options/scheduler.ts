@@ -45,6 +45,21 @@ export const schedulingOptions = optionGroup('Scheduler', WITH_SCHEDULER, [
     effect: ['in force', 'the profiles, plug-ins and limits of the scheduler'],
   },
   {
+    name: 'scheduling-record',
+    type: 'path',
+    description: 'Record all that the scheduler hears and decides in this file, anew with each start.',
+    effect: ['in force', 'what orch schedule replay reads'],
+  },
+  {
+    name: 'scheduling-record-bytes',
+    type: 'int',
+    unit: 'bytes',
+    default: '268435456',
+    bounds: [1, Number.MAX_SAFE_INTEGER],
+    description: 'Size at which the record ends.',
+    effect: ['in force', 'the record ends with the last whole line within it'],
+  },
+  {
     name: 'hard-pod-affinity-symmetric-weight',
     type: 'int',
     default: '1',
@@ -154,7 +169,7 @@ export const deprecatedSchedulerOptions = optionGroup('Deprecated', SCHEDULER, [
     values: ['application/vnd.@brand.protobuf', 'application/json'],
     description: 'Encoding of requests to the API server.',
     deprecated: IN_CONFIG_FILE,
-    effect: ['in force', 'the encoding of objects that are sent; what is read is JSON'],
+    effect: ['in force', 'the encoding of objects that are sent, and that are read'],
   },
   {
     name: 'lock-object-name',

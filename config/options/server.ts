@@ -136,7 +136,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '3600',
     bounds: [1, INT32_MAX],
     description: 'Time a lease on a server identity is held, under the gate APIServerIdentity.',
-    effect: ['not in force', 'servers keep no leases of their identity'],
+    effect: ['in force', 'how long the lease of a server that is gone is kept'],
   },
   {
     name: 'identity-lease-renew-interval-seconds',
@@ -145,7 +145,7 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     default: '10',
     bounds: [1, INT32_MAX],
     description: 'Time between renewals of that lease, under the gate APIServerIdentity.',
-    effect: ['not in force', 'servers keep no leases of their identity'],
+    effect: ['in force', 'how often the lease of this server is renewed'],
   },
   {
     name: 'cloud-provider',
@@ -165,13 +165,13 @@ export const genericOptions = optionGroup('Generic', SERVER, [
     type: 'ipRanges',
     default: '130.211.0.0/22,35.191.0.0/16',
     description: 'Ranges that HTTP load balancing traffic and health checks of that cloud come from.',
-    effect: ['not in force', 'no cloud is known here'],
+    effect: ['refused', 'no cloud is known here'],
   },
   {
     name: 'azure-container-registry-config',
     type: 'path',
     description: 'File that describes the container registry of that cloud.',
-    effect: ['not in force', 'the server pulls no images'],
+    effect: ['refused', 'the server pulls no images'],
   },
 ]);
 
@@ -220,7 +220,7 @@ export const serviceOptions = optionGroup('Services and endpoints', SERVER, [
     default: 'default',
     description: "Namespace of the control plane's own service as pods see it.",
     deprecated: 'the service is always in namespace default',
-    effect: ['not in force', 'the service is always in namespace default'],
+    effect: ['refused', 'the service is always in namespace default'],
   },
   {
     name: 'enable-aggregator-routing',

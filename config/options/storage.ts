@@ -36,8 +36,8 @@ export const storageOptions = optionGroup('Store', SERVER, [
     type: 'string',
     default: 'store3',
     values: ['store3', 'etcd3'],
-    description: 'Kind of store; both names mean the only one there is.',
-    effect: ['in force', 'names the only store there is'],
+    description: 'Kind of store; both names mean the one that --store-servers or --store-engine says.',
+    effect: ['in force', 'a name of the store'],
   },
   {
     name: 'storage-media-type',
@@ -106,8 +106,9 @@ export const storageOptions = optionGroup('Store', SERVER, [
     name: 'store-servers',
     type: 'list',
     form: { pattern: new RegExp(`^${STORE_ADDRESS}$`), says: 'scheme://address:port' },
-    description: 'Addresses of a store outside this process.',
-    effect: ['refused', 'there is no store outside the process'],
+    description:
+      'Addresses of the members of an etcd cluster (3.4.23 or newer) that several servers share as their store.',
+    effect: ['in force', 'where objects are kept'],
   },
   {
     name: 'store-servers-overrides',
@@ -117,7 +118,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
       says: 'group/resource#scheme://address:port;...',
     },
     description: 'Other store addresses for certain resources.',
-    effect: ['refused', 'there is no store outside the process'],
+    effect: ['refused', 'all objects lie in one store'],
   },
 ]);
 
@@ -132,19 +133,19 @@ export const storeTransportOptions = optionGroup('Store', ALL_PROGRAMS, [
     name: 'store-cafile',
     type: 'path',
     description: 'Authorities of the certificate of a store outside.',
-    effect: ['refused', 'there is no store outside the process'],
+    effect: ['in force', 'which certificate of the store is believed'],
   },
   {
     name: 'store-certfile',
     type: 'path',
     description: 'Client certificate shown to a store outside.',
-    effect: ['refused', 'there is no store outside the process'],
+    effect: ['in force', 'who the server is for the store'],
   },
   {
     name: 'store-keyfile',
     type: 'path',
     description: 'Private key of --store-certfile.',
-    effect: ['refused', 'there is no store outside the process'],
+    effect: ['in force', 'who the server is for the store'],
   },
 ]);
 
@@ -153,9 +154,9 @@ export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
     name: 'watch-cache',
     type: 'bool',
     default: 'true',
-    description: 'Changes nothing: lists and watches are always answered from memory, as recent as the store itself.',
-    valuesInForce: ['true'],
-    effect: ['not in force', 'reads always come from memory, as recent as the store'],
+    description:
+      'Bound and bookmark watches as a cache does; reads come from memory, as recent as the store, all the same.',
+    effect: ['in force', 'without it watches get no bookmarks and no sizes bound them'],
   },
   {
     name: 'default-watch-cache-size',
@@ -164,14 +165,14 @@ export const watchCacheOptions = optionGroup('Watch cache', SERVER, [
     default: '100',
     bounds: [0, 2 ** 31 - 1],
     description:
-      'Changes nothing: --store-compaction-interval and --store-history-bytes bound what is remembered of all.',
-    effect: ['not in force', '--store-compaction-interval and --store-history-bytes bound what is remembered'],
+      'Changes of a type that can be watched from; at 100 as many as the store remembers, at 0 without bookmarks.',
+    effect: ['in force', 'a watch or list from before the last so many changes of a type is 410'],
   },
   {
     name: 'watch-cache-sizes',
     type: 'list',
     form: { pattern: /^[a-z0-9-]+(?:\.[a-z0-9.-]+)?#\d{1,10}$/, says: 'resource[.group]#size' },
-    description: 'Changes nothing, like --default-watch-cache-size.',
-    effect: ['not in force', '--store-compaction-interval and --store-history-bytes bound what is remembered'],
+    description: 'The same for certain resources; one that is named goes before --default-watch-cache-size.',
+    effect: ['in force', 'a watch or list from before the last so many changes of the type is 410'],
   },
 ]);

@@ -1,6 +1,6 @@
 // Where lines go: standard error, and files that all threads append to. A line is written at once and whole, so that the last
 // one before a crash is there; what cannot be written is lost rather than the thread blocked, and the next line says so.
-import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { isAtLeast, type LogFileOptions, type Severity } from './log-options.ts';
 
@@ -41,6 +41,9 @@ class Outlet {
   }
 }
 
+/** Brings what was written to a descriptor to the disk. Calls back in any case. */
+export type SyncFile = (descriptor: number, callback: () => void) => void;
+
 /** A file of the log, as one thread has it open. */
 class LogFile {
   readonly #path: string;
@@ -48,11 +51,16 @@ class LogFile {
   readonly #head: string;
   #descriptor: number | undefined;
   #lookedMs = Number.NEGATIVE_INFINITY;
+  readonly #flushMs: number;
+  readonly #sync: SyncFile;
+  #flushDue = false;
 
-  constructor(path: string, { bytesMax, head }: LogFileOptions) {
+  constructor(path: string, { bytesMax, head, flushMs }: LogFileOptions, sync: SyncFile) {
     this.#path = path;
     this.#bytesMax = bytesMax;
     this.#head = head;
+    this.#flushMs = flushMs;
+    this.#sync = sync;
   }
 
   write(text: string): boolean {
@@ -63,10 +71,21 @@ class LogFile {
         writeSync(descriptor, this.#head);
       }
       writeSync(descriptor, text);
+      this.#flushLater();
       return true;
     } catch {
       return false;
     }
+  }
+
+  /** Once for all lines until then, and beside the thread, which a slow disk must not hold up. */
+  #flushLater(): void {
+    if (this.#flushDue || this.#flushMs === 0) return;
+    this.#flushDue = true;
+    setTimeout(() => {
+      this.#flushDue = false;
+      if (this.#descriptor !== undefined) this.#sync(this.#descriptor, () => {});
+    }, this.#flushMs).unref();
   }
 
   #open(): number {
@@ -94,12 +113,12 @@ export class LogOutlets {
   readonly #ownFileOnly: boolean;
 
   /** `lostText`: the line that says that lines were lost. */
-  constructor(files: LogFileOptions | undefined, lostText: string) {
+  constructor(files: LogFileOptions | undefined, lostText: string, sync: SyncFile = fdatasync) {
     this.#stderr = new Outlet((text) => written(STDERR, text), lostText);
     this.#stderrFrom = files === undefined ? 'I' : files.stderrFrom;
     this.#ownFileOnly = files?.ownFileOnly ?? false;
     this.#files = (files?.paths ?? []).map(([severity, path]) => {
-      const file = new LogFile(path, files!);
+      const file = new LogFile(path, files!, sync);
       return [severity, new Outlet((text) => file.write(text), lostText)];
     });
   }

@@ -13,6 +13,8 @@ export interface LogOptions {
   readonly skipsHeaders?: boolean;
   /** The name of a source file is preceded by its folder's. */
   readonly showsFolders?: boolean;
+  /** Lines that hold something of a sensitive kind say so and nothing else. */
+  readonly sanitizes?: boolean;
   /** Absent: to standard error. */
   readonly files?: LogFileOptions;
 }
@@ -24,6 +26,8 @@ export interface LogFileOptions {
   readonly ownFileOnly: boolean;
   /** Size at which a file is begun anew; 0: none. */
   readonly bytesMax: number;
+  /** What is written reaches the disk that much later at most; 0: when the system likes. */
+  readonly flushMs: number;
   /** From which severity on lines go to standard error too; absent: none do. */
   readonly stderrFrom?: Severity;
   /** What stands at the beginning of a file; empty: nothing. */
@@ -33,6 +37,13 @@ export interface LogFileOptions {
 /** Severities as lines begin with, the least first. */
 const SEVERITIES = ['I', 'W', 'E', 'F'] as const;
 export type Severity = (typeof SEVERITIES)[number];
+
+const VERBOSITY_LEVELS: readonly LogLevel[] = ['info', 'info', 'info', 'debug', 'debug', 'debug'];
+
+/** The level that `-v` asks for. */
+export function levelAt(verbosity: number): LogLevel {
+  return VERBOSITY_LEVELS[verbosity] ?? 'trace';
+}
 
 /** Pino's numbers of levels. */
 const NUMBERS: Readonly<Record<Exclude<LogLevel, 'silent'>, number>> = {

@@ -7,6 +7,7 @@ import { callerOf } from './caller.ts';
 import { textLine } from './lines.ts';
 import { LogOutlets } from './log-files.ts';
 import { type LogLevel, type LogOptions, levelNumber, severityOf } from './log-options.ts';
+import { sanitized } from './sanitized.ts';
 
 const SECRET_FIELDS = [
   'authorization',
@@ -25,6 +26,14 @@ const REDACTED_PATHS = SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]);
 const VERBOSITY: Readonly<Record<string, number>> = { trace: 6, debug: 3 };
 const LOST = 'lines of the log were lost';
 
+/** How the level of a logger and its children is set, by the logger. */
+const levelSetters = new WeakMap<Logger, (level: LogLevel) => void>();
+
+/** Changes how much a logger of `createLogger` says, and all that were made of it. Modules with a level of their own keep it. */
+export function setLogLevel(logger: Logger, level: LogLevel): void {
+  levelSetters.get(logger)?.(level);
+}
+
 /**
  * The logger of one thread; actors get children of it. `write` replaces where the options say that lines go (tests): it is
  * called with whole lines.
@@ -32,9 +41,12 @@ const LOST = 'lines of the log were lost';
 export function createLogger(thread: string, options: LogOptions, write?: (line: string) => void): Logger {
   const { modules = [], backtraceAt, showsFolders = false } = options;
   const levels = modules.map(([pattern, level]) => [matcherOf(pattern), levelNumber(level)] as const);
-  const ownLevel = levelNumber(options.level);
+  let ownLevel = levelNumber(options.level);
+  const leastLevel = (level: LogLevel): LogLevel => leastOf([level, ...modules.map(([, one]) => one)]);
+  const children = new Set<WeakRef<Logger>>();
   const loggerOptions: LoggerOptions = {
-    level: leastOf([options.level, ...modules.map(([, level]) => level)]),
+    level: leastLevel(options.level),
+    onChild: (child) => children.add(new WeakRef(child)),
     base: { thread },
     messageKey: 'msg',
     timestamp: () => `,"ts":${Date.now()}`,
@@ -53,17 +65,30 @@ export function createLogger(thread: string, options: LogOptions, write?: (line:
     },
     redact: { paths: REDACTED_PATHS, censor: '[redacted]' },
     hooks:
-      levels.length === 0
+      levels.length === 0 && options.sanitizes !== true
         ? {}
         : {
             logMethod(args, method, level) {
-              const { module } = callerOf();
-              const least = levels.find(([matches]) => matches.test(module))?.[1] ?? ownLevel;
-              if (level >= least) method.apply(this, args);
+              if (levels.length > 0) {
+                const { module } = callerOf();
+                const least = levels.find(([matches]) => matches.test(module))?.[1] ?? ownLevel;
+                if (level < least) return;
+              }
+              method.apply(this, options.sanitizes === true ? sanitized(args) : args);
             },
           },
   };
-  return pino(loggerOptions, stream(options, write));
+  const logger = pino(loggerOptions, stream(options, write));
+  levelSetters.set(logger, (level) => {
+    ownLevel = levelNumber(level);
+    logger.level = leastLevel(level);
+    for (const reference of children) {
+      const child = reference.deref();
+      if (child === undefined) children.delete(reference);
+      else child.level = logger.level;
+    }
+  });
+  return logger;
 }
 
 function leastOf(levels: readonly LogLevel[]): LogLevel {

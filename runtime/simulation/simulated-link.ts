@@ -1,6 +1,7 @@
 // Messages between the simulated threads: under way for as long as the faults say, in order from one thread to one actor,
 // lost with either thread. Keeps the guarantees of docs/RUNTIME.md and no more than those.
 import type { AskOptions } from '../actor.ts';
+import type { Clock, Timers } from '../environment.ts';
 import { fromErrorFrame, OrchError, toErrorFrame } from '../errors.ts';
 import type { AnyRef } from '../local-ref.ts';
 import type { Inbound } from '../mailbox.ts';
@@ -9,7 +10,6 @@ import type { Address } from '../plan.ts';
 import type { System } from '../system.ts';
 import { turn } from '../turn.ts';
 import { copyAcrossThreads } from './copy-across-threads.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 /** What happens to messages between threads; decided by the seed. */
 export interface LinkFaults {
@@ -32,7 +32,7 @@ export class ThreadLife {
 }
 
 export interface LinkParts {
-  readonly time: VirtualTime;
+  readonly time: Clock & Timers;
   readonly faults: LinkFaults;
   readonly sender: ThreadLife;
   /** The thread's present life; undefined while it is down. */

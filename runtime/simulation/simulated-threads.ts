@@ -2,7 +2,7 @@
 // refuse messages, ended by crashes, and started again after the same backoff with word to their peers.
 import type { ActorDefinition, Protocol, Ref } from '../actor.ts';
 import { Backoff, RESTART_BACKOFF } from '../backoff.ts';
-import type { Environment } from '../environment.ts';
+import type { Clock, Environment, Timers } from '../environment.ts';
 import { createLogger } from '../logging/log.ts';
 import type { LogOptions } from '../logging/log-options.ts';
 import { MetricsRegistry } from '../metrics-registry.ts';
@@ -11,7 +11,6 @@ import { System } from '../system.ts';
 import type { SeededRandom } from './seeded-random.ts';
 import { type LinkFaults, SimulatedRef, ThreadLife } from './simulated-link.ts';
 import { StepDelivery } from './step-delivery.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export interface SimulatedThreadsOptions<Options> {
   /** By the thread: one may be given less room than the others. */
@@ -19,7 +18,7 @@ export interface SimulatedThreadsOptions<Options> {
   readonly plan: Plan;
   readonly options: Options;
   readonly environment: Environment;
-  readonly time: VirtualTime;
+  readonly time: Clock & Timers;
   /** Decides the order in which mailboxes are drained. */
   readonly random: SeededRandom;
   readonly faults: LinkFaults;

@@ -1,16 +1,16 @@
 // Delivery under a seed: one message at a time, from a mailbox that chance picks among those that wait. Every order it can
 // produce is one that threads could produce too: within a mailbox the order of arrival stands.
 import type { Delivery, Drainable } from '../delivery.ts';
+import type { Clock, Timers } from '../environment.ts';
 import type { SeededRandom } from './seeded-random.ts';
-import type { VirtualTime } from './virtual-time.ts';
 
 export class StepDelivery implements Delivery {
-  private readonly time: VirtualTime;
+  private readonly time: Clock & Timers;
   private readonly random: SeededRandom;
   private readonly waiting: Drainable[] = [];
   private armed = false;
 
-  constructor(time: VirtualTime, random: SeededRandom) {
+  constructor(time: Clock & Timers, random: SeededRandom) {
     this.time = time;
     this.random = random;
   }

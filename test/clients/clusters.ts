@@ -42,7 +42,8 @@ export function clusters(ava: TestFn, { args = [], prepare = async () => {} }: C
 
   const start = async (dialect: Dialect): Promise<void> => {
     const scope = { teardown: (step: () => void | Promise<void>) => void undo.push(step) };
-    const server = await startServer(scope, { args: ['--api-dialect', dialect.name, ...args] });
+    const placement = dialect.name === 'kubernetes' ? 'default' : 'single';
+    const server = await startServer(scope, { args: ['--api-dialect', dialect.name, ...args], placement });
     for (const [index, program] of programs.entries()) {
       const kubectl = new Kubectl(server, program);
       undo.push(() => kubectl.dispose());

@@ -22,7 +22,7 @@ test.before(async () => {
   // Python's class of the new group's events wants a time that events about nodes, as the original's, do not have.
   server = await startServer(
     { teardown: (step) => undo.push(step) },
-    { args: ['--api-dialect', DIALECT.name, '--controllers=*,-nodelifecycle'] },
+    { args: ['--api-dialect', DIALECT.name, '--controllers=*,-nodelifecycle'], placement: 'default' },
   );
   const kubectl = new Kubectl(server);
   undo.push(() => kubectl.dispose());

@@ -44,7 +44,7 @@ interface Followed {
 /** Runs every incident at least once, and goes on until the time is over. Rejects when a client does not come to an end. */
 export async function watchLoops(scope: Scope, { seconds, onProgress }: LoopSettings): Promise<LoopReport> {
   const args = ['--api-dialect', 'kubernetes', '--store-compaction-interval', COMPACTION];
-  const server = await startServer(scope, { args });
+  const server = await startServer(scope, { args, placement: 'default' });
   await server.client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: NAMESPACE } } });
   const churn = new LoopChurn(server.client, NAMESPACE);
   churn.start();

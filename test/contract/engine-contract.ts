@@ -1,10 +1,10 @@
-// What every storage engine promises (storage/engine.ts), as one suite. The engines themselves are in engine.test.ts.
+// What every storage engine promises (storage/local-engine.ts), as one suite. The engines themselves are in engine.test.ts.
 import test, { type ExecutionContext } from 'ava';
-import type { EngineBatch, EngineContents, EngineView, EngineWrite, StorageEngine } from '../../storage/engine.ts';
+import type { EngineBatch, EngineContents, EngineView, EngineWrite, LocalEngine } from '../../storage/local-engine.ts';
 
 /** One engine's storage: every `make` gives a fresh handle on the same contents, unopened. */
 export interface EngineSubject {
-  make(): StorageEngine;
+  make(): LocalEngine;
   dispose(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface LoadedEngine {
 }
 
 /** Opens an engine and reads back all it holds. */
-export async function load(engine: StorageEngine): Promise<LoadedEngine> {
+export async function load(engine: LocalEngine): Promise<LoadedEngine> {
   const contents = await engine.open();
   const values = new Map<string, string>();
   const events: string[] = [];
@@ -51,7 +51,7 @@ async function readAll(view: EngineView, bytesMax: number, slices: number[] = []
   return values;
 }
 
-async function compactAll(engine: StorageEngine, upToRevision: number): Promise<void> {
+async function compactAll(engine: LocalEngine, upToRevision: number): Promise<void> {
   while (await engine.compact(upToRevision)) await engine.probe();
 }
 
@@ -69,7 +69,6 @@ export function engineContract(name: string, makeSubject: () => Promise<EngineSu
     const { contents, values, events } = await load(engine);
     t.deepEqual([contents.compactedRevision, contents.markedRevision, values.size, events.length], [0, 0, 0, 0]);
     t.is(contents.tokenKey.byteLength, 32);
-    t.is(await engine.readBarrier(), 0);
     await engine.probe();
     await engine.close();
   });
@@ -286,19 +285,5 @@ export function engineContract(name: string, makeSubject: () => Promise<EngineSu
     await engine.commit(batchOf(1, 1, [['a', 'one']]));
     engine.view();
     await t.notThrowsAsync(engine.close());
-  });
-
-  contract('the read barrier is the last commit, also before the first one after a start', async (t, subject) => {
-    const engine = subject.make();
-    await engine.open();
-    await engine.commit(batchOf(1, 4));
-    t.is(await engine.readBarrier(), 4);
-    await engine.commit(batchOf(5, 9));
-    t.is(await engine.readBarrier(), 9);
-    await engine.close();
-    const again = subject.make();
-    await again.open();
-    t.is(await again.readBarrier(), 9);
-    await again.close();
   });
 }

@@ -327,6 +327,32 @@ http2Test(
 );
 
 http2Test(
+  'after sendAway each connection gets a GOAWAY, a new one with its first request, and what is open goes on',
+  taken.handler(JSON_HEADERS),
+  async (t, session, listener) => {
+    const stream = session.request({ ':path': '/' });
+    const response = await taken.next();
+    const goneAway = new Promise((resolve) => session.once('goaway', resolve));
+    listener.sendAway();
+    await goneAway;
+    const arrived = new Promise<Buffer>((resolve) => stream.once('data', resolve));
+    response.write(Buffer.from('late'));
+    t.is((await arrived).toString(), 'late');
+    const next = connect(`https://localhost:${listener.port}`, { ca: (await testPair).certPem });
+    const nextGone = new Promise<number>((resolve) => next.once('goaway', resolve));
+    const answer = answerOf(next.request({ ':path': '/' }));
+    const served = await taken.next();
+    t.is(await nextGone, constants.NGHTTP2_NO_ERROR);
+    served.end(Buffer.from('served'));
+    t.is((await answer).body.toString(), 'served');
+    const ended = answerOf(stream);
+    response.end();
+    await ended;
+    next.destroy();
+  },
+);
+
+http2Test(
   'an idle connection is closed, one with a stream is not',
   taken.handler(JSON_HEADERS),
   async (t, session, listener) => {

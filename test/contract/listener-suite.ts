@@ -59,6 +59,28 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
     t.true(response.aborted);
   });
 
+  served(
+    'after sendAway everything is served, and a connection ends with its next answer',
+    hold,
+    async (t, client, listener) => {
+      const other = await RawClient.open(listener.port, isTls);
+      client.send(get('/held'));
+      const response = await taken.next();
+      listener.sendAway();
+      other.send(get('/'));
+      await other.untilClosed();
+      t.regex(other.text, /^HTTP\/1\.1 200 [\s\S]*Connection: close[\s\S]*other$/i);
+      response.write(Buffer.from('{"late":true}\n'));
+      await client.until((received) => received.includes('late'));
+      const late = await RawClient.open(listener.port, isTls);
+      late.send(get('/'));
+      await late.untilClosed();
+      t.regex(late.text, /^HTTP\/1\.1 200 [\s\S]*other$/);
+      response.end();
+      await client.untilClosed();
+    },
+  );
+
   test.serial(`${name}: a taken port is the operator's error`, async (t) => {
     const holder = createServer();
     await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve));

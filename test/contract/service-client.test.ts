@@ -106,7 +106,7 @@ const echo: RequestListener = (request, response) => {
 test('a document is posted, its answer read, and the connection kept for the next', async (t) => {
   const { url, connections } = await hook(t, echo);
   const { client } = asking(t, url);
-  const answer = (await client.post({ ask: 1 }, PATIENT_MS)) as { body: string; headers: Record<string, string> };
+  const answer = (await client.post('{"ask":1}', PATIENT_MS)) as { body: string; headers: Record<string, string> };
   t.is(answer.body, '{"ask":1}');
   t.like(answer.headers, { 'content-type': 'application/json', accept: 'application/json', 'content-length': '9' });
   t.is(answer.headers.authorization, undefined);
@@ -123,7 +123,7 @@ for (const [credentials, expected] of CREDENTIALS) {
   test(`credentials of the kind ${credentials.kind} are shown`, async (t) => {
     const { url } = await hook(t, echo);
     const { client } = asking(t, url, { credentials });
-    t.like(await client.post({}, PATIENT_MS), { headers: { authorization: expected } });
+    t.like(await client.post('{}', PATIENT_MS), { headers: { authorization: expected } });
   });
 }
 
@@ -131,8 +131,8 @@ test('a token file is read again, and one of no use leaves the token that was th
   const { url } = await hook(t, echo);
   const { client, files, later, refused } = asking(t, url, { credentials: { kind: 'tokenFile', path: '/token' } });
   const shown = async (): Promise<string | undefined> =>
-    ((await client.post({}, PATIENT_MS)) as { headers: Record<string, string> }).headers.authorization;
-  const missing = await failure(t, client.post({}, PATIENT_MS));
+    ((await client.post('{}', PATIENT_MS)) as { headers: Record<string, string> }).headers.authorization;
+  const missing = await failure(t, client.post('{}', PATIENT_MS));
   t.is(missing.message, 'the token file cannot be used');
   t.true(missing.mayRepeat);
   files.set('/token', 'first\n');
@@ -165,19 +165,19 @@ test('a client certificate is shown, and is another when its files are', async (
     keyPem,
     files: { ca: '', cert: '/own.crt', key: '/own.key' },
   });
-  t.like(await client.post({}, PATIENT_MS), { commonName: 'first' });
+  t.like(await client.post('{}', PATIENT_MS), { commonName: 'first' });
   files.set('/own.crt', second.certPem).set('/own.key', first.keyPem);
   later();
-  t.like(await client.post({}, PATIENT_MS), { commonName: 'first' });
+  t.like(await client.post('{}', PATIENT_MS), { commonName: 'first' });
   t.is(refused.length, 1);
   t.regex(refused[0]!, /^\/own\.crt, \/own\.key cannot be used: the key does not belong to the certificate$/);
   t.is(connections(), 1);
   files.set('/own.key', second.keyPem);
   later();
-  t.like(await client.post({}, PATIENT_MS), { commonName: 'second' });
+  t.like(await client.post('{}', PATIENT_MS), { commonName: 'second' });
   t.is(connections(), 2);
   const nobody = asking(t, url);
-  t.false((await failure(t, nobody.client.post({}, PATIENT_MS))).message.includes('BEGIN'));
+  t.false((await failure(t, nobody.client.post('{}', PATIENT_MS))).message.includes('BEGIN'));
 });
 
 test('the authorities are others when their file is, and a call in progress goes on', async (t) => {
@@ -189,10 +189,10 @@ test('the authorities are others when their file is, and a call in progress goes
   const { client, files, later } = asking(t, url, { files: { ca: '/ca.crt', cert: '', key: '' } });
   files.set('/ca.crt', AUTHORITY.certPem);
   const slow = client.get(url.replace('/ask', '/slow'), PATIENT_MS);
-  await client.post({}, PATIENT_MS);
+  await client.post('{}', PATIENT_MS);
   files.set('/ca.crt', OTHER.certPem);
   later();
-  const refused = await failure(t, client.post({}, PATIENT_MS));
+  const refused = await failure(t, client.post('{}', PATIENT_MS));
   t.regex(refused.message, /UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER/);
   t.false(refused.mayRepeat);
   release();
@@ -226,7 +226,7 @@ for (const [title, made, code] of UNTRUSTED) {
       { cert: pair.certPem, key: pair.keyPem },
     );
     const { client } = asking(t, url, { caPem: pair.certPem, credentials: { kind: 'token', token: 'secret' } });
-    const failed = await failure(t, client.post({}, PATIENT_MS));
+    const failed = await failure(t, client.post('{}', PATIENT_MS));
     t.regex(failed.message, code);
     t.false(failed.mayRepeat);
     t.is(asked, 0);
@@ -235,15 +235,15 @@ for (const [title, made, code] of UNTRUSTED) {
 
 test('a service of an unknown authority is told nothing, unless nothing is verified', async (t) => {
   const { url } = await hook(t, echo);
-  t.false((await failure(t, asking(t, url, { caPem: OTHER.certPem }).client.post({}, PATIENT_MS))).mayRepeat);
-  t.false((await failure(t, asking(t, url, { caPem: '' }).client.post({}, PATIENT_MS))).mayRepeat);
-  t.like(await asking(t, url, { caPem: '', insecure: true }).client.post({}, PATIENT_MS), { method: 'POST' });
+  t.false((await failure(t, asking(t, url, { caPem: OTHER.certPem }).client.post('{}', PATIENT_MS))).mayRepeat);
+  t.false((await failure(t, asking(t, url, { caPem: '' }).client.post('{}', PATIENT_MS))).mayRepeat);
+  t.like(await asking(t, url, { caPem: '', insecure: true }).client.post('{}', PATIENT_MS), { method: 'POST' });
 });
 
 test('the name that a certificate must be for can be another than that of the address', async (t) => {
   const { url } = await hook(t, echo);
-  t.like(await asking(t, url, { serverName: 'hook.test' }).client.post({}, PATIENT_MS), { method: 'POST' });
-  const failed = await failure(t, asking(t, url, { serverName: 'other.test' }).client.post({}, PATIENT_MS));
+  t.like(await asking(t, url, { serverName: 'hook.test' }).client.post('{}', PATIENT_MS), { method: 'POST' });
+  const failed = await failure(t, asking(t, url, { serverName: 'other.test' }).client.post('{}', PATIENT_MS));
   t.regex(failed.message, /ERR_TLS_CERT_ALTNAME_INVALID/);
 });
 
@@ -259,7 +259,7 @@ const SLOW: Readonly<Record<string, RequestListener>> = {
 for (const [title, handler] of Object.entries(SLOW)) {
   test(`a service that ${title} is given up at the deadline`, async (t) => {
     const { url } = await hook(t, handler);
-    const failed = await failure(t, asking(t, url).client.post({}, 100));
+    const failed = await failure(t, asking(t, url).client.post('{}', 100));
     t.is(failed.message, 'the service did not answer in time');
     t.true(failed.mayRepeat);
   });
@@ -270,17 +270,17 @@ test('a service that takes connections and says nothing, not even in TLS, is giv
     t,
     createTcpServer(() => {}),
   );
-  const failed = await failure(t, asking(t, `https://127.0.0.1:${port}`).client.post({}, 100));
+  const failed = await failure(t, asking(t, `https://127.0.0.1:${port}`).client.post('{}', 100));
   t.is(failed.message, 'the service did not answer in time');
 });
 
 test('a service that speaks no TLS is not asked again, and one that is gone may be', async (t) => {
   const plain = await listening(t, createPlainServer(echo));
-  t.false((await failure(t, asking(t, `https://127.0.0.1:${plain.port}`).client.post({}, PATIENT_MS))).mayRepeat);
+  t.false((await failure(t, asking(t, `https://127.0.0.1:${plain.port}`).client.post('{}', PATIENT_MS))).mayRepeat);
   const gone = createTcpServer();
   const { port } = await listening(t, gone);
   await new Promise((resolve) => gone.close(resolve));
-  const failed = await failure(t, asking(t, `https://127.0.0.1:${port}`).client.post({}, PATIENT_MS));
+  const failed = await failure(t, asking(t, `https://127.0.0.1:${port}`).client.post('{}', PATIENT_MS));
   t.is(failed.message, 'the service could not be reached (ECONNREFUSED)');
   t.true(failed.mayRepeat);
 });
@@ -291,7 +291,7 @@ test('a redirection is not followed', async (t) => {
     asked++;
     response.writeHead(307, { location: '/elsewhere' }).end();
   });
-  const failed = await failure(t, asking(t, url).client.post({}, PATIENT_MS));
+  const failed = await failure(t, asking(t, url).client.post('{}', PATIENT_MS));
   t.is(failed.message, 'the service answered 307');
   t.false(failed.mayRepeat);
   t.is(asked, 1);
@@ -307,7 +307,7 @@ for (const [status, mayRepeat] of [
 ] as const) {
   test(`an answer ${status} ${mayRepeat ? 'may be asked for again' : 'is final'}`, async (t) => {
     const { url } = await hook(t, (_, response) => response.writeHead(status).end('{"secret":1}'));
-    const failed = await failure(t, asking(t, url).client.post({}, PATIENT_MS));
+    const failed = await failure(t, asking(t, url).client.post('{}', PATIENT_MS));
     t.is(failed.message, `the service answered ${status}`);
     t.is(failed.mayRepeat, mayRepeat);
   });
@@ -326,7 +326,7 @@ test('an answer without end is cut off', async (t) => {
     response.on('drain', send).on('close', isClosed);
     send();
   });
-  const failed = await failure(t, asking(t, url).client.post({}, PATIENT_MS));
+  const failed = await failure(t, asking(t, url).client.post('{}', PATIENT_MS));
   t.is(failed.message, 'the service answered more than it may');
   t.false(failed.mayRepeat);
   await closed;
@@ -341,12 +341,12 @@ test('an answer that breaks off, and one that is no JSON, are failures', async (
     }
   });
   const { client } = asking(t, url);
-  t.true((await failure(t, client.post({}, PATIENT_MS))).mayRepeat);
+  t.true((await failure(t, client.post('{}', PATIENT_MS))).mayRepeat);
   const failed = await failure(t, client.get(url.replace('/ask', '/text'), PATIENT_MS));
   t.is(failed.message, 'the service answered what is no JSON');
 });
 
-test('a kept connection that the service has closed meanwhile costs nothing', async (t) => {
+test('a request that does no harm twice is repeated when its kept connection turns out to be closed', async (t) => {
   const served = new WeakSet<object>();
   const { url, connections } = await hook(t, (request, response) => {
     const { socket } = request;
@@ -357,9 +357,30 @@ test('a kept connection that the service has closed meanwhile costs nothing', as
   });
   const { client } = asking(t, url);
   for (let round = 1; round <= 5; round++) {
-    t.deepEqual(await client.post({}, PATIENT_MS), {});
+    t.deepEqual(await client.get(url, PATIENT_MS), {});
     t.is(connections(), round);
   }
+});
+
+test('what the service has read is not asked for twice, though its kept connection was closed without an answer', async (t) => {
+  const served = new WeakSet<object>();
+  let asked = 0;
+  const { url } = await hook(t, (request, response) => {
+    asked++;
+    const { socket } = request;
+    request.resume().on('end', () => {
+      if (served.has(socket)) socket.destroy();
+      else response.end('{}');
+      served.add(socket);
+    });
+  });
+  const { client } = asking(t, url);
+  t.deepEqual(await client.post('{}', PATIENT_MS), {});
+  const failed = await failure(t, client.post('{}', PATIENT_MS));
+  t.true(failed.isOpen);
+  t.true(failed.mayRepeat);
+  t.is(asked, 2);
+  t.deepEqual(await client.post('{}', PATIENT_MS), {});
 });
 
 test('an address of another protocol is a failure like others', async (t) => {

@@ -9,12 +9,14 @@ import { seedFor } from '../server/seed.ts';
 import { newServer, ServerProcess, startServer } from '../server/server-process.ts';
 import { runCrashRounds } from './crash-run.ts';
 import { runQuotaRounds } from './quota-run.ts';
+import { runServersRounds } from './servers-run.ts';
 import { UnsyncedDisk } from './unsynced-disk.ts';
 
 // One after the other: each keeps a server and its clients busy.
 const test = ava.serial;
 /** On a disk that loses what was not synced, which is a library to be compiled. */
 const testOnBadDisk = testNeeding(ava, ['cc']).serial;
+const testOnEtcd = testNeeding(ava, ['etcd']).serial;
 const HASTY = fileURLToPath(new URL('./hasty-server.js', import.meta.url));
 const HASTY_ROUNDS_MAX = 20;
 
@@ -44,6 +46,21 @@ test('8 rounds of 64 clients against a quota, kill -9 in some, never exceed it, 
   t.is(reports.length, 8);
 });
 
+testOnEtcd(
+  '3 rounds with two servers on three members of etcd lose and repeat nothing, and no read goes back',
+  async (t) => {
+    const seed = seedFor(t);
+    const reports = await runServersRounds({ seed, rounds: 3 });
+    t.deepEqual(
+      reports.flatMap(({ problems }) => problems),
+      [],
+      `seed ${seed}: ${reports.map(({ mishap }) => mishap).join(', ')}`,
+    );
+    t.is(reports.length, 3);
+    t.true(reports.every(({ acknowledged, events, reads }) => acknowledged > 0 && events > 0 && reads > 0));
+  },
+);
+
 testOnBadDisk('a server that acknowledges before it has synced is found out', async (t) => {
   const rounds = HASTY_ROUNDS_MAX;
   const reports = await runCrashRounds({ seed: 1, rounds, dropUnsynced: true, program: HASTY });
@@ -72,7 +89,7 @@ testOnBadDisk('a server that lost power as soon as it was ready keeps its certif
 });
 
 test('an empty token file is no token', async (t) => {
-  const server = await startServer(t);
+  const server = await startServer(t, { placement: 'default' });
   const { token } = server;
   await server.stop();
   writeFileSync(join(server.dataDirectory, 'admin.token'), '');

@@ -3,11 +3,11 @@ import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { ActorDefinition } from '../../runtime/actor.ts';
 import { createJobPool } from '../../runtime/job-pool.ts';
-import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
 import { LevelEngine } from '../../storage/level-engine.ts';
+import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { openListener } from '../../transport/open-listener.ts';
 
-function hasty(engine: StorageEngine): StorageEngine {
+function hasty(engine: LocalEngine): LocalEngine {
   let written: Promise<void> = Promise.resolve();
   const commit = (batch: EngineBatch): Promise<void> => {
     // The store uses the batch's memory again as soon as it is told that the batch is durable.

@@ -28,3 +28,13 @@ test.serial(`nothing breaks under ${INPUTS} inputs`, async (t) => {
   t.is(inputs, INPUTS);
   t.deepEqual(Object.keys(counts).sort(), [...targets].sort());
 });
+
+const SEEDS = [2, 3, 5];
+const INPUTS_OF_SEED = 500;
+
+test.serial('schemas of custom types say of values what a slow reader of their rules does', async (t) => {
+  for (const seed of SEEDS) {
+    const { findings } = await runThreads({ targets: ['custom-values'], seed, inputs: INPUTS_OF_SEED, jobs: 1 });
+    t.deepEqual(findings.map(findingText), [], String(seed));
+  }
+});

@@ -2,6 +2,7 @@
 import { SOCKET_TARGETS } from './sockets/socket-target.ts';
 import type { Target } from './target.ts';
 import { credentials } from './targets/credentials.ts';
+import { customValues } from './targets/custom-values.ts';
 import { fieldSets } from './targets/field-sets.ts';
 import { growth } from './targets/growth.ts';
 import { headers } from './targets/headers.ts';
@@ -33,6 +34,7 @@ export const TARGETS: readonly Target[] = [
   protobuf,
   objects,
   structural,
+  customValues,
   fieldSets,
   patches,
   writes,

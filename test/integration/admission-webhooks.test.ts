@@ -1,79 +1,7 @@
-// Admission webhooks on a real server: what they are asked, what their answers, their mistakes and their silences come to, and
-// where they are found.
-
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { networkInterfaces } from 'node:os';
-import { join } from 'node:path';
+// Admission webhooks on a real server: what they are asked, and what their answers and changes come to.
 import test from 'ava';
-import { certificateOf } from '../server/credentials.ts';
-import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
-import { type Behaviour, patchOf, type WebhookService, webhookService } from '../server/webhook-service.ts';
-
-const GROUP = '/apis/admissionregistration.orch.io';
-const MAPS = '/api/v1/namespaces/default/configmaps';
-const KINDS = { mutating: 'MutatingWebhookConfiguration', validating: 'ValidatingWebhookConfiguration' } as const;
-/** An address of this machine that others could reach: services are called at no other. */
-const OUTSIDE = Object.values(networkInterfaces())
-  .flat()
-  .find((one) => one !== undefined && !one.internal && one.family === 'IPv4')?.address;
-
-type Webhook = Readonly<Record<string, unknown>>;
-
-interface World {
-  readonly server: ServerProcess;
-  readonly hooks: WebhookService;
-}
-
-async function world(
-  scope: Scope,
-  behaviours: Readonly<Record<string, Behaviour>>,
-  args: string[] = [],
-): Promise<World> {
-  const hooks = await webhookService(scope, behaviours);
-  return { server: await startServer(scope, { args }), hooks };
-}
-
-/** A webhook that hears of the config maps whose label `case` is its path. */
-function webhookAt({ url, caBundle }: WebhookService, path: string, more: Webhook = {}): Webhook {
-  return {
-    name: `${path}.example.org`,
-    clientConfig: { url: `${url}/${path}`, caBundle },
-    rules: [{ operations: ['*'], apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
-    objectSelector: { matchLabels: { case: path } },
-    sideEffects: 'None',
-    admissionReviewVersions: ['v1'],
-    timeoutSeconds: 20,
-    ...more,
-  };
-}
-
-async function configure(
-  { server }: World,
-  kind: keyof typeof KINDS,
-  name: string,
-  webhooks: readonly Webhook[],
-  version = 'v1',
-): Promise<void> {
-  const body = {
-    apiVersion: `admissionregistration.orch.io/${version}`,
-    kind: KINDS[kind],
-    metadata: { name },
-    webhooks,
-  };
-  const made = await server.client.request('POST', `${GROUP}/${version}/${kind}webhookconfigurations`, { body });
-  if (made.status !== 201) throw new Error(made.text);
-}
-
-/** A config map for a case. */
-function map(name: string, label: string, data: object = {}): object {
-  return { metadata: { name, labels: { case: label } }, data };
-}
-
-function created({ server }: World, body: object, query = ''): ReturnType<typeof server.client.get> {
-  return server.client.request('POST', `${MAPS}${query}`, { body });
-}
-
-const set = (key: string, value: string): object => ({ op: 'add', path: `/data/${key}`, value });
+import { type Behaviour, patchOf } from '../server/webhook-service.ts';
+import { configure, created, GROUP, MAPS, map, set, type Webhook, webhookAt, world } from './hooked-server.ts';
 
 test('a webhook is asked about a write whole, and its denial, its warnings and its changes are the answer', async (t) => {
   const at = await world(t, {
@@ -146,110 +74,50 @@ test('a webhook is asked about a write whole, and its denial, its warnings and i
   t.is(hooks.connections(), new Set(hooks.asked.map(({ path }) => path)).size, 'connections are kept');
 });
 
-/** What goes wrong, and what the client is told where the policy is to fail. */
-const FAILURES: readonly (readonly [path: string, does: Behaviour, told: RegExp])[] = [
-  ['hang', () => undefined, /^Post "https:.*\/hang\?timeout=1s": the service did not answer in time$/],
-  ['drip', ({ response }) => void response.write('{'), /the service did not answer in time$/],
-  ['close', ({ response }) => void response.destroy(), /^Post ".*": the service could not be reached \(ECONNRESET\)$/],
-  [
-    'redirect',
-    ({ response }) => void response.writeHead(307, { location: '/allow' }).end(),
-    /the service answered 307$/,
-  ],
-  ['error', ({ response }) => void response.writeHead(500).end(), /the service answered 500$/],
-  ['huge', ({ response }) => void response.end(Buffer.alloc(4 * 1024 * 1024, ' ')), /answered more than it may$/],
-  ['text', ({ response }) => void response.end('yes'), /what is no JSON$/],
-  ['list', ({ response }) => void response.end('[]'), /received invalid webhook response: the answer is no object$/],
-  [
-    'silent',
-    ({ response }) => void response.end('{}'),
-    /received invalid webhook response: webhook response was absent$/,
-  ],
-  [
-    'uid',
-    () => ({ allowed: true, uid: 'x' }),
-    /invalid webhook response: expected response.uid="[0-9a-f-]{36}", got "x"$/,
-  ],
-  [
-    'kind',
-    ({ review, response }) => {
-      const { uid } = review.request;
-      response.end(JSON.stringify({ apiVersion: 'v1', kind: 'Pod', response: { uid, allowed: true } }));
-      return undefined;
-    },
-    /expected webhook response of admission.orch.io\/v1, Kind=AdmissionReview, got v1, Kind=Pod$/,
-  ],
-  ['type', () => ({ allowed: 'true' }), /received invalid webhook response: the answer cannot be read: /],
-  ['patch', () => ({ allowed: true, patch: 'W10=' }), /webhook returned response.patch but not response.patchType$/],
-];
-
-test('a webhook that does not answer as it must refuses the write or lets it pass, as its policy says', async (t) => {
-  const at = await world(t, Object.fromEntries(FAILURES.map(([path, does]) => [path, does])));
-  const webhooks = FAILURES.flatMap(([path]) => {
-    const webhook = webhookAt(at.hooks, path, { timeoutSeconds: path === 'hang' || path === 'drip' ? 1 : 30 });
-    const objectSelector = { matchLabels: { case: path, policy: 'ignore' } };
-    return [
-      { ...webhook, objectSelector: { ...objectSelector, matchLabels: { case: path, policy: 'fail' } } },
-      { ...webhook, name: `open-${path}.example.org`, failurePolicy: 'Ignore', objectSelector },
-    ];
+test("webhooks see who owns the fields of a new object, and what they set is nobody's", async (t) => {
+  const entry = { manager: 'hook', operation: 'Update', apiVersion: 'v1', time: '2026-01-01T00:00:00Z' };
+  const owners = (value: unknown) => patchOf(set('by', 'w'), { op: 'replace', path: '/metadata/managedFields', value });
+  const at = await world(t, {
+    sets: () => patchOf(set('by', 'webhook')),
+    garbles: () => owners([{ ...entry, fieldsType: 'FieldsV2' }]),
+    takes: () => owners([{ ...entry, fieldsType: 'FieldsV1', fieldsV1: { 'f:data': { 'f:by': {} } } }]),
+    clears: () => patchOf({ op: 'remove', path: '/metadata/managedFields' }),
+    looks: () => ({ allowed: true }),
   });
-  await configure(at, 'mutating', 'failing', webhooks);
-  await Promise.all(
-    FAILURES.map(async ([path, , told]) => {
-      const write = (policy: string): ReturnType<typeof created> =>
-        created(at, { metadata: { name: `${path}-${policy}`, labels: { case: path, policy } } });
-      const refused = await write('fail');
-      t.is(refused.status, 500, path);
-      t.is(refused.json.reason, 'InternalError');
-      const prefix = `Internal error occurred: failed calling webhook "${path}.example.org": `;
-      t.true(refused.json.message?.startsWith(prefix), refused.json.message);
-      t.regex(refused.json.message!.slice(prefix.length), told);
-      t.is((await write('ignore')).status, 201, path);
-    }),
-  );
-  const { text: metrics } = await at.server.client.get('/metrics');
-  for (const line of [
-    /^apiserver_admission_webhook_rejection_count\{.*name="uid.example.org".*error_type="calling_webhook_error".*\} 1$/m,
-    /^apiserver_admission_webhook_fail_open_count\{.*name="open-uid.example.org".*\} 1$/m,
-    /^apiserver_admission_webhook_admission_duration_seconds_count\{.*name="uid.example.org".*rejected="true".*\} 1$/m,
-  ])
-    t.regex(metrics, line);
-});
-
-test('a patch that cannot be, or makes an object that cannot be, refuses the write whatever the policy', async (t) => {
-  const behaviours: Readonly<Record<string, Behaviour>> = {
-    nonsense: () => ({ allowed: true, patchType: 'JSONPatch', patch: Buffer.from('{').toString('base64') }),
-    unfit: () => patchOf({ op: 'remove', path: '/nothing' }),
-    other: () => patchOf({ op: 'replace', path: '/kind', value: 'Secret' }),
-    wrong: () => patchOf({ op: 'replace', path: '/data', value: { a: 1 } }),
-    invalid: () => patchOf(set('no~1good', 'x')),
-    moved: () => patchOf({ op: 'replace', path: '/metadata/namespace', value: 'elsewhere' }),
-    xml: () => ({ ...patchOf(set('a', 'b')), patchType: 'XML' }),
-  };
-  const at = await world(t, behaviours);
-  const ignore = { failurePolicy: 'Ignore' };
+  const paths = ['sets', 'garbles', 'takes', 'clears'];
   await configure(
     at,
     'mutating',
     'm',
-    Object.keys(behaviours).map((path) => webhookAt(at.hooks, path, ignore)),
+    paths.map((path) => webhookAt(at.hooks, path)),
   );
-  for (const path of Object.keys(behaviours)) {
-    const { status } = await created(at, map(path, path, { k: 'v' }));
-    t.is(status, path === 'invalid' ? 422 : path === 'moved' ? 400 : 500, path);
-  }
-  await configure(at, 'mutating', 'n', [
-    webhookAt(at.hooks, 'unfit', {
-      name: 'del.example.org',
-      rules: [{ operations: ['DELETE'], apiGroups: ['*'], apiVersions: ['*'], resources: ['secrets'] }],
-    }),
-  ]);
-  const secrets = '/api/v1/namespaces/default/secrets';
-  await at.server.client.request('POST', secrets, { body: map('s', 'unfit') });
-  const { json } = await at.server.client.request('DELETE', `${secrets}/s`);
-  t.is(
-    json.message,
-    'Internal error occurred: admission webhook "del.example.org" attempted to modify the object, which is not supported for this operation',
+  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'looks')]);
+  const own = { 'f:data': { '.': {}, 'f:a': {} }, 'f:metadata': { 'f:labels': { '.': {}, 'f:case': {} } } };
+  const ownersOf = (object: unknown) =>
+    (object as { metadata: { managedFields?: { manager: string; fieldsV1: object }[] } }).metadata.managedFields;
+  const fieldsOf = (object: unknown) => ownersOf(object)?.map(({ manager, fieldsV1 }) => ({ manager, fieldsV1 }));
+  const made = async (path: string) => {
+    const answer = await created(at, map(path, path, { a: 'b' }), '?fieldManager=me');
+    t.is(answer.status, 201, answer.text);
+    const stored = await at.server.client.get(`${MAPS}/${path}`);
+    t.deepEqual(ownersOf(stored.json), ownersOf(answer.json));
+    const told = at.hooks.asked.filter((asked) => asked.path === path)[0]!.review.request.object;
+    t.deepEqual(fieldsOf(told), [{ manager: 'me', fieldsV1: own }], path);
+    return answer;
+  };
+  t.deepEqual(fieldsOf((await made('sets')).json), [{ manager: 'me', fieldsV1: own }]);
+  t.deepEqual(fieldsOf((await made('looks')).json), [{ manager: 'me', fieldsV1: own }]);
+  t.deepEqual(fieldsOf((await made('takes')).json), [{ manager: 'hook', fieldsV1: { 'f:data': { 'f:by': {} } } }]);
+  t.is(fieldsOf((await made('clears')).json), undefined);
+  const garbled = await made('garbles');
+  t.deepEqual(fieldsOf(garbled.json), [{ manager: 'me', fieldsV1: own }]);
+  t.regex(
+    String(garbled.headers.warning),
+    /^299 - "\.metadata\.managedFields was in an invalid state after admission; /,
+  );
+  t.regex(
+    String(garbled.headers.warning),
+    /please fix your requests: invalid fieldsType .*FieldsV2.* in managed fields entry 0"$/,
   );
 });
 
@@ -346,36 +214,6 @@ test('an object is told in the version that a rule names, and its changes come b
   t.is(at.hooks.asked.length, 2);
 });
 
-test('a certificate of another authority, or of another time, is not believed', async (t) => {
-  const at = await world(t, { allow: () => ({ allowed: true }) });
-  const stranger = await webhookService(t, {});
-  const expired = await webhookService(t, { allow: () => ({ allowed: true }) }, { until: '20200201000000Z' });
-  const { url, caBundle } = at.hooks;
-  const cases: Readonly<Record<string, object>> = {
-    stranger: { url: `${url}/allow`, caBundle: stranger.caBundle },
-    expired: { url: `${expired.url}/allow`, caBundle: expired.caBundle },
-    another: { url: `https://localhost:${at.hooks.port}/allow`, caBundle },
-    public: { url: `${url}/allow` },
-  };
-  const webhooks = Object.entries(cases).map(([name, clientConfig]) => webhookAt(at.hooks, name, { clientConfig }));
-  await configure(at, 'validating', 'v', webhooks);
-  for (const name of Object.keys(cases)) {
-    const { status, json } = await created(at, map(name, name));
-    t.is(status, 500, name);
-    t.regex(json.message!, /the service could not be reached \([A-Z_]+\)$/);
-  }
-  t.is(at.hooks.asked.length + expired.asked.length, 0);
-});
-
-test('a webhook may write to the server meanwhile, and others are not held up by it', async (t) => {
-  let write: () => Promise<number> = () => Promise.resolve(0);
-  const at = await world(t, { back: async () => ({ allowed: (await write()) === 201 }) });
-  write = async () => (await created(at, map('made-by-webhook', 'none'))).status;
-  await configure(at, 'validating', 'v', [webhookAt(at.hooks, 'back')]);
-  t.is((await created(at, map('back', 'back'))).status, 201);
-  t.is((await at.server.client.get(`${MAPS}/made-by-webhook`)).status, 200);
-});
-
 test('a webhook cannot keep its own configuration from being changed', async (t) => {
   const at = await world(t, { deny: () => ({ allowed: false }) });
   const everything = [{ operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*/*'] }];
@@ -385,127 +223,3 @@ test('a webhook cannot keep its own configuration from being changed', async (t)
   t.is((await at.server.client.request('DELETE', path)).status, 200);
   t.is((await created(at, map('x', 'x'))).status, 201);
 });
-
-const PODS = '/api/v1/namespaces/default/pods';
-
-/** The service `hook`, whose one endpoint is a pod at an address of this machine. */
-async function serviceOf({ server: { client } }: World, port: number, clusterIP: string): Promise<void> {
-  const made = async (path: string, body: object, verb = 'POST'): Promise<void> => {
-    const { status, text } = await client.request(verb, path, { body });
-    if (status > 201) throw new Error(text);
-  };
-  await made('/api/v1/namespaces/default/services', {
-    metadata: { name: 'hook' },
-    spec: { clusterIP, ports: [{ port }] },
-  });
-  const spec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] };
-  await made(PODS, { metadata: { name: 'hook' }, spec });
-  const contentType = 'application/merge-patch+json';
-  const body = { status: { podIP: OUTSIDE, podIPs: [{ ip: OUTSIDE }] } };
-  await client.request('PATCH', `${PODS}/hook/status`, { body, headers: { 'content-type': contentType } });
-  const targetRef = { kind: 'Pod', namespace: 'default', name: 'hook' };
-  await made(
-    '/api/v1/namespaces/default/endpoints/hook',
-    {
-      metadata: { name: 'hook' },
-      subsets: [{ addresses: [{ ip: OUTSIDE, targetRef }], ports: [{ port }] }],
-    },
-    'PUT',
-  );
-}
-
-if (OUTSIDE !== undefined) {
-  const host = OUTSIDE;
-
-  test('a webhook that is a service is called at an endpoint of it, and shown who the settings or the proxy certificate say', async (t) => {
-    const hooks = await webhookService(
-      t,
-      { allow: () => ({ allowed: true }), token: () => ({ allowed: true }) },
-      { host },
-    );
-    const { files, port, caBundle } = hooks;
-    certificateOf(files, 'ca', 'proxy', '/CN=the-proxy');
-    const users = [
-      { name: 'hook.default.svc:8443', user: { token: 'for-the-port' } },
-      { name: '*.default.svc', user: { token: 'unused-as-nothing-is-on-443-here' } },
-    ];
-    mkdirSync(join(files, 'users'));
-    writeFileSync(join(files, 'users', 'token'), 'for-the-url');
-    const write = (name: string, content: object): string => {
-      const path = join(files, name);
-      writeFileSync(path, JSON.stringify(content));
-      return path;
-    };
-    write('users/users.json', {
-      kind: 'Config',
-      users: [{ name: `${host}:${port}`, user: { tokenFile: 'token' } }, ...users],
-    });
-    const settings = {
-      apiVersion: 'apiserver.config.orch.io/v1',
-      kind: 'WebhookAdmissionConfiguration',
-      kubeConfigFile: 'users/users.json',
-    };
-    const server = await startServer(t, {
-      args: [
-        '--enable-aggregator-routing',
-        `--proxy-client-cert-file=${join(files, 'proxy.crt')}`,
-        `--proxy-client-key-file=${join(files, 'proxy.key')}`,
-        `--admission-control-config-file=${write('admission.json', {
-          apiVersion: 'apiserver.config.orch.io/v1',
-          kind: 'AdmissionConfiguration',
-          plugins: [{ name: 'ValidatingAdmissionWebhook', configuration: settings }],
-        })}`,
-      ],
-    });
-    const at = { server, hooks };
-    const service = { namespace: 'default', name: 'hook', path: '/allow', port };
-    await configure(at, 'validating', 'v', [
-      webhookAt(hooks, 'allow', { clientConfig: { service, caBundle } }),
-      webhookAt(hooks, 'token'),
-    ]);
-    const gone = await created(at, map('one', 'allow'));
-    t.is(gone.status, 500);
-    t.regex(
-      gone.json.message!,
-      /Post "https:\/\/hook\.default\.svc:\d+\/allow\?timeout=20s": service "hook" not found$/,
-    );
-    await serviceOf(at, port, '');
-    const first = await created(at, map('one', 'allow'));
-    t.is(first.status, 201, first.text);
-    t.is(hooks.asked[0]!.shown, 'the-proxy');
-    t.is(hooks.asked[0]!.authorization, '');
-    t.is((await created(at, map('two', 'token'))).status, 201);
-    t.is(hooks.asked[1]!.authorization, 'Bearer for-the-url');
-    t.is(hooks.asked[1]!.shown, '');
-    await server.client.request('DELETE', '/api/v1/namespaces/default/endpoints/hook');
-    const slice = {
-      metadata: { name: 'hook-1', labels: { 'orch.io/service-name': 'hook' } },
-      addressType: 'IPv4',
-      ports: [{ name: '', port }],
-      endpoints: [{ addresses: [host], targetRef: { kind: 'Pod', namespace: 'default', name: 'hook' } }],
-    };
-    const slices = '/apis/discovery.orch.io/v1/namespaces/default/endpointslices';
-    t.is((await server.client.request('POST', slices, { body: slice })).status, 201);
-    t.is((await created(at, map('sliced', 'allow'))).status, 201);
-    await server.client.request('DELETE', `${PODS}/hook?gracePeriodSeconds=0`);
-    const lost = await created(at, map('three', 'allow'));
-    t.is(lost.status, 500);
-    t.regex(lost.json.message!, /no endpoints available for service "hook"$/);
-  });
-
-  test('a webhook that is a service is called at the address of the cluster, unless that is of this machine alone', async (t) => {
-    const hooks = await webhookService(t, { allow: () => ({ allowed: true }) }, { host });
-    const range = `${host.split('.').slice(0, 3).join('.')}.0/24`;
-    const server = await startServer(t, { args: [`--service-cluster-ip-range=${range}`] });
-    const at = { server, hooks };
-    const service = { namespace: 'default', name: 'hook', path: 'allow', port: hooks.port };
-    const { caBundle } = hooks;
-    await configure(at, 'validating', 'v', [
-      webhookAt(hooks, 'allow', { clientConfig: { service: { ...service, path: '/allow' }, caBundle } }),
-    ]);
-    await serviceOf(at, hooks.port, host);
-    const { status, text } = await created(at, map('one', 'allow'));
-    t.is(status, 201, text);
-    t.is(hooks.asked[0]!.path, 'allow');
-  });
-}

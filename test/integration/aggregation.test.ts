@@ -5,9 +5,12 @@ import { join } from 'node:path';
 import ava from 'ava';
 import { connectProxy } from '../server/connect-proxy.ts';
 import { apiService, apiServicePath, available, federation, OUTSIDE, register } from '../server/extension-server.ts';
+import { MetricsText } from '../server/metrics-text.ts';
+import { stopProcess } from '../server/stopped-process.ts';
 import { GROUP, object, path, TABLE } from './custom-definitions.ts';
 import { eventually } from './objects.ts';
 
+const COUNTED = 'aggregator_unavailable_apiservice_total';
 const test = OUTSIDE === undefined ? ava.skip : ava;
 
 test('objects of an extension server are read, written and watched through the first, and lie in its own store', async (t) => {
@@ -93,6 +96,12 @@ test('a server that is gone, or whose certificate is wrong, is said to be, and i
   const { front, extension } = at;
   const wrong = await register(at, { caBundle: Buffer.from(front.caPem).toString('base64') }, 'FailedDiscoveryCheck');
   t.is(wrong.status, 'False');
+  const name = `v1.${GROUP}`;
+  const metrics = async () => new MetricsText((await front.client.get('/metrics')).text);
+  const told = (value: number) =>
+    eventually(metrics, (now) => now.sum('aggregator_unavailable_apiservice', { name }) === value);
+  await told(1);
+  t.true((await metrics()).sum(COUNTED, { name, reason: 'FailedDiscoveryCheck' }) >= 1);
   t.regex(wrong.message, /^failing or missing response from https:\/\/[\d.]+:\d+\/apis\/stable\.example\.com\/v1: /);
   const refused = await front.client.get(path());
   t.is(refused.status, 503);
@@ -108,6 +117,7 @@ test('a server that is gone, or whose certificate is wrong, is said to be, and i
     });
   t.is((await patch({ caBundle: null, insecureSkipTLSVerify: true })).status, 200);
   await available(front.client, 'Passed');
+  await told(0);
   t.is((await front.client.get(path())).status, 200);
   t.is((await patch((apiService(at) as { spec: object }).spec && { insecureSkipTLSVerify: false })).status, 200);
   await available(front.client, 'FailedDiscoveryCheck');
@@ -123,6 +133,10 @@ test('a server that is gone, or whose certificate is wrong, is said to be, and i
   t.like(await available(front.client, 'EndpointsNotFound'), { status: 'False' });
   await front.client.request('DELETE', '/api/v1/namespaces/default/services/extension');
   t.is((await available(front.client, 'ServiceNotFound')).message, 'service/extension in "default" is not present');
+  await told(1);
+  t.true((await metrics()).sum(COUNTED, { name, reason: 'ServiceNotFound' }) >= 1);
+  t.is((await front.client.request('DELETE', apiServicePath())).status, 200);
+  await told(0);
 });
 
 test('documents describe the groups of extension servers too, and are made anew only when those change', async (t) => {
@@ -147,8 +161,7 @@ test('a server that hangs costs its own requests their time, and no others', asy
   const { front, extension } = at;
   await register(at);
   t.is((await front.client.get(path())).status, 200);
-  process.kill(extension.pid, 'SIGSTOP');
-  t.teardown(() => void process.kill(extension.pid, 'SIGCONT'));
+  await stopProcess(t, extension.pid);
   const hanging = front.client.get(path());
   t.is((await front.client.get('/api/v1/namespaces/default/configmaps')).status, 200);
   const late = await hanging;

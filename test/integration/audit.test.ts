@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf } from '../server/credentials.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { webhookService } from '../server/webhook-service.ts';
+import { patchOf, webhookService } from '../server/webhook-service.ts';
 import { eventually } from './objects.ts';
 
 interface AuditedRequest {
@@ -400,6 +400,41 @@ test('a webhook that cannot be reached fails requests where it must not, and its
   );
 });
 
+test('who waits for a webhook is answered when it has the event, which it is sent again where it fails', async (t) => {
+  const folder = newFolder(t);
+  const stages: string[] = [];
+  let letGo: () => void = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const url = await httpsService(t, folder, 'audit', (request, response) => {
+    void jsonOf<EventList>(request).then(async ({ items }) => {
+      stages.push(...items.map(({ stage }) => stage));
+      // The first event fails twice; the last of the answer takes until the test has looked.
+      if (items.some(({ stage }) => stage === 'ResponseComplete')) await gate;
+      response.writeHead(stages.length <= 2 ? 500 : 200).end();
+    });
+  });
+  const webhook = `--audit-webhook-config-file=${connectionFile(folder, 'audit', url, 'for-the-service')}`;
+  const rules = [{ level: 'Metadata', resources: [{ group: '', resources: ['configmaps'] }] }];
+  const blocking = ['--audit-webhook-mode=blocking', '--audit-webhook-initial-backoff=1ms'];
+  const { server } = await audited(t, rules, [webhook, ...blocking], folder);
+  let isAnswered = false;
+  const answer = server.client.get(MAPS).then((got) => {
+    isAnswered = true;
+    return got;
+  });
+  await eventually(
+    async () => stages,
+    (seen) => seen.includes('ResponseComplete'),
+  );
+  t.false(isAnswered);
+  letGo();
+  t.is((await answer).status, 200);
+  t.deepEqual(stages, ['RequestReceived', 'RequestReceived', 'RequestReceived', 'ResponseComplete']);
+  t.is(await errorsOf(server, 'webhook'), 0);
+});
+
 test('what webhooks say of a write for its event is in the event, whether they allow it or not', async (t) => {
   const annotations = (allowed: boolean) => () => ({ allowed, auditAnnotations: { why: allowed ? 'fine' : 'bad' } });
   const hooks = await webhookService(t, { allow: annotations(true), deny: annotations(false) });
@@ -424,4 +459,61 @@ test('what webhooks say of a write for its event is in the event, whether they a
     const event = await at.found(({ objectRef }) => objectRef?.name === name);
     t.is(event.annotations?.[`${name}.example.org/why`], said);
   }
+});
+
+test('a patch that a webhook makes is in the events that record requests, whatever becomes of the write, and in no others', async (t) => {
+  const patch = [{ op: 'add', path: '/metadata/labels/patched', value: 'yes' }];
+  const hooks = await webhookService(t, {
+    patch: () => patchOf(...patch),
+    deny: ({ review: { request } }) => ({ allowed: request.name !== 'denied' }),
+    leave: ({ review: { request } }) => ({
+      allowed: true,
+      auditAnnotations: { [`left-${String(request.name)}`]: 'yes' },
+    }),
+  });
+  const at = await audited(t, [
+    { level: 'Request', verbs: ['create'], namespaces: ['default'], omitStages: ['RequestReceived'] },
+    { level: 'Metadata', verbs: ['create', 'deletecollection'], omitStages: ['RequestReceived'] },
+  ]);
+  const { client } = at.server;
+  const hook = (path: string, operations: readonly string[]) => ({
+    name: `${path}.example.org`,
+    clientConfig: { url: `${hooks.url}/${path}`, caBundle: hooks.caBundle },
+    rules: [{ operations, apiGroups: [''], apiVersions: ['v1'], resources: ['configmaps'] }],
+    sideEffects: 'None',
+    objectSelector: { matchLabels: { case: 'audit' } },
+    admissionReviewVersions: ['v1'],
+  });
+  const group = '/apis/admissionregistration.orch.io/v1';
+  const configure = (kind: string, webhooks: readonly object[]) =>
+    client.request('POST', `${group}/${kind}`, { body: { metadata: { name: 'v' }, webhooks } });
+  t.is((await configure('mutatingwebhookconfigurations', [hook('patch', ['CREATE'])])).status, 201);
+  const validating = [hook('deny', ['CREATE']), hook('leave', ['DELETE'])];
+  t.is((await configure('validatingwebhookconfigurations', validating)).status, 201);
+  t.is((await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: 'other' } } })).status, 201);
+  const make = (namespace: string, name: string) =>
+    client.request('POST', `/api/v1/namespaces/${namespace}/configmaps`, {
+      body: { metadata: { name, labels: { case: 'audit' } } },
+    });
+  const key = (what: string): string => `${what}.webhook.admission.orch.io/round_0_index_0`;
+  const about = { configuration: 'v', webhook: 'patch.example.org' };
+  for (const [namespace, name, status] of [
+    ['default', 'allowed', 201],
+    ['default', 'denied', 400],
+    ['other', 'allowed', 201],
+    ['other', 'second', 201],
+  ] as const) {
+    t.is((await make(namespace, name)).status, status);
+    const { annotations = {} } = await at.found(
+      ({ objectRef }) => objectRef?.name === name && objectRef.namespace === namespace,
+    );
+    t.deepEqual(JSON.parse(annotations[key('mutation')]!), { ...about, mutated: true });
+    const said = annotations[key('patch')];
+    if (namespace === 'default') t.deepEqual(JSON.parse(said!), { ...about, patch, patchType: 'JSONPatch' });
+    else t.is(said, undefined);
+  }
+  t.is((await client.request('DELETE', '/api/v1/namespaces/other/configmaps')).status, 200);
+  const { annotations = {} } = await at.found(({ verb }) => verb === 'deletecollection');
+  t.is(annotations['leave.example.org/left-allowed'], 'yes');
+  t.is(annotations['leave.example.org/left-second'], 'yes');
 });

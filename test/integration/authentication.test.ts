@@ -126,6 +126,18 @@ for (const [name, outcome] of CERTIFICATES) {
   });
 }
 
+test('/metrics says how long the certificates that requests come with are still valid', async (t) => {
+  const name = 'apiserver_client_certificate_expiration_seconds';
+  const metrics = async (): Promise<MetricsText> =>
+    new MetricsText((await world.server.client.get('/metrics', { token: 'root-token' })).text);
+  const before = await metrics();
+  t.is(await withCertificate('jane'), 'jane');
+  const after = await metrics();
+  t.is(after.sum(`${name}_count`) - before.sum(`${name}_count`), 1);
+  t.true(after.sum(`${name}_sum`) > before.sum(`${name}_sum`));
+  t.is(after.matching(`${name}_bucket`, { le: '2592000' }).length, 1);
+});
+
 test('a certificate that is no good does not keep a good token from letting in', async (t) => {
   t.is(await withCertificate('expired', { Authorization: 'Bearer static-token' }), 'tom');
   t.is(await withCertificate('expired', { Authorization: 'Bearer wrong' }), 401);

@@ -54,12 +54,16 @@ test('a bundle holds what tells how a server is, and no secret', async (t) => {
 });
 
 test('top prints every actor of every thread once', async (t) => {
-  const { dataDirectory } = await startServer(t, { args: [] });
+  const { dataDirectory } = await startServer(t, { args: [], placement: 'default' });
   const { stdout } = await run(process.execPath, [ORCH, 'top', '--once', '--data-dir', dataDirectory]);
   t.regex(stdout, /^requests \d+\/s, in flight \d+/);
-  t.regex(stdout, /^THREAD +ACTOR +WAITING +MESSAGES\/S +TURNS\/S +LONGEST TURN$/m);
+  t.regex(stdout, /^THREAD +ACTOR +WAITING +MESSAGES\/S +TURNS\/S +TURNS P99 +LONGEST TURN$/m);
   for (const actor of ['ingress', 'hub', 'admission', 'store', 'controllers', 'scheduler'])
-    t.regex(stdout, new RegExp(`^\\S+ +${actor}\\S* +\\d+ +\\d+ +\\d+ +[\\d.]+ ms$`, 'm'), actor);
+    t.regex(
+      stdout,
+      new RegExp(`^\\S+ +${actor}\\S* +\\d+ +\\d+ +\\d+ +(?:[≤>] [\\d.]+ ms|-) +[\\d.]+ ms$`, 'm'),
+      actor,
+    );
 });
 
 test('what happened between two looks is shown by the second', (t) => {
@@ -69,11 +73,17 @@ test('what happened between two looks is shown by the second', (t) => {
       [
         '# TYPE actor_messages_total counter',
         'actor_mailbox_depth{actor="hub",thread="a"} 3',
+        'orch_hub_watchers 7',
+        'orch_hub_cohorts 2',
         `actor_messages_total{actor="hub",thread="a"} ${messages}`,
         `actor_messages_total{actor="hub",thread="b"} 1e3`,
+        ...[0.001, 0.002, '+Inf'].map(
+          (le, index) => `actor_turn_seconds_bucket{actor="hub",le="${le}",thread="a"} ${messages * (index + 1)}`,
+        ),
         'actor_turn_seconds_max{actor="hub",thread="a"} 0.0123',
       ].join('\n'),
     ),
   });
-  t.regex(table(at(1, 10), at(3, 110)), /^a +hub +3 +50 +0 +12\.3 ms$/m);
+  t.regex(table(at(1, 10), at(3, 110)), /watches 7 in 2 cohorts/);
+  t.regex(table(at(1, 10), at(3, 110)), /^a +hub +3 +50 +0 +> 2 ms +12\.3 ms$/m);
 });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
+import { freePort } from '../../bench/free-port.ts';
 import { agentPair } from '../server/fake-agent.ts';
-import { freePort } from '../server/server-process.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 
@@ -59,11 +59,11 @@ test('a configuration that a server can start with is found good, and nothing is
       ...['--placement', file('placement.mine.json'), '--orchlet-client-certificate', file('agent.crt')],
       ...['--orchlet-client-key', file('agent.key'), '--orchlet-certificate-authority', file('agent.crt')],
       ...['--service-account-key-file', file('agent.crt'), '--service-account-signing-key-file', file('agent.key')],
-      ...['--watch-cache=false'],
+      ...['--lease-reuse-duration-seconds=9'],
     );
     t.is(code, 0, stderr);
     t.is(stdout, `orch ${program} can start with this\n`);
-    t.regex(stderr, /^warning: --watch-cache is not in force: /m);
+    t.regex(stderr, /^warning: --lease-reuse-duration-seconds is not in force: /m);
     t.notRegex(stderr, /^(?!warning: )./m);
   }
   t.deepEqual(readdirSync(own), before);

@@ -17,8 +17,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
+import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from '../server/https-client.ts';
-import { freePort, newServer, startServer } from '../server/server-process.ts';
+import { newServer, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));

@@ -2,6 +2,7 @@
 // do not.
 import ava from 'ava';
 import type { HttpsClient } from '../server/https-client.ts';
+import { MetricsText } from '../server/metrics-text.ts';
 import { type Scope, startServer } from '../server/server-process.ts';
 import { type Behaviour, type WebhookService, webhookService } from '../server/webhook-service.ts';
 import { DEFINITIONS, establish, GROUP, path, TABLE } from './custom-definitions.ts';
@@ -98,6 +99,16 @@ async function made(client: HttpsClient, plural: string, ...names: readonly stri
   }
 }
 
+/** How many reviews of a definition the server has measured, by their labels. */
+async function reviewsMeasured(
+  client: HttpsClient,
+  plural: string,
+): Promise<(labels: Record<string, string>) => number> {
+  const metrics = new MetricsText((await client.get('/metrics')).text);
+  const name = 'apiserver_crd_webhook_conversion_duration_seconds_count';
+  return (labels) => metrics.sum(name, { crd_name: `${plural}.${GROUP}`, ...labels });
+}
+
 async function world(
   scope: Scope,
   behaviours: Readonly<Record<string, Behaviour>>,
@@ -187,6 +198,11 @@ test('objects are read, listed, changed and applied in a version that a webhook 
     `y ${GROUP}/v1`,
   ]);
   t.is((await client.request('DELETE', `${newer}/five`)).status, 200);
+
+  const measured = await reviewsMeasured(client, 'goods');
+  t.true(measured({ from_version: 'v1', to_version: 'v2', succeeded: 'true' }) >= 3);
+  t.true(measured({ from_version: 'v2', to_version: 'v1', succeeded: 'true' }) >= 1);
+  t.is(measured({ succeeded: 'false' }), 0);
 });
 
 test('a watch in a version that a webhook converts to keeps its order, also beside a slow webhook', async (t) => {
@@ -275,13 +291,13 @@ const FAILURES: readonly (readonly [string, string, Behaviour, RegExp, string[]?
       response.writeHead(500).end();
       return undefined;
     },
-    /failed: Post "https:\/\/127\.0\.0\.1:\d+\/http\?timeout=30s": the service answered 500$/,
+    /failed: an error on the server \(".*"\) has prevented the request from succeeding$/,
   ],
   [
     'nothing at all',
     'hang',
     () => undefined,
-    /failed: Post "https:\/\/127\.0\.0\.1:\d+\/hang\?timeout=30s": the service did not answer in time$/,
+    /failed: Post "https:\/\/127\.0\.0\.1:\d+\/hang\?timeout=30s": context deadline exceeded$/,
     ['--request-timeout=2s'],
   ],
 ];
@@ -302,6 +318,9 @@ for (const [what, at, does, message, args] of FAILURES) {
       t.is(read.json.reason, undefined);
     }
     t.is((await client.get(`${path(plural)}/one`)).status, 200);
+    const measured = await reviewsMeasured(client, plural);
+    t.is(measured({ succeeded: 'true' }), 0);
+    if (what !== 'nothing at all') t.is(measured({ from_version: 'v1', to_version: 'v2', succeeded: 'false' }), 2);
     const changed = await client.request('DELETE', `${path(plural)}/one`);
     t.is(changed.status, 200, changed.text);
   });

@@ -39,8 +39,8 @@ test('a definition is established, and its objects are pruned, defaulted, valida
   const causes = (bad.json.details as { causes: { field: string; message: string }[] }).causes;
   t.deepEqual(causes.map(({ field, message }) => `${field}: ${message}`).sort(), [
     'spec.cron: Invalid value: "never": spec.cron in body should match \'^\\d+( \\d+)*$\'',
-    'spec.parts[0].name: Required value',
-    'spec.parts[0].size: Unsupported value: "M": supported values: "S", "L"',
+    'spec.parts.name: Required value',
+    'spec.parts.size: Unsupported value: "M": supported values: "S", "L"',
     'spec.replicas: Invalid value: 11: spec.replicas in body should be less than or equal to 10',
   ]);
 

@@ -19,7 +19,7 @@ const SCHEMA = schemaOf(DIALECT);
 const REGISTRY = createRegistry(DIALECT, { runtimeConfig: ['api/all=true'] });
 const TABLE = 'application/json;as=Table;v=v1;g=meta.orch.io';
 
-const server = sharedServer(test, { args: PERMISSIVE_ARGS });
+const server = sharedServer(test, { args: PERMISSIVE_ARGS, placement: 'default' });
 
 interface SubresourceFact {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
 import { configMap, createConfigMap, freshNamespace, namesOf, POD_SPEC } from './objects.ts';
 
-const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
+const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 
 const padded = (index: number): string => String(index).padStart(3, '0');
 

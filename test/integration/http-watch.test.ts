@@ -4,7 +4,7 @@ import { sharedServer } from '../server/server-process.ts';
 import type { WatchEvent } from '../server/watch-stream.ts';
 import { configMap, createConfigMap, freshNamespace, POD_SPEC } from './objects.ts';
 
-const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
+const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 
 /** `ADDED a, DELETED b`: what tests compare. */

@@ -4,7 +4,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
 import { configMap, createConfigMap, deployment, eventually, freshNamespace, namesOf, POD_SPEC } from './objects.ts';
 
-const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
+const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 const MERGE = { 'content-type': 'application/merge-patch+json' };
 const JSON_PATCH = { 'content-type': 'application/json-patch+json' };
 const UID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

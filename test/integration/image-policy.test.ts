@@ -1,10 +1,18 @@
 // Image policy: a service over HTTPS that a real server asks about the images of pods.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf, sendJson } from '../server/credentials.ts';
 import { startServer } from '../server/server-process.ts';
+import { eventually } from './objects.ts';
+
+interface AuditLine {
+  readonly verb: string;
+  readonly stage: string;
+  readonly objectRef?: { readonly name?: string };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
 
 interface Review {
   readonly kind: string;
@@ -29,7 +37,7 @@ async function serverWith(t: ExecutionContext, settings: object) {
       else {
         const reason = images.includes('bad') ? 'bad is bad' : '';
         const status = { allowed: !images.some((image) => ['bad', 'silent'].includes(image)), reason };
-        sendJson(response, { ...review, status });
+        sendJson(response, { ...review, status: { ...status, auditAnnotations: { checked: images.join() } } });
       }
     });
   });
@@ -44,8 +52,23 @@ async function serverWith(t: ExecutionContext, settings: object) {
       plugins: [{ name: 'ImagePolicyWebhook', configuration }],
     }),
   );
+  const policy = join(files, 'audit.json');
+  const log = join(files, 'audit.log');
+  writeFileSync(
+    policy,
+    JSON.stringify({ apiVersion: 'audit.orch.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] }),
+  );
+  /** What the audit log says of the creation of a pod. */
+  const lines = (pod: string): readonly AuditLine[] =>
+    readFileSync(log, 'utf8')
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as AuditLine)
+      .filter(({ verb, objectRef }) => verb === 'create' && objectRef?.name === pod);
   const server = await startServer(t, {
     args: [
+      `--audit-policy-file=${policy}`,
+      `--audit-log-path=${log}`,
       '--enable-admission-plugins=ImagePolicyWebhook',
       `--admission-control-config-file=${file}`,
       '--feature-gates=EphemeralContainers=true',
@@ -69,7 +92,9 @@ async function serverWith(t: ExecutionContext, settings: object) {
     );
     return status;
   };
-  return { asked, create, add };
+  const annotations = async (pod: string) =>
+    (await server.client.get(`/api/v1/namespaces/default/pods/${pod}`)).json.metadata.annotations;
+  return { asked, create, add, annotations, lines };
 }
 
 test('a service is asked about images once, and its answers decide', async (t) => {
@@ -101,7 +126,19 @@ test('a service is asked about the images of containers that are added to a runn
 });
 
 test('without an answer pods are allowed where the settings say so', async (t) => {
-  const { create } = await serverWith(t, { defaultAllow: true, denyTTL: -1 });
+  const { create, annotations, lines } = await serverWith(t, { defaultAllow: true, denyTTL: -1 });
   t.is(await create('broken'), 201);
+  t.deepEqual(await annotations('p0'), { 'alpha.image-policy.orch.io/failed-open': 'true' });
+  const annotated = async (pod: string, key: string) => {
+    const said = await eventually(
+      () => Promise.resolve(lines(pod).find(({ stage }) => stage === 'ResponseComplete')),
+      (line) => line !== undefined,
+    );
+    return said?.annotations?.[`imagepolicywebhook.image-policy.orch.io/${key}`];
+  };
+  t.is(await annotated('p0', 'failed-open'), 'true');
+  t.is(await create('good'), 201);
+  t.is(await annotated('p1', 'checked'), 'good');
+  t.is(await annotations('p1'), undefined);
   t.is(await create('bad'), '403 image policy webhook backend denied one or more images: bad is bad');
 });

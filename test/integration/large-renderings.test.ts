@@ -8,8 +8,8 @@ import { configMap, createConfigMap, freshNamespace, type Namespace } from './ob
 
 const ARGS = ['--api-dialect', 'kubernetes'];
 const SERVERS = {
-  uws: sharedServer(test, { args: ARGS }),
-  node: sharedServer(test, { args: [...ARGS, '--ingress', 'node'] }),
+  uws: sharedServer(test, { args: ARGS, placement: 'default' }),
+  node: sharedServer(test, { args: [...ARGS, '--ingress', 'node'], placement: 'default' }),
 };
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 const YAML = { accept: 'application/yaml' };
@@ -99,7 +99,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
 }
 
 test('a server whose pool is at work stops in order', async (t) => {
-  const server = await startServer(t, { args: ARGS });
+  const server = await startServer(t, { args: ARGS, placement: 'default' });
   const namespace = await freshNamespace(server.client);
   await fill(server, namespace);
   const stream = await server.client.stream(namespace.configMaps, { headers: YAML });

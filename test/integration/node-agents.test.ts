@@ -6,15 +6,14 @@ import { request as startRequest } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import ava, { type ExecutionContext } from 'ava';
 import { agentPair, type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { echo, PODS, serverWithNode, upgraded } from './agent-server.ts';
 
 // One after the other: each starts processes of its own.
 const test = ava.serial;
-const PODS = '/api/v1/namespaces/default/pods';
 const LISTENERS = ['uws', 'node'] as const;
 const MEGABYTE = 1024 * 1024;
 
@@ -29,32 +28,6 @@ const text =
     response.writeHead(status, { 'content-type': 'text/plain' });
     response.end(body);
   };
-
-/** A server with a node `n` whose agent is at a port, and pods on it and on none. */
-async function serverWithNode(t: ExecutionContext, port: number, args: readonly string[]): Promise<ServerProcess> {
-  const server = await startServer(t, { args: ['--orchlet-permit-loopback', ...args] });
-  const { client } = server;
-  const made = async (path: string, body: object): Promise<void> => {
-    const { status, text: answer } = await client.request('POST', path, { body });
-    if (status !== 201) throw new Error(answer);
-  };
-  await made('/api/v1/nodes', {
-    metadata: { name: 'n' },
-    status: {
-      addresses: [{ type: 'InternalIP', address: '127.0.0.1' }],
-      daemonEndpoints: { orchletEndpoint: { Port: port } },
-    },
-  });
-  const containers = [{ name: 'c', image: 'i' }];
-  await made(PODS, { metadata: { name: 'p' }, spec: { containers, nodeName: 'n' } });
-  await made(PODS, {
-    metadata: { name: 'two' },
-    spec: { nodeName: 'n', containers: [...containers, { name: 'd', image: 'i' }] },
-  });
-  await made(PODS, { metadata: { name: 'lost' }, spec: { containers, nodeName: 'gone' } });
-  await made(PODS, { metadata: { name: 'waiting' }, spec: { containers, schedulerName: 'nobody' } });
-  return server;
-}
 
 /** A streamed answer to a GET. */
 async function opened(server: ServerProcess, path: string): Promise<IncomingMessage> {
@@ -345,40 +318,6 @@ test('a server stops although streams of its node agents go on', async (t) => {
     t.is(await server.stop(), 0, listener);
   }
 });
-
-/** A connection to a server that asks for another protocol, as raw bytes. */
-async function upgraded(
-  t: ExecutionContext,
-  server: ServerProcess,
-  path: string,
-  protocol = 'SPDY/3.1',
-  port = server.port,
-) {
-  const socket = connectTls({ host: '127.0.0.1', port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
-  t.teardown(() => void socket.destroy());
-  let received = '';
-  socket.on('error', () => {});
-  socket.setEncoding('latin1').on('data', (piece: string) => {
-    received += piece;
-  });
-  await once(socket, 'secureConnect');
-  const lines = [
-    `POST ${path} HTTP/1.1`,
-    'Host: x',
-    `Authorization: Bearer ${server.token}`,
-    'Connection: Upgrade',
-    `Upgrade: ${protocol}`,
-    'X-Stream-Protocol-Version: v4.channel.k8s.io',
-  ];
-  socket.write(`${lines.join('\r\n')}\r\n\r\nearly`);
-  return { socket, received: () => received };
-}
-
-const echo = (_request: IncomingMessage, socket: Duplex, head: Buffer): void => {
-  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Agent: yes\r\n\r\n');
-  socket.write(head);
-  socket.pipe(socket);
-};
 
 async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const patience = AbortSignal.timeout(20_000);

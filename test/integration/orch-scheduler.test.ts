@@ -86,6 +86,11 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
     const counted = (await scheduler.page('/metrics')).text;
     t.regex(counted, /rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} \d/);
     t.regex(counted, /rest_client_request_duration_seconds_count\{verb="PATCH",url="https:[^"]*%7Bprefix%7D"\} \d/);
+    t.regex(
+      counted,
+      /scheduler_framework_extension_point_duration_seconds_count\{[^}]*"Bind",status="Success"[^}]*\} 2/,
+    );
+    t.regex(counted, /scheduler_plugin_execution_duration_seconds_count\{plugin="NodeResourcesFit"[^}]*\} [1-9]/);
     t.is(await scheduler.end('SIGTERM'), 0);
   });
 }
@@ -316,6 +321,49 @@ test('a certificate that is replaced is served from then on', async (t) => {
       () => '',
     );
   t.is(await eventually(healthy, (text) => text !== ''), 'ok');
+});
+
+test('authorities of clients that are replaced are believed from then on, and the others no more', async (t) => {
+  const folder = folderOf(t);
+  const server = await startServer(t, { args: NO_SCHEDULER });
+  const authorityFile = join(folder, 'clients.crt');
+  const [first, second] = ['first', 'second'].map((name) => testAuthority(folder, name));
+  writeFileSync(authorityFile, first!.certPem);
+  const scheduler = await spawnScheduler(t, [
+    ...['--orchconfig', server.kubeconfig, '--authentication-orchconfig', server.kubeconfig, '--leader-elect=false'],
+    ...['--authorization-orchconfig', server.kubeconfig, '--cert-dir', folder, '--client-ca-file', authorityFile],
+  ]);
+  await eventually(
+    async () => scheduler.output,
+    (output) => /^ready in/m.test(output),
+  );
+  const caPem = readFileSync(join(folder, 'apiserver.crt'), 'utf8');
+  const statusFor = async (authority: typeof first): Promise<number> => {
+    const { certPem: cert, keyPem: key } = authority!.issue('prover', [], 'clientAuth');
+    const client = new HttpsClient(`https://127.0.0.1:${scheduler.port}`, caPem, '', { cert, key });
+    try {
+      return (await client.get('/healthz')).status;
+    } finally {
+      client.close();
+    }
+  };
+  t.is(await statusFor(first), 200);
+  t.is(await statusFor(second), 401);
+  writeFileSync(authorityFile, 'no certificate');
+  await eventually(
+    async () => scheduler.output,
+    (output) => /authorities of clients that were replaced are not in force/.test(output),
+  );
+  t.is(await statusFor(first), 200);
+  writeFileSync(authorityFile, second!.certPem);
+  t.is(
+    await eventually(
+      () => statusFor(second),
+      (status) => status !== 401,
+    ),
+    200,
+  );
+  t.is(await statusFor(first), 401);
 });
 
 test('a policy comes from a config map, unless the policy file is to be taken', async (t) => {

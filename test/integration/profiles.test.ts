@@ -1,7 +1,12 @@
 // Profiles of a running server's threads, as `go tool pprof` and people fetch them.
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import test from 'ava';
-import { decodePprof } from '../server/pprof.ts';
+import { decodePprof } from '../../bench/profile/pprof-reader.ts';
 import { type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
 import { eventually } from './objects.ts';
 
@@ -32,7 +37,7 @@ for (const [name, types] of Object.entries({
       async () => {
         const { status, bytes } = await beside(server, server.client.get(`${AT}${name}?seconds=1`));
         t.is(status, 200);
-        const { valueTypes, samples } = read(bytes);
+        const { valueTypes, samples } = await read(bytes);
         t.deepEqual(valueTypes, types);
         return samples;
       },
@@ -53,25 +58,25 @@ test.serial(
     const refused = await client.get(`${AT}profile?seconds=2`);
     const codes = [(await first).status, refused.status].sort();
     t.deepEqual(codes, [200, 409]);
-    const alone = read((await client.get(`${AT}profile?seconds=1&thread=store`)).bytes);
+    const alone = await read((await client.get(`${AT}profile?seconds=1&thread=store`)).bytes);
     t.deepEqual([...new Set(alone.samples.map(({ thread }) => thread))], alone.samples.length === 0 ? [] : ['store']);
   },
 );
 
 test('every actor is told of with what it waits for, as a profile and as text', async (t) => {
   const { client } = PROFILED();
-  const { samples } = read((await client.get(`${AT}goroutine`)).bytes);
+  const { samples } = await read((await client.get(`${AT}goroutine`)).bytes);
   t.true(samples.some(({ stack }) => stack.some((line) => line.startsWith('store '))));
   const text = (await client.get(`${AT}goroutine?debug=2`)).text;
   t.regex(text, /^thread store:\n(?: {2}.*\n)* {2}store \[waits for messages\]: waiting=0 /m);
-  const threads = read((await client.get(`${AT}threadcreate`)).bytes);
+  const threads = await read((await client.get(`${AT}threadcreate`)).bytes);
   t.true(threads.samples.length > 1);
 });
 
 test('with contention profiling, waits in mailboxes are measured', async (t) => {
   const { client } = PROFILED();
   for (const name of ['block', 'mutex']) {
-    const { valueTypes, samples } = read((await client.get(`${AT}${name}`)).bytes);
+    const { valueTypes, samples } = await read((await client.get(`${AT}${name}`)).bytes);
     t.deepEqual(valueTypes, ['contentions/count', 'delay/nanoseconds']);
     t.true(
       samples.some(({ stack, values }) => stack[0]!.startsWith('auth') && values[0]! > 0),
@@ -123,3 +128,72 @@ test('profiles are for who may read the path', async (t) => {
   const { client } = PROFILED();
   t.is((await client.get(`${AT}goroutine`, { headers: { authorization: '' } })).status, 403);
 });
+
+test.serial('how much is logged is set while the server runs, on every thread', async (t) => {
+  const { client } = PROFILED();
+  const set = (body: string) =>
+    client.request('PUT', '/debug/flags/v', { body, headers: { 'content-type': 'text/plain' } });
+  const accessLines = (): number =>
+    PROFILED()
+      .stderr.split('\n')
+      .filter((line) => line.includes('/version/quiet')).length;
+  await client.get('/version/quiet');
+  t.is(accessLines(), 0);
+  const answer = await set('4');
+  t.deepEqual([answer.status, answer.text], [200, 'successfully set klog.logging.verbosity to 4']);
+  await client.get('/version/quiet');
+  await eventually(
+    async () => accessLines(),
+    (lines) => lines === 1,
+  );
+  t.is((await set('0')).status, 200);
+  await client.get('/version/quiet');
+  await client.get('/version/quiet');
+  t.is(accessLines(), 1);
+  t.is((await set('much')).status, 400);
+  t.is((await client.get('/debug/flags/v')).status, 406);
+  t.is((await client.get('/debug/flags/')).status, 200);
+});
+
+/** Our names are a word, then the place in the source. */
+async function ownFunctions(bytes: Uint8Array): Promise<readonly string[]> {
+  const lines = (await read(bytes)).samples.flatMap(({ stack }) => stack);
+  return lines
+    .filter((line) => / (?:actors|runtime|transport)\/.+\.ts:\d+$/.test(line))
+    .map((line) => line.split(' ')[0]!);
+}
+
+for (const name of ['profile', 'heap']) {
+  test.serial(`go tool pprof opens the profile ${name} and names functions in it`, async (t) => {
+    const run = promisify(execFile);
+    const has = await run('go', ['version']).then(
+      () => true,
+      () => false,
+    );
+    const server = PROFILED();
+    // Beside a busy machine little is done, and fewer samples are taken, in any two seconds.
+    const { bytes, functions } = await eventually(
+      async () => {
+        const taken = await beside(server, server.client.get(`${AT}${name}?seconds=2`));
+        t.is(taken.status, 200);
+        return { bytes: taken.bytes, functions: await ownFunctions(taken.bytes) };
+      },
+      (taken) => taken.functions.length > 0,
+    );
+    if (!has) {
+      t.log('there is no go here: only our own reader has opened it');
+      return;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'orch-pprof-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, 'taken'), bytes);
+    const { stdout } = await run('go', ['tool', 'pprof', '-top', '-nodecount=200', join(folder, 'taken')], {
+      env: { ...process.env, HOME: folder, PPROF_TMPDIR: folder },
+    });
+    t.regex(stdout, /flat%.*cum%/);
+    t.true(
+      functions.some((name) => stdout.includes(name)),
+      stdout,
+    );
+  });
+}

@@ -4,7 +4,7 @@ import { startServer } from '../server/server-process.ts';
 import { createConfigMap, eventually, freshNamespace } from './objects.ts';
 
 test('the line of each request says its number and its id, whichever thread writes it', async (t) => {
-  const server = await startServer(t, { args: ['-v', '4'] });
+  const server = await startServer(t, { args: ['-v', '4'], placement: 'default' });
   const { client } = server;
   const namespace = await freshNamespace(client);
   const names = ['one', 'two', 'three'];

@@ -74,6 +74,7 @@ for (const format of ['text', 'json']) {
     writeFileSync(file('passwords.csv'), `${PASSWORD},ali,1\n`);
     for (const name of ['tokens', 'access']) writeFileSync(file(`${name}.crt`), readFileSync(file('services.crt')));
     const server = await startServer(t, {
+      placement: 'default',
       program: PROGRAM,
       args: [
         '-v=10',

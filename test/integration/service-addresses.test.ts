@@ -174,9 +174,8 @@ async function fields(t: ExecutionContext, { client }: ServerProcess): Promise<v
 }
 
 async function changes(t: ExecutionContext, { client }: ServerProcess): Promise<void> {
-  const before = specOf(
-    await create(client, 'changing', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_500 }] }),
-  );
+  const nodePort = await freePort(client);
+  const before = specOf(await create(client, 'changing', { type: 'NodePort', ports: [{ port: 80, nodePort }] }));
   const kept = specOf(
     await replace(client, 'changing', ({ clusterIP: _, clusterIPs: __, ports: ___, ...spec }) => ({
       ...spec,
@@ -184,11 +183,11 @@ async function changes(t: ExecutionContext, { client }: ServerProcess): Promise<
     })),
   );
   t.is(kept.clusterIP, before.clusterIP);
-  t.is(kept.ports?.[0]?.nodePort, 30_500);
+  t.is(kept.ports?.[0]?.nodePort, nodePort);
   const inside = await replace(client, 'changing', (spec) => ({ ...spec, type: 'ClusterIP' }));
   t.is(inside.status, 200);
   t.is(specOf(inside).ports?.[0]?.nodePort, undefined);
-  t.is((await create(client, 'next', { type: 'NodePort', ports: [{ port: 80, nodePort: 30_500 }] })).status, 201);
+  t.is((await create(client, 'next', { type: 'NodePort', ports: [{ port: 80, nodePort }] })).status, 201);
   const refused = await replace(client, 'changing', (spec) => ({
     ...spec,
     clusterIP: '10.0.0.77',
@@ -226,7 +225,7 @@ async function releases(t: ExecutionContext, { client }: ServerProcess): Promise
   t.is(freed.status, 200);
   t.is((await create(client, 'late', { clusterIP: address })).status, 201);
   t.is((await client.request('DELETE', `${SERVICES}/late`)).status, 200);
-  const taken = { type: 'NodePort', ports: [{ port: 80, nodePort: 30_700 }] };
+  const taken = { type: 'NodePort', ports: [{ port: 80, nodePort: await freePort(client) }] };
   t.is((await create(client, 'owner', taken)).status, 201);
   const thief = {
     metadata: { name: 'thief', finalizers: ['example.com/hold'] },
@@ -239,15 +238,31 @@ async function releases(t: ExecutionContext, { client }: ServerProcess): Promise
   await client.request('PUT', `${SERVICES}/thief`, { body: parting });
   t.is((await client.get(`${SERVICES}/thief`)).status, 404);
   assertRefused(t, await create(client, 'third', taken), 'spec.ports[0].nodePort', /already allocated/);
-  t.is((await create(client, 'one', { clusterIP: address })).status, 201);
-  return address;
+  const remembered = await freeAddress(client);
+  t.is((await create(client, 'one', { clusterIP: remembered })).status, 201);
+  return remembered;
 }
 
-/** One that none of the services before has drawn. */
+async function specsOf(client: HttpsClient): Promise<readonly ServiceSpec[]> {
+  const { items = [] } = (await client.get(SERVICES)).json as { items?: readonly { spec?: ServiceSpec }[] };
+  return items.map(({ spec = {} }) => spec);
+}
+
+/** One that none of the services so far has drawn. */
 async function freeAddress(client: HttpsClient): Promise<string> {
-  const { items = [] } = (await client.get(SERVICES)).json as { items?: readonly { spec?: { clusterIP?: string } }[] };
-  const taken = new Set(items.map(({ spec }) => spec?.clusterIP));
+  const taken = new Set((await specsOf(client)).map(({ clusterIP }) => clusterIP));
   for (let last = 90; ; last++) if (!taken.has(`10.0.0.${last}`)) return `10.0.0.${last}`;
+}
+
+/** A node port that none of the services so far has drawn. */
+async function freePort(client: HttpsClient): Promise<number> {
+  const taken = new Set(
+    (await specsOf(client)).flatMap(({ healthCheckNodePort, ports = [] }) => [
+      healthCheckNodePort,
+      ...ports.map(({ nodePort }) => nodePort),
+    ]),
+  );
+  for (let port = 30_500; ; port++) if (!taken.has(port)) return port;
 }
 
 test('addresses and ports are chosen, kept, refused and given back, and a restart remembers them', async (t) => {

@@ -86,7 +86,7 @@ const after = (versions: readonly number[], version: number): number[] => versio
 
 test('stalled watchers cost no memory and delay nobody, and read on where they stopped', async (t) => {
   const history = ['--store-engine', 'memory', '--store-history-bytes', String(HISTORY_BYTES)];
-  const server = await startServer(t, { args: history });
+  const server = await startServer(t, { args: history, placement: 'default' });
   const { configMaps: collection } = await freshNamespace(server.client);
   const objects = new Objects(server, collection);
   await objects.write(1);

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ava, { type ExecutionContext } from 'ava';
+import { freePort } from '../../bench/free-port.ts';
 import type { HttpsClient } from '../server/https-client.ts';
-import { type FailedStart, freePort, ServerProcess, startServer } from '../server/server-process.ts';
+import { type FailedStart, ServerProcess, startServer } from '../server/server-process.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 // One after the other: each starts processes of its own.
@@ -198,10 +199,10 @@ const REFUSALS: readonly (readonly [args: readonly string[], reason: RegExp])[] 
   [[], /usage: orch store check DIR \| .*orch store repair DIR/],
   [['nonsense'], /usage: orch store check DIR/],
   [['__proto__'], /usage: orch store check DIR/],
-  [['check'], /usage: orch store check DIR$/],
+  [['check'], /usage: orch store check DIR, or orch store check --store-servers URLS/],
   [['check', '/nonexistent'], /there is no store in \/nonexistent$/],
   [['check', '/a', '/b'], /usage: /],
-  [['repair'], /usage: orch store repair DIR \[--api-dialect NAME\]$/],
+  [['repair'], /usage: orch store repair DIR \[--api-dialect NAME\], or orch store repair --store-servers URLS/],
   [['repair', '/nonexistent'], /there is no store in \/nonexistent$/],
   [['snapshot'], /usage: orch store snapshot FILE/],
   [['snapshot', '/tmp/x', '--data-dir', '/nonexistent'], /no server was started on \/nonexistent$/],

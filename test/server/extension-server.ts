@@ -33,6 +33,17 @@ export const apiServicePath = (name = NAME): string => `${API_SERVICES}/${name}`
 
 /** Both servers, the extension's group defined there and not registered yet. */
 export async function federation(scope: Scope, settings: ServerSettings = {}): Promise<Federation> {
+  const at = await twoServers(scope, settings);
+  await establish(at.direct);
+  return at;
+}
+
+/** Both servers, the extension without a group of its own. `common`: arguments of both. */
+export async function twoServers(
+  scope: Scope,
+  settings: ServerSettings,
+  common: readonly string[] = [],
+): Promise<Federation> {
   const files = mkdtempSync(join(tmpdir(), 'orch-extension-'));
   scope.teardown(() => rmSync(files, { recursive: true, force: true }));
   certificateAuthority(files, 'ca');
@@ -44,6 +55,7 @@ export async function federation(scope: Scope, settings: ServerSettings = {}): P
   });
   const extension = await startServer(scope, {
     args: [
+      ...common,
       '--bind-address=0.0.0.0',
       `--tls-cert-file=${join(files, 'serving.crt')}`,
       `--tls-private-key-file=${join(files, 'serving.key')}`,
@@ -57,6 +69,7 @@ export async function federation(scope: Scope, settings: ServerSettings = {}): P
   const front = await startServer(scope, {
     ...settings,
     args: [
+      ...common,
       '--enable-aggregator-routing',
       `--proxy-client-cert-file=${join(files, 'front.crt')}`,
       `--proxy-client-key-file=${join(files, 'front.key')}`,
@@ -65,7 +78,6 @@ export async function federation(scope: Scope, settings: ServerSettings = {}): P
   });
   const direct = new HttpsClient(extension.url, readFileSync(join(files, 'ca.crt'), 'utf8'), extension.token);
   scope.teardown(() => direct.close());
-  await establish(direct);
   await serviceIn(front, extension.port);
   return { front, extension, direct, files };
 }
@@ -116,18 +128,18 @@ export async function available(client: HttpsClient, reason: string, name = NAME
 }
 
 /** A service with one endpoint, which is a pod of its namespace: this machine. */
-async function serviceIn({ client }: ServerProcess, port: number): Promise<void> {
+export async function serviceIn({ client }: ServerProcess, port: number, name = SERVICE): Promise<void> {
   const made = async (path: string, body: object, verb = 'POST', contentType = 'application/json'): Promise<void> => {
     const { status, text } = await client.request(verb, path, { body, headers: { 'content-type': contentType } });
     if (status > 201) throw new Error(text);
   };
   const core = '/api/v1/namespaces/default';
-  await made(`${core}/services`, { metadata: { name: SERVICE }, spec: { ports: [{ port }] } });
+  await made(`${core}/services`, { metadata: { name }, spec: { ports: [{ port }] } });
   const spec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] };
-  await made(`${core}/pods`, { metadata: { name: SERVICE }, spec });
+  await made(`${core}/pods`, { metadata: { name }, spec });
   const status = { podIP: OUTSIDE, podIPs: [{ ip: OUTSIDE }] };
-  await made(`${core}/pods/${SERVICE}/status`, { status }, 'PATCH', 'application/merge-patch+json');
-  const targetRef = { kind: 'Pod', namespace: 'default', name: SERVICE };
+  await made(`${core}/pods/${name}/status`, { status }, 'PATCH', 'application/merge-patch+json');
+  const targetRef = { kind: 'Pod', namespace: 'default', name };
   const subsets = [{ addresses: [{ ip: OUTSIDE, targetRef }], ports: [{ port }] }];
-  await made(`${core}/endpoints`, { metadata: { name: SERVICE }, subsets });
+  await made(`${core}/endpoints`, { metadata: { name }, subsets });
 }

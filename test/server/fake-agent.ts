@@ -23,6 +23,8 @@ export interface FakeAgentSettings {
   readonly host?: string;
   /** Plain HTTP. */
   readonly isPlain?: boolean;
+  /** Of the certificate, beside those of this machine. */
+  readonly names?: readonly string[];
 }
 
 export interface FakeAgent {
@@ -32,9 +34,9 @@ export interface FakeAgent {
 }
 
 export async function startFakeAgent(scope: Scope, settings: FakeAgentSettings): Promise<FakeAgent> {
-  const { handler, onUpgrade, host = '127.0.0.1', isPlain = false } = settings;
+  const { handler, onUpgrade, host = '127.0.0.1', isPlain = false, names } = settings;
   const seen: Seen[] = [];
-  const { certPem, keyPem } = await agentPair('agent', 'serverAuth');
+  const { certPem, keyPem } = await agentPair('agent', 'serverAuth', names);
   const note = (request: IncomingMessage): void => {
     const { method = '', url = '', headers, socket } = request;
     const certificate =
@@ -73,10 +75,10 @@ export async function startFakeAgent(scope: Scope, settings: FakeAgentSettings):
 }
 
 /** A certificate that is its own authority. */
-export function agentPair(commonName: string, purpose: 'serverAuth' | 'clientAuth') {
+export function agentPair(commonName: string, purpose: 'serverAuth' | 'clientAuth', names: readonly string[] = []) {
   return makeSelfSigned({
     commonName,
-    names: ['localhost', '127.0.0.1'],
+    names: ['localhost', '127.0.0.1', ...names],
     notBefore: new Date(Date.now() - 3_600_000),
     notAfter: new Date(Date.now() + 86_400_000),
     purpose,

@@ -26,6 +26,7 @@ const TOOLS = {
   openssl: { probes: [['openssl', 'version']], name: 'openssl', debian: 'openssl' },
   curl: { probes: [['curl', '--version']], name: 'curl', debian: 'curl' },
   nginx: { probes: [['nginx', '-v']], name: 'nginx', debian: 'nginx-light' },
+  etcd: { probes: [['etcd', '--version']], name: 'etcd', debian: 'etcd-server' },
   prlimit: { probes: [['prlimit', '--version']], name: 'prlimit', debian: 'util-linux' },
 } as const satisfies Readonly<Record<string, Tool>>;
 

@@ -50,8 +50,8 @@ function sampleOf(line: string, kinds: ReadonlyMap<string, string>): Sample {
   const match = SAMPLE.exec(line);
   if (match === null) throw new Error(`not a sample: ${line}`);
   const [, name = '', labelText = '', valueText = ''] = match;
-  const family = name.replace(/_(?:bucket|sum|count)$/, '');
-  if (!kinds.has(name) && kinds.get(family) !== 'histogram') throw new Error(`a sample of no family: ${line}`);
+  const kind = kinds.get(name.replace(/_(?:bucket|sum|count)$/, '')) ?? '';
+  if (!kinds.has(name) && !['histogram', 'summary'].includes(kind)) throw new Error(`a sample of no family: ${line}`);
   const labels: Record<string, string> = {};
   LABEL.lastIndex = 0;
   while (LABEL.lastIndex < labelText.length) {

@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort, type Scope } from './server-process.ts';
+import { freePort } from '../../bench/free-port.ts';
+import type { Scope } from './server-process.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 

@@ -3,25 +3,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../bench/free-port.ts';
 import { HttpsClient } from './https-client.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const READY = /^ready in \d+ ms$/m;
 const STOP_PATIENCE_MS = 120_000;
-/** Below the range the system takes ports for outgoing connections from: none of those can hold ours after a restart. */
-const PORT_MIN = 20_000;
-const PORT_MAX = 32_000;
-
 /** What ends a server: the test's `t`, or a file's list of things to do at the end. */
 export interface Scope {
   teardown(undo: () => void | Promise<void>): void;
 }
 
 export interface ServerSettings {
+  /**
+   * Where the actors run; `single` where nothing is said, here or among the arguments: what a server answers does not depend on
+   * it, and it starts for two thirds of the CPU. Tests of watches, crashes and load say `default`, as operators get it.
+   */
+  readonly placement?: 'default' | 'single' | 'wide';
   /** Further arguments of the command. */
   readonly args?: readonly string[];
   /** A program that takes the same arguments, in place of orch. */
@@ -101,9 +102,11 @@ export class ServerProcess {
 
   /** Starts the process, with arguments besides its own. Undefined when it is ready, else how it ended. */
   async start(more: readonly string[] = []): Promise<FailedStart | undefined> {
-    const { program = ORCH, command = 'up', args = [], env = {} } = this.#settings;
+    const { program = ORCH, command = 'up', args = [], env = {}, placement = 'single' } = this.#settings;
     const { dataDirectory, port } = this;
+    const isPlaced = [...args, ...more].some((arg) => arg.startsWith('--placement'));
     const own = ['--data-dir', dataDirectory, '--secure-port', String(port)];
+    if (!isPlaced) own.push('--placement', placement);
     const child = spawn(process.execPath, [program, command, ...own, ...args, ...more], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...env },
@@ -209,21 +212,6 @@ export function sharedServer(hooks: Hooks, settings: ServerSettings = {}): () =>
     if (server === undefined) throw new Error('the server of this file was not started');
     return server;
   };
-}
-
-/** A port nobody listens on now. Chosen at random, since several test files look for one at the same time. */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = PORT_MIN + Math.floor(Math.random() * (PORT_MAX - PORT_MIN));
-    const probe = createServer();
-    const free = await new Promise<boolean>((resolve) => {
-      probe.once('error', () => resolve(false));
-      probe.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!free) continue;
-    await new Promise((resolve) => probe.close(resolve));
-    return port;
-  }
 }
 
 const children = new Set<ChildProcess>();

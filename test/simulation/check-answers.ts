@@ -3,15 +3,23 @@
 // as they were asked to be, and those of one client never go back, whichever ingress it asks. Pure.
 import type { Change, Committed } from './committed.ts';
 import type { Get, History, List, Operation, Seen, Write } from './history.ts';
+import { serverOf } from './server-names.ts';
 
 /** What is wrong, one line each. */
 export function checkAnswers({ operations }: History, committed: Committed): readonly string[] {
   const problems: string[] = [];
   const known = new Known(operations);
-  const seenBy = readsByClient(operations);
+  const seenBy = readsBy(operations, ({ client }) => String(client));
+  // A client that does not ask for the newest may be shown an older state by another server.
+  const seenThrough = readsBy(operations, ({ client, front }) => `${client} ${serverOf(front)}`);
   for (const operation of operations) {
     const { kind, client, invoked } = operation;
-    const seen = kind === 'get' || kind === 'list' ? seenBy.get(client)!.before(invoked) : 0;
+    const seen =
+      kind === 'get' || kind === 'list'
+        ? (operation.freshness === 'mostRecent'
+            ? seenBy.get(String(client))
+            : seenThrough.get(`${client} ${serverOf(operation.front)}`))!.before(invoked)
+        : 0;
     const problem =
       kind === 'get'
         ? getProblem(operation, committed, known, seen)
@@ -24,18 +32,21 @@ export function checkAnswers({ operations }: History, committed: Committed): rea
   return problems;
 }
 
-/** What each client's own reads have told it; reads of the past aside. */
-function readsByClient(operations: readonly Operation[]): ReadonlyMap<number, Known> {
-  const clients = new Set(operations.map(({ client }) => client));
+/** What the reads of each have told it; reads of the past aside. */
+function readsBy(
+  operations: readonly Operation[],
+  whose: (operation: Operation) => string,
+): ReadonlyMap<string, Known> {
   const isRead = ({ kind }: Operation): boolean => kind === 'get' || kind === 'list';
   const isPresent = (operation: Operation): boolean =>
     isRead(operation) && (operation as Get | List).freshness !== 'exact';
-  return new Map(
-    [...clients].map((client) => [
-      client,
-      new Known(operations.filter((operation) => operation.client === client && isPresent(operation))),
-    ]),
-  );
+  const reads = new Map<string, Operation[]>();
+  for (const operation of operations) {
+    const own = reads.get(whose(operation)) ?? [];
+    if (isPresent(operation)) own.push(operation);
+    reads.set(whose(operation), own);
+  }
+  return new Map([...reads].map(([reader, own]) => [reader, new Known(own)]));
 }
 
 /** The revision an answer says it is of; 0 when it says none. */

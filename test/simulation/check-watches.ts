@@ -24,7 +24,7 @@ function watchProblem(watch: Watch, committed: Committed): string | undefined {
 /** One that begins with the present: the first events are the state at some revision, the others follow that revision. */
 function presentProblem(watch: Watch, committed: Committed): string | undefined {
   const { events } = watch;
-  if (watch.end === 'refused') return undefined;
+  if (watch.end === 'refused' || watch.end === 'absent') return undefined;
   let first: string | undefined;
   for (const revision of beginnings(watch, committed)) {
     const state = committed.stateAt(revision, watch);

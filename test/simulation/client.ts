@@ -1,6 +1,5 @@
 // One client: sends requests to an ingress, waits for each answer, and notes what it asked and what it was told. It decides
 // nothing; the workload does.
-import type { StoreProtocol } from '../../actors/store/protocol.ts';
 import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import type { Assertion, Effect, Freshness, Look, Operation, Scope, Seen, Write, WriteOutcome } from './history.ts';
 import { seenIn } from './history.ts';
@@ -83,7 +82,7 @@ export class Client {
     const ingress = await this.connect();
     const { world } = this;
     const connection = new Connection();
-    const front = world.frontOf(ingress);
+    const front = world.processOf(ingress).frontOf(ingress);
     const invoked = world.moment();
     const over = new Promise<void>((resolve) => {
       connection.onOver = resolve;
@@ -171,8 +170,9 @@ export class Client {
       for (const { key } of items)
         this.operations.push({ ...interval, ...part, key, outcome: { is: 'ok', object: undefined } });
     } else {
-      // Objects are deleted one after another: some may be gone, whatever the answer says of the rest.
-      const outcome: WriteOutcome = { is: 'unknown', code: status };
+      // Objects are deleted one after another: some may be gone, whatever the answer says of the rest. Of a type that is not
+      // there, nothing is.
+      const outcome: WriteOutcome = { is: status === 404 ? 'refused' : 'unknown', code: status };
       for (const name of names) {
         this.operations.push({ ...interval, ...part, key: `${storageKey}/${scope.namespace}/${name}`, outcome });
       }
@@ -238,7 +238,8 @@ export class Client {
       next = metadata.continue ?? '';
     }
     const { status } = last!;
-    const outcome = status === 200 ? { revision, items } : status === 410 ? 'expired' : 'refused';
+    const outcome =
+      status === 200 ? { revision, items } : status === 410 ? 'expired' : status === 404 ? 'absent' : 'refused';
     const { invoked, front } = first!;
     const { returned } = last!;
     this.operations.push({
@@ -260,7 +261,7 @@ export class Client {
     const ingress = await this.connect();
     const { world } = this;
     const { operations, payload } = transactionOf(storageKey, objects);
-    const store = world.threads.ref<StoreProtocol>(world.threadOf(ingress), 'store');
+    const store = world.processOf(ingress).storeBehind(ingress);
     const message = { type: 'commit', transactions: [{ operations }], payload } as const;
     const work = store.ask<'commit'>(message, { deadlineMs: PATIENCE_MS }).catch(() => {});
     // A thread that ends takes its questions with it.
@@ -281,7 +282,14 @@ export class Client {
     const query = ['watch=1', 'allowWatchBookmarks=true', ...selectorsOf(scope), ...version];
     if (this.random.below(4) === 0) query.push(`timeoutSeconds=${1 + this.random.below(20)}`);
     const opened = world.moment();
-    const facts = { client: this.number, front: world.frontOf(ingress), opened, least: least(), after, look };
+    const facts = {
+      client: this.number,
+      front: world.processOf(ingress).frontOf(ingress),
+      opened,
+      least: least(),
+      after,
+      look,
+    };
     const watch = new RunningWatch(this, scope, facts);
     this.watches.push(watch);
     const request = { method: 'GET', path: path(scope.namespace), query: query.join('&'), accept: ACCEPTED[look] };

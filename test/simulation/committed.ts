@@ -1,7 +1,9 @@
 // Every revision that became durable, as the disk saw it: what the answers of a run are compared with. Reads the engine's
 // batches, so that nothing above the engine is trusted.
-import type { EngineBatch } from '../../storage/engine.ts';
+
 import { readEventRecord } from '../../storage/event-log.ts';
+import type { EngineBatch } from '../../storage/local-engine.ts';
+import { stampRevision } from '../../storage/slab-record.ts';
 import { readStoredValue } from '../../storage/stored-value.ts';
 import { type Facts, factsOf, type Scope, type Seen, seenIn } from './history.ts';
 
@@ -16,6 +18,14 @@ export interface Change {
   readonly after: Version | undefined;
   /** When it became durable, on the history's counter. */
   readonly durable: number;
+}
+
+/** What a store that others write to as well was told of one key. */
+export interface SharedChange {
+  readonly revision: number;
+  readonly key: string;
+  /** As it is stored; undefined: it is gone. */
+  readonly value: Uint8Array | undefined;
 }
 
 /** One change as a watch of some scope is to show it. */
@@ -36,6 +46,8 @@ export class Committed {
   readonly byKey = new Map<string, Change[]>();
   readonly problems: string[] = [];
   readonly #byRevision = new Map<number, Change[]>();
+  /** When what ends at a revision became durable, where revisions have gaps. */
+  readonly #ends = new Map<number, number>();
   readonly #present = new Map<string, Version>();
   readonly #open: OpenStored;
   #lastRevision = 0;
@@ -72,6 +84,17 @@ export class Committed {
     this.#lastRevision = batch.lastRevision;
   }
 
+  /** Changes have become durable that end at a revision, with gaps between the revisions. */
+  addShared(end: number, changes: readonly SharedChange[], durable: number): void {
+    for (const { revision, key, value } of changes) {
+      const version = value === undefined ? undefined : versionIn(key, this.#open(key, value), revision);
+      if (value !== undefined && version === undefined) this.problems.push(`${key} at ${revision} cannot be read`);
+      this.note(revision, key, version, durable);
+    }
+    this.#ends.set(end, durable);
+    this.#lastRevision = end;
+  }
+
   /** One change. */
   note(revision: number, key: string, after: Version | undefined, durable: number): void {
     const change: Change = { revision, key, before: this.#present.get(key), after, durable };
@@ -89,7 +112,12 @@ export class Committed {
 
   /** When a revision became durable; Infinity if it never did. */
   durableAt(revision: number): number {
-    return this.#byRevision.get(revision)?.[0]?.durable ?? Number.POSITIVE_INFINITY;
+    return this.#byRevision.get(revision)?.[0]?.durable ?? this.#gapDurableAt(revision);
+  }
+
+  #gapDurableAt(revision: number): number {
+    for (const [end, durable] of this.#ends) if (end >= revision) return durable;
+    return Number.POSITIVE_INFINITY;
   }
 
   /** The objects of a scope at a revision, in order of key. */
@@ -129,12 +157,15 @@ function selects({ frontOnly, name, node }: Scope, version: Version): boolean {
   return (name === '' || version.key.endsWith(`/${name}`)) && (node === '' || version.node === node);
 }
 
-function versionIn(key: string, value: Uint8Array): Version | undefined {
+/** `revision`: of a value that does not say its own. */
+function versionIn(key: string, value: Uint8Array, revision?: number): Version | undefined {
   const stored = readStoredValue(key, value);
   if (stored === undefined) return undefined;
-  const object: unknown = JSON.parse(stored.json.toString('utf8'));
+  const json = Buffer.from(stored.json);
+  if (revision !== undefined) stampRevision(json, stored.revisionOffset, revision);
+  const object: unknown = JSON.parse(json.toString('utf8'));
   const storageKey = key.split('/', 2).join('/');
-  return { ...seenIn(storageKey, object), key, revision: stored.revision, ...factsOf(object) };
+  return { ...seenIn(storageKey, object), key, revision: revision ?? stored.revision, ...factsOf(object) };
 }
 
 function listIn<K, V>(lists: Map<K, V[]>, key: K): V[] {

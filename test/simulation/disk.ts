@@ -1,7 +1,7 @@
 // A disk under a storage engine: what was synced survives a crash, what was not is gone or, when the crash came late
 // enough, there after all. A commit may be slow or fail. Bytes are copied in, as a disk would.
 import { OrchError } from '../../runtime/errors.ts';
-import type { EngineBatch, EngineContents, EngineView, StorageEngine } from '../../storage/engine.ts';
+import type { EngineBatch, EngineContents, EngineView, LocalEngine } from '../../storage/local-engine.ts';
 import { viewOf } from '../../storage/memory-engine.ts';
 
 /** How one commit goes: how long it takes, and whether it fails, with or without having reached the disk. */
@@ -38,6 +38,8 @@ export class SimulatedDisk {
   /** Handed to the disk and not synced yet, in order. */
   #unsynced: Written[] = [];
   #engine: SimulatedEngine | undefined;
+  /** Told when the process or the thread of the engine is gone. */
+  onCrash: () => void = () => {};
 
   constructor(parts: DiskParts) {
     this.#parts = parts;
@@ -48,7 +50,7 @@ export class SimulatedDisk {
   }
 
   /** A new engine on what is durable. */
-  engine(): StorageEngine {
+  engine(): LocalEngine {
     this.crash();
     this.#engine = new SimulatedEngine(this);
     return this.#engine;
@@ -56,6 +58,7 @@ export class SimulatedDisk {
 
   /** The process or the thread of the engine is gone. What was written last is lost first. */
   crash(): void {
+    this.onCrash();
     if (this.#engine !== undefined) this.#engine.isOpen = false;
     this.#engine = undefined;
     const unsynced = this.#unsynced;
@@ -95,7 +98,7 @@ export class SimulatedDisk {
   }
 }
 
-class SimulatedEngine implements StorageEngine {
+class SimulatedEngine implements LocalEngine {
   readonly #disk: SimulatedDisk;
   isOpen = true;
 
@@ -121,12 +124,6 @@ class SimulatedEngine implements StorageEngine {
   commit(batch: EngineBatch): Promise<void> {
     return this.isOpen ? this.#disk.write(this, batch) : new Promise(() => {});
   }
-
-  readBarrier(): Promise<number> {
-    return Promise.resolve(this.#disk.lastRevision);
-  }
-
-  onForeignBatch(): void {}
 
   compact(upToRevision: number): Promise<boolean> {
     const disk = this.#disk;

@@ -53,6 +53,7 @@ class Watched {
         counter,
         gauge: (...what) => metrics.gauge(...what),
         histogram: (...what) => metrics.histogram(...what),
+        summary: (...what) => metrics.summary(...what),
         beforeReading: (collect) => metrics.beforeReading(collect),
         reading: () => metrics.reading(),
       };

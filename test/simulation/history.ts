@@ -1,6 +1,9 @@
 // What clients did and saw, as the checkers read it. `invoked` and `returned` are moments on one counter that also numbers
 // the commits: of any two, one was first. Plain data.
 
+/** The group of the custom types that come and go. */
+export const DEFINED_GROUP = 'sim.example.com';
+
 /** An object as a client saw it. */
 export interface Seen {
   /** `<storageKey>/<namespace>/<name>`. */
@@ -16,6 +19,8 @@ export interface Seen {
   readonly dying: boolean;
   /** The whole object without kind and apiVersion, as JSON. Empty when only a part of it was shown. */
   readonly text: string;
+  /** Of an object of a custom type that was shown whole: by which edition of its schema. It is not in `text`. */
+  readonly edition?: string;
 }
 
 export type Freshness = 'mostRecent' | 'any' | 'notOlderThan' | 'exact';
@@ -88,8 +93,8 @@ export interface List extends Invocation, Scope {
   readonly kind: 'list';
   readonly freshness: Freshness;
   readonly asked: number;
-  /** The revisions that the chunks said they are of: one, unless the server told the client to go on inconsistently. */
-  readonly outcome: { readonly revision: number; readonly items: readonly Seen[] } | 'expired' | 'refused';
+  /** `absent`: there is no such type. The revisions that the chunks said they are of: one, unless the server told the client to go on inconsistently. */
+  readonly outcome: { readonly revision: number; readonly items: readonly Seen[] } | 'expired' | 'absent' | 'refused';
 }
 
 export type Operation = Write | Get | List;
@@ -110,8 +115,11 @@ export interface Watch extends Scope {
   /** The revision it began after; undefined: with the present state. */
   readonly after: number | undefined;
   readonly events: readonly WatchEvent[];
-  /** `open`: still open at the end, when everything had come to rest. `expired`: by a 410. `refused`: no events at all. */
-  readonly end: 'open' | 'over' | 'expired' | 'refused';
+  /**
+   * `open`: still open at the end, when everything had come to rest. `expired`: by a 410. `absent`, as there is
+   * no such type, and `refused`: no events at all.
+   */
+  readonly end: 'open' | 'over' | 'expired' | 'absent' | 'refused';
   readonly writesWhileFull: number;
   readonly look: Look;
 }
@@ -169,7 +177,12 @@ interface ObjectJson {
 /** An object as JSON.parse gave it. */
 export function seenIn(storageKey: string, object: unknown): Seen {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object as ObjectJson;
-  return { ...partSeenIn(storageKey, rest), text: JSON.stringify(rest) };
+  if (!storageKey.startsWith(`${DEFINED_GROUP}/`)) {
+    return { ...partSeenIn(storageKey, rest), text: JSON.stringify(rest) };
+  }
+  const { spec, ...others } = rest;
+  const edition = Object.keys(spec ?? {}).join();
+  return { ...partSeenIn(storageKey, rest), text: JSON.stringify(others), edition };
 }
 
 /** An object of which only the metadata was shown. */

@@ -2,6 +2,7 @@
 // the garbage collector has to carry out while everything else goes on.
 import { CONFIG_MAPS, type Collection, PODS, SECRETS } from './client.ts';
 import { FINALIZER, type Hand, NAMESPACES } from './hand.ts';
+import { DEFINED_GROUP } from './history.ts';
 import { createPod } from './plain-steps.ts';
 
 const NAMESPACE = NAMESPACES[0];
@@ -91,6 +92,16 @@ export class OwnershipSteps {
   }
 }
 
+const WITHOUT_FINALIZER = {
+  contentType: 'application/strategic-merge-patch+json',
+  body: { metadata: { '$deleteFromPrimitiveList/finalizers': [FINALIZER] } },
+};
+/** Custom types take no strategic patches. */
+const WITHOUT_FINALIZERS = {
+  contentType: 'application/merge-patch+json',
+  body: { metadata: { finalizers: null } },
+};
+
 /** Takes the clients' finalizer from an object. */
 export async function letGo(
   { client }: Pick<Hand, 'client'>,
@@ -102,7 +113,6 @@ export async function letGo(
     ...key,
     before: 'kept',
     held: false,
-    contentType: 'application/strategic-merge-patch+json',
-    body: { metadata: { '$deleteFromPrimitiveList/finalizers': [FINALIZER] } },
+    ...(collection.storageKey.startsWith(`${DEFINED_GROUP}/`) ? WITHOUT_FINALIZERS : WITHOUT_FINALIZER),
   });
 }

@@ -1,6 +1,7 @@
 // The simulation is worth what it finds: each of the planted bugs shows, with the sign it must have, within 500 seeds.
 import test from 'ava';
-import { PLANTED_BUGS, type PlantedBug } from './planted-bugs.ts';
+import { PLANTED_BUGS } from './planted-bugs.ts';
+import type { PlantedBug } from './planting.ts';
 import { simulate } from './simulate.ts';
 
 const SEEDS_MAX = 500;

@@ -9,58 +9,16 @@ import { NamespaceContents } from '../../actors/controllers/namespace-contents.t
 import { OwnershipGraph } from '../../actors/controllers/ownership-graph.ts';
 import { ResourceCache } from '../../actors/hub/resource-cache.ts';
 import { Watchers } from '../../actors/hub/watchers.ts';
-import { rosterFor } from '../../actors/roster.ts';
-import type { ServerSettings } from '../../actors/server-settings.ts';
 import type { Operation, PutOperation, Transaction } from '../../actors/store/protocol.ts';
 import { EXPECT_ANY } from '../../actors/store/protocol.ts';
-import type {
-  ActorContext,
-  ActorDefinition,
-  ActorName,
-  ActorProtocols,
-  AskMessage,
-  AskOptions,
-  AskType,
-  Ref,
-} from '../../runtime/actor.ts';
-import type { EngineBatch, StorageEngine } from '../../storage/engine.ts';
+import type { EngineBatch, LocalEngine } from '../../storage/local-engine.ts';
 import { SharedState } from '../../storage/shared-state.ts';
+import { DEFINITION_BUGS } from './definition-bugs.ts';
 import type { SimulatedDisk } from './disk.ts';
-import { type FaultPlan, NO_FAULTS } from './faults.ts';
-import { type Mix, mixNamed } from './workload.ts';
+import { NO_FAULTS } from './faults.ts';
+import { type PlantedBug, withAsks, withEngine, withMethod } from './planting.ts';
+import { mixNamed } from './workload.ts';
 import { SERVER, type Server, type World } from './world.ts';
-
-export interface PlantedBug {
-  readonly name: string;
-  /** What some problem that the checkers report must look like. */
-  readonly sign: RegExp;
-  /** Where it shows soonest; the seed's own faults when absent. */
-  readonly faults?: FaultPlan;
-  /** The steps among which it shows; the seed's own when absent. */
-  readonly mix?: Mix;
-  /** Puts the bug in; the server has it until `remove` is called. */
-  readonly plant: () => { readonly server: Server; readonly remove: () => void };
-}
-
-const NOTHING = (): void => {};
-/** Every so many events one is skipped or sent twice. */
-const ONE_IN = 7;
-
-/** A server that differs in its engine. */
-function withEngine(engine: Server['engine']): ReturnType<PlantedBug['plant']> {
-  return { server: { ...SERVER, engine }, remove: NOTHING };
-}
-
-/** A method of a class, replaced until it is put back. */
-function withMethod<C extends object, K extends keyof C & string>(
-  prototype: C,
-  method: K,
-  replacement: (original: C[K]) => C[K],
-): ReturnType<PlantedBug['plant']> {
-  const before = Object.getOwnPropertyDescriptor(prototype, method)!;
-  Object.defineProperty(prototype, method, { ...before, value: replacement(before.value as C[K]) });
-  return { server: SERVER, remove: () => void Object.defineProperty(prototype, method, before) };
-}
 
 /** A server whose admission sends other transactions to the store than it means to. */
 function withTransactions(
@@ -88,37 +46,11 @@ function withWrites(change: (request: WriteRequest) => Partial<WriteRequest>): R
   }));
 }
 
-/** A server in which one actor asks another something else than it means to. */
-function withAsks<A extends ActorName, T extends AskType<ActorProtocols[A]>>(
-  asker: ActorName,
-  asked: A,
-  type: T,
-  change: (message: AskMessage<ActorProtocols[A], T>) => AskMessage<ActorProtocols[A], T>,
-): ReturnType<PlantedBug['plant']> {
-  type Asked = Ref<ActorProtocols[A]>;
-  const wrapped = (ref: Asked): Asked => {
-    const ask = (message: AskMessage<ActorProtocols[A], T>, options: AskOptions): Promise<unknown> =>
-      ref.ask(message.type === type ? change(message) : message, options);
-    return { name: ref.name, ask: ask as Asked['ask'], tell: (message) => ref.tell(message) };
-  };
-  const inContext = (context: ActorContext): ActorContext => ({
-    ...context,
-    ref: <B extends ActorName>(name: B): Ref<ActorProtocols[B]> =>
-      (name as string) === asked
-        ? (wrapped(context.ref(asked)) as unknown as Ref<ActorProtocols[B]>)
-        : context.ref(name),
-  });
-  const changed = (definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> => ({
-    ...definition,
-    create: (context, settings) => definition.create(inContext(context), settings),
-  });
-  const actors: Server['actors'] = (outside) =>
-    rosterFor(outside).map((definition) => (definition.actor === asker ? changed(definition) : definition));
-  return { server: { ...SERVER, actors }, remove: NOTHING };
-}
+/** Every so many events one is skipped or sent twice. */
+const ONE_IN = 7;
 
 /** An engine that says that a batch is durable as soon as it has been handed to the disk. */
-function hastyEngine(disk: SimulatedDisk, world: World): StorageEngine {
+function hastyEngine(disk: SimulatedDisk, world: World): LocalEngine {
   const engine = disk.engine();
   const commit = (batch: EngineBatch): Promise<void> => {
     engine.commit(batch).catch(() => world.crash(world.threadOf('store')));
@@ -133,18 +65,21 @@ function hastyEngine(disk: SimulatedDisk, world: World): StorageEngine {
   });
 }
 
+/** Longer than most answers take, so that somebody asks in between. */
+const RAISED_LATE_MS = 60;
+
 function publishBeforeAtomic(): ReturnType<PlantedBug['plant']> {
   const before = Object.getOwnPropertyDescriptor(SharedState.prototype, 'committedRevision')!;
   let world: World | undefined;
   Object.defineProperty(SharedState.prototype, 'committedRevision', {
     ...before,
     set(this: SharedState, revision: number) {
-      world?.time.after(5, () => before.set!.call(this, revision));
+      world?.time.after(RAISED_LATE_MS, () => before.set!.call(this, revision));
     },
   });
-  const engine: Server['engine'] = (disk, itsWorld) => {
+  const engine: Server['engine'] = (disk, itsWorld, context) => {
     world = itsWorld;
-    return SERVER.engine(disk, itsWorld);
+    return SERVER.engine(disk, itsWorld, context);
   };
   return {
     server: { ...SERVER, engine },
@@ -245,7 +180,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a pod is bound although it is bound already',
-    mix: mixNamed('plain'),
+    mix: { name: 'pods', needsControllers: false, shares: { pod: 16, get: 1, list: 1 } },
     sign: /moved from/,
     plant: () =>
       withTransactions((operation) =>
@@ -307,6 +242,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
         () => async (_namespace: string, _of: unknown, write: CommitContext, draft: Draft) => commitOne(write, draft),
       ),
   },
+  ...DEFINITION_BUGS,
   {
     name: 'a hub forgets a change',
     sign: /did not hold the store's/,

@@ -2,13 +2,14 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Progress } from './progress.ts';
-import { type RunSummary, runSeeds, runSeedsInProcesses, workForParent } from './seed-range.ts';
+import { type RunSummary, runSeeds, runSeedsInProcesses, serversFor, workForParent } from './seed-range.ts';
 import { type RunResult, simulate } from './simulate.ts';
 
 const USAGE = `usage: npm run simulate -- [options]
   --seeds N     run N seeds (default 200)
   --first N     the first seed (default 1)
   --jobs N      split the seeds over N processes (default 1)
+  --servers N   N servers on a model of etcd (default: one server on a disk)
   --seed N      run one seed and print its trace
   --shrink      with a failing seed: look for a smaller run that fails as well
 `;
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '200' },
     first: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
+    servers: { type: 'string' },
     seed: { type: 'string' },
     shrink: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -29,6 +31,7 @@ const { values } = parseArgs({
   },
 });
 
+const servers = values.servers === undefined ? undefined : Number(values.servers);
 const progress = new Progress(process.stdout, () => performance.now());
 const print = (line: string): void => progress.print(line);
 
@@ -52,7 +55,7 @@ async function shrink(failing: RunSummary): Promise<RunSummary> {
     ];
     for (const { clients, steps } of tries) {
       if (clients < 1 || steps < 1) continue;
-      const result = await simulate({ seed, clients, steps });
+      const result = await simulate({ seed, clients, steps, ...serversFor(seed, servers) });
       if (result.problems.length === 0) continue;
       smallest = result;
       isSmaller = true;
@@ -63,10 +66,14 @@ async function shrink(failing: RunSummary): Promise<RunSummary> {
 }
 
 async function replay(seed: number): Promise<boolean> {
-  let result: RunResult = await simulate(values.shrink ? { seed } : { seed, trace: print });
+  let result: RunResult = await simulate({
+    seed,
+    ...(values.shrink ? {} : { trace: print }),
+    ...serversFor(seed, servers),
+  });
   if (values.shrink && result.problems.length > 0) {
     const { clients, steps } = await shrink(result);
-    result = await simulate({ seed, clients, steps, trace: print });
+    result = await simulate({ seed, clients, steps, trace: print, ...serversFor(seed, servers) });
   }
   report(result);
   return result.problems.length === 0;
@@ -92,8 +99,9 @@ async function runMany(first: number, count: number, jobs: number): Promise<bool
     }
     progress.show(state);
   };
-  if (jobs > 1) await runSeedsInProcesses(jobs, { first, count }, fileURLToPath(import.meta.url), onResult);
-  else await runSeeds({ first, count, stride: 1 }, onResult);
+  const range = { first, count, ...(servers === undefined ? {} : { servers }) };
+  if (jobs > 1) await runSeedsInProcesses(jobs, range, fileURLToPath(import.meta.url), onResult);
+  else await runSeeds({ ...range, stride: 1 }, onResult);
   progress.end(state());
   if (values.shrink) for (const result of failed) report(await shrink(result));
   if (failed.length > 0) print(`failed: ${failed.map(({ seed }) => seed).join(' ')}`);

@@ -44,7 +44,8 @@ export class RunningWatch {
   get record(): Watch {
     const { connection, scope } = this;
     const { status, isOver, writesWhileFull } = connection;
-    const end = this.#isExpired ? 'expired' : status >= 400 ? 'refused' : isOver ? 'over' : 'open';
+    const refused = status === 404 ? 'absent' : 'refused';
+    const end = this.#isExpired ? 'expired' : status >= 400 ? refused : isOver ? 'over' : 'open';
     return { ...scope, ...this.facts, events: this.#events, end, writesWhileFull };
   }
 

@@ -41,12 +41,17 @@ export class SchedulingWorld {
   /** By uid, every pod that was ever bound. */
   readonly #boundOnce = new Map<string, string>();
   readonly #checksRoom: boolean;
+  readonly #takesBound: boolean;
   #made = 0;
 
-  /** `checksRoom`: no two schedulers decide at the same time, so that no node may ever be over its room. */
-  constructor(seed: number, checksRoom: boolean) {
+  /**
+   * `checksRoom`: no two schedulers decide at the same time, so that no node may ever be over its room. `takesBound`: a bug of the
+   * server, which binds what is bound.
+   */
+  constructor(seed: number, checksRoom: boolean, takesBound = false) {
     this.#random = seededRandom(seed * 31 + 7);
     this.#checksRoom = checksRoom;
+    this.#takesBound = takesBound;
   }
 
   chance(share: number): boolean {
@@ -112,7 +117,8 @@ export class SchedulingWorld {
     const stored = this.#pods.get(name);
     if (stored === undefined || stored.metadata.uid !== uid)
       return { bound: false, reason: 'gone', message: 'there is none' };
-    if (stored.spec.nodeName !== undefined) return { bound: false, reason: 'taken', message: 'it is bound' };
+    if (stored.spec.nodeName !== undefined && !this.#takesBound)
+      return { bound: false, reason: 'taken', message: 'it is bound' };
     const before = this.#boundOnce.get(uid);
     if (before !== undefined) this.problems.push(`${name} is bound to ${onto}, and was to ${before}`);
     this.#boundOnce.set(uid, onto);

@@ -1,25 +1,34 @@
 // Many seeds, in this process or split over several: each of N processes takes every Nth seed and sends its results to
 // the one that started it.
 import { fork } from 'node:child_process';
+import { sharedServer } from './shared-server.ts';
 import { type RunResult, simulate } from './simulate.ts';
+import type { Server } from './world.ts';
 
 export interface SeedRange {
   readonly first: number;
   readonly count: number;
   /** N: every Nth seed only. */
   readonly stride: number;
+  /** So many servers on one cluster; absent: one with a disk. */
+  readonly servers?: number;
 }
 
 /** What a run came to, small enough to cross processes. */
 export type RunSummary = Omit<RunResult, 'history'>;
 
+/** What a run is to be given for so many servers on one cluster; nothing for one with a disk. */
+export function serversFor(seed: number, servers: number | undefined): { readonly server?: Server } {
+  return servers === undefined ? {} : { server: sharedServer(seed, { servers }) };
+}
+
 /** Runs the seeds one after another. `onResult` hears each, with its problems. */
 export async function runSeeds(
-  { first, count, stride }: SeedRange,
+  { first, count, stride, servers }: SeedRange,
   onResult: (result: RunSummary) => void | Promise<void>,
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += stride) {
-    const { history: _history, ...summary } = await simulate({ seed });
+    const { history: _history, ...summary } = await simulate({ seed, ...serversFor(seed, servers) });
     await onResult(summary);
   }
 }
@@ -27,12 +36,12 @@ export async function runSeeds(
 /** The same in several processes of the program `script`, which must call `workForParent` when it is given `--worker`. */
 export async function runSeedsInProcesses(
   jobs: number,
-  { first, count }: { readonly first: number; readonly count: number },
+  { first, count, ...rest }: Omit<SeedRange, 'stride'>,
   script: string,
   onResult: (result: RunSummary) => void,
 ): Promise<void> {
   const work = Array.from({ length: Math.min(jobs, count) }, (_, number) => {
-    const range: SeedRange = { first: first + number, count: count - number, stride: jobs };
+    const range: SeedRange = { first: first + number, count: count - number, stride: jobs, ...rest };
     const child = fork(script, ['--worker', JSON.stringify(range)]);
     child.on('message', (result) => onResult(result as RunSummary));
     return new Promise<void>((resolve, reject) => {

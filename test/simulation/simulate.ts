@@ -4,6 +4,7 @@ import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { checkAnswers } from './check-answers.ts';
 import { checkApplies } from './check-applies.ts';
 import { checkCommits } from './check-commits.ts';
+import { checkDefinitions } from './check-definitions.ts';
 import { checkLifecycles, unfinishedLifecycles } from './check-lifecycles.ts';
 import { checkObjects } from './check-objects.ts';
 import { checkQuotas, unfinishedQuotas } from './check-quotas.ts';
@@ -104,6 +105,7 @@ export async function simulate(options: RunOptions): Promise<RunResult> {
   problems.push(
     ...checkObjects(history.operations, isPlain),
     ...checkApplies(history.assertions, committed),
+    ...checkDefinitions(history, committed),
     ...checkLifecycles(history.operations, committed),
     ...checkQuotas(committed),
     ...(mix.needsControllers ? [...unfinishedLifecycles(committed), ...unfinishedQuotas(committed)] : []),
@@ -196,7 +198,7 @@ async function breakThings(world: World, random: SeededRandom): Promise<void> {
   const { faults } = world;
   const { crashes, kills, fullDisks } = faults.plan;
   const crash = (): void => {
-    const { running } = world.threads;
+    const { running } = world;
     const thread = running[random.below(running.length)];
     if (thread !== undefined) world.crash(thread);
   };
@@ -205,10 +207,11 @@ async function breakThings(world: World, random: SeededRandom): Promise<void> {
     await world.sleep(random.below(FULL_DISK_MS));
     faults.isDiskFull = false;
   };
-  const events = [
+  const events: (() => void | Promise<void>)[] = [
     ...Array<() => void>(crashes).fill(crash),
-    ...Array<() => Promise<void>>(kills).fill(() => world.restart()),
+    ...Array<() => Promise<void>>(kills).fill(() => world.anyProcess(random).restart()),
     ...Array<() => Promise<void>>(fullDisks).fill(fill),
+    ...world.incidents(),
   ];
   while (events.length > 0) {
     await world.sleep(random.below(FAULT_EVERY_MS));

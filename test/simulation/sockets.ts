@@ -144,6 +144,7 @@ export class SimulatedSockets {
           return connections.size;
         },
         replaceTls: () => Promise.resolve(),
+        sendAway: () => {},
         stopAccepting: () => {
           listening.accepting = false;
         },

@@ -19,8 +19,12 @@ export class WatchSteps {
   /** Lists and watches from there, as clients do; or takes the present as it comes; or goes back a little. */
   async watch(): Promise<void> {
     const hand = this.#hand;
+    await this.watchOf(hand.rarely(6) ? PODS : hand.rarely(4) ? SECRETS : CONFIG_MAPS);
+  }
+
+  async watchOf(collection: Collection): Promise<void> {
+    const hand = this.#hand;
     const { random, client } = hand;
-    const collection = hand.rarely(6) ? PODS : hand.rarely(4) ? SECRETS : CONFIG_MAPS;
     const scope = scopeOf(hand, collection);
     const choice = random.below(4);
     let after: number | undefined;

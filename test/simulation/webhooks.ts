@@ -47,7 +47,7 @@ export class SimulatedWebhooks {
   }
 
   readonly client = ({ connection: { url } }: ConnectionSecretsParts): WebhookClient => ({
-    post: (body, deadlineMs) => this.#answer(new URL(url).pathname, body as Review, deadlineMs),
+    post: (json, deadlineMs) => this.#answer(new URL(url).pathname, JSON.parse(json) as Review, deadlineMs),
     retire: () => {},
   });
 

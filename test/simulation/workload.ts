@@ -4,6 +4,8 @@ import type { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { ApplySteps } from './apply-steps.ts';
 import { type Answer, type Client, CONFIG_MAPS, type Collection, PODS, SECRETS } from './client.ts';
 import type { Version } from './committed.ts';
+import { DEFINED_TYPES } from './defined-types.ts';
+import { DefinitionSteps } from './definition-steps.ts';
 import { FINALIZER, Hand, NAMESPACES, PLAIN_NAMES } from './hand.ts';
 import { NamespaceSteps } from './namespace-steps.ts';
 import { letGo, OwnershipSteps } from './ownership-steps.ts';
@@ -30,7 +32,10 @@ type StepName =
   | 'patchApplied'
   | 'own'
   | 'namespace'
-  | 'limited';
+  | 'limited'
+  | 'define'
+  | 'instance'
+  | 'look';
 
 /** How often each step is taken, in parts of the whole; and whether the controllers have to be there. */
 export interface Mix {
@@ -72,6 +77,11 @@ const MIXES: readonly Mix[] = [
     needsControllers: true,
     shares: { ...READS, create: 2, update: 1, patch: 1, delete: 1, limited: 16 },
   },
+  {
+    name: 'definitions',
+    needsControllers: true,
+    shares: { get: 1, list: 1, create: 2, update: 1, delete: 1, define: 4, instance: 12, look: 8, breakWatch: 1 },
+  },
 ];
 
 export function mixNamed(name: string): Mix {
@@ -101,6 +111,7 @@ export class Workload {
     const ownership = new OwnershipSteps(hand);
     const namespaces = new NamespaceSteps(hand);
     const quotas = new QuotaSteps(hand);
+    const definitions = new DefinitionSteps(hand, watches);
     this.#steps = {
       create: () => plain.create(),
       update: () => plain.update(),
@@ -118,6 +129,9 @@ export class Workload {
       own: () => ownership.step(),
       namespace: () => namespaces.step(),
       limited: () => quotas.step(),
+      define: () => definitions.define(),
+      instance: () => definitions.instance(),
+      look: () => definitions.look(),
     };
     this.#urn = Object.entries(mix.shares).flatMap(([name, share]) => Array<StepName>(share).fill(name as StepName));
   }
@@ -147,7 +161,7 @@ export async function readEverything(client: Client): Promise<void> {
 }
 
 const BY_STORAGE_KEY: ReadonlyMap<string, Collection> = new Map(
-  [CONFIG_MAPS, SECRETS, PODS].map((collection) => [collection.storageKey, collection]),
+  [CONFIG_MAPS, SECRETS, PODS, ...DEFINED_TYPES].map((collection) => [collection.storageKey, collection]),
 );
 
 /** Takes the clients' finalizers from everything that is being deleted, as whoever set them would in the end. */

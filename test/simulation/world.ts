@@ -1,29 +1,27 @@
-// A whole server under a seed: the actors of the server's own roster on simulated threads, over a disk that loses what was
+// A whole server under a seed, or several on one store: the actors of the server's own roster on simulated threads, over a disk that loses what was
 // not synced and sockets without a network. Notes every commit and numbers every moment.
 import { tokenDigest } from '../../actors/auth/authenticators/token-file.ts';
 import type { OutsideWorld } from '../../actors/define.ts';
 import { encryptionFor } from '../../actors/encryption-at-rest.ts';
-import { CHECKED_METRIC, DIVERGENCE_METRIC } from '../../actors/hub/self-check.ts';
-import { seatMemory } from '../../actors/ingress/fairness/seats.ts';
 import { rosterFor } from '../../actors/roster.ts';
 import type { ServerSettings } from '../../actors/server-settings.ts';
 import { registryFor } from '../../actors/thread-registry.ts';
 import type { ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { parseArguments } from '../../config/parse.ts';
-import type { ActorDefinition } from '../../runtime/actor.ts';
-import { NO_JOB_POOL } from '../../runtime/job-pool.ts';
+import type { ActorContext, ActorDefinition } from '../../runtime/actor.ts';
 import type { LogOptions } from '../../runtime/logging/log-options.ts';
-import type { Labels, Metrics } from '../../runtime/metrics.ts';
 import { MemoryDisk } from '../../runtime/simulation/memory-disk.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
+import type { SimulatedThreads } from '../../runtime/simulation/simulated-threads.ts';
 import { VirtualTime } from '../../runtime/simulation/virtual-time.ts';
-import type { StorageEngine } from '../../storage/engine.ts';
 import { lending } from '../../storage/record-reading.ts';
+import type { StoreEngine } from '../../storage/shared-engine.ts';
 import { Committed } from './committed.ts';
 import { SimulatedDisk } from './disk.ts';
 import { type FaultPlan, Faults } from './faults.ts';
-import { drawLayout, type Layout, planOf } from './layouts.ts';
+import { drawLayout, type Layout } from './layouts.ts';
+import { serverOf } from './server-names.ts';
+import { SimulatedProcess } from './simulated-process.ts';
 import { SimulatedSockets, TOKEN } from './sockets.ts';
 import { SimulatedWebhooks } from './webhooks.ts';
 
@@ -35,13 +33,16 @@ const ENCRYPTION: readonly ResourceEncryption[] = [
     providers: [{ kind: 'aesgcm', keys: [{ name: 'simulated', secret: new Uint8Array(32).fill(7) }] }],
   },
 ];
-const RESTART_MS = 300;
 const LIMIT_MS = 600_000;
 
 /** How one server is made; the parts that a planted bug replaces. */
 export interface Server {
   readonly actors: (outside: OutsideWorld) => readonly ActorDefinition<ServerSettings>[];
-  readonly engine: (disk: SimulatedDisk, world: World) => StorageEngine;
+  readonly engine: (disk: SimulatedDisk, world: World, context: ActorContext) => StoreEngine;
+  /** How many run at once; one when absent. */
+  readonly count?: number;
+  /** What happens to them beside the faults of every run, in an order that chance draws. */
+  readonly incidents?: (world: World) => readonly (() => void | Promise<void>)[];
 }
 
 export const SERVER: Server = { actors: rosterFor, engine: (disk) => disk.engine() };
@@ -64,52 +65,42 @@ export class World {
   readonly committed: Committed;
   readonly sockets = new SimulatedSockets();
   readonly faults: Faults;
-  readonly disk: SimulatedDisk;
+  /** In the order of their names; the first has none when it is alone. */
+  readonly processes: readonly SimulatedProcess[];
   /** Threads that ended by themselves, with the reason; crashes that the run makes are not among them. */
   readonly crashes: string[] = [];
   /** What the hubs' own checks found wrong, one line each. */
   readonly divergences: string[] = [];
   /** How often a hub found that it holds what the store does, or that it does not. */
   selfChecks = 0;
-  threads: SimulatedThreads<ServerSettings>;
   readonly #options: WorldOptions;
-  readonly #random: SeededRandom;
-  #settings: ServerSettings;
-  readonly #layout: Layout;
   readonly #webhooks: SimulatedWebhooks;
   #moment = 0;
-  #lives = 0;
 
   constructor(options: WorldOptions) {
     lending.wipes = true;
     this.#options = options;
-    const { seed } = options;
-    this.#random = new SeededRandom(seed ^ 0x0c70);
-    const storeCompactionIntervalMs = [0, 1000, 300_000][this.#random.below(3)]!;
-    this.#settings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
-    if (seed % SEEDS_WITH_ENCRYPTION === 0) this.#settings = { ...this.#settings, encryption: ENCRYPTION };
+    const { seed, server } = options;
+    const random = new SeededRandom(seed ^ 0x0c70);
+    const storeCompactionIntervalMs = [0, 1000, 300_000][random.below(3)]!;
+    let settings: ServerSettings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
+    if (seed % SEEDS_WITH_ENCRYPTION === 0) settings = { ...settings, encryption: ENCRYPTION };
     // What is checked is what lies on the disk, with keys of its own to read it.
     const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
-    const encryption = encryptionFor(this.#settings.encryption ?? [], REGISTRY, environment);
+    const encryption = encryptionFor(settings.encryption ?? [], REGISTRY, environment);
     this.committed = new Committed((key, bytes) => encryption.open(key, bytes) as Uint8Array);
-    this.#layout = options.layout ?? drawLayout(this.#random, options.hasControllers);
-    this.faults = new Faults(
-      options.faults,
-      new SeededRandom(seed ^ 0xfa017),
-      this.#layout.threads.map(({ name }) => name),
+    const count = server.count ?? 1;
+    const randoms = Array.from({ length: count }, (_, index) =>
+      index === 0 ? random : new SeededRandom((seed ^ 0x0c70) + index * 104_729),
     );
-    this.#webhooks = new SimulatedWebhooks(this.time, new SeededRandom(seed ^ 0x3eb), this.faults);
-    this.disk = new SimulatedDisk({
-      tokenKey: this.#random.bytes(32),
-      nowMs: () => this.time.monotonicMs(),
-      after: (delayMs, callback) => void this.time.after(delayMs, callback),
-      nextFate: () => this.faults.commitFate(),
-      onDurable: (batch) => {
-        this.committed.add(batch, this.moment());
-        this.trace(`durable ${batch.firstRevision}-${batch.lastRevision}`);
-      },
+    const layouts = randoms.map((own, index) => {
+      const layout = options.layout ?? drawLayout(own, options.hasControllers);
+      return count === 1 ? layout : { ...layout, threads: layout.threads.map(namedOf(index)) };
     });
-    this.threads = this.#newThreads();
+    const threads = layouts.flatMap((layout) => layout.threads.map(({ name }) => name));
+    this.faults = new Faults(options.faults, new SeededRandom(seed ^ 0xfa017), threads);
+    this.#webhooks = new SimulatedWebhooks(this.time, new SeededRandom(seed ^ 0x3eb), this.faults);
+    this.processes = layouts.map((layout, index) => this.#newProcess(layout, index, randoms[index]!, settings));
   }
 
   /** The next moment on the counter that orders everything. */
@@ -121,22 +112,33 @@ export class World {
     this.#options.trace?.(`${String(Math.round(this.time.monotonicMs())).padStart(7)} ms  ${line}`);
   }
 
+  /** Of all servers. */
   get ingresses(): readonly string[] {
-    return this.#layout.ingresses;
+    return this.processes.flatMap(({ ingresses }) => ingresses);
+  }
+
+  /** The threads of all servers that run now. */
+  get running(): readonly string[] {
+    return this.processes.flatMap(({ threads }) => threads.running);
+  }
+
+  /** The first server's. */
+  get threads(): SimulatedThreads<ServerSettings> {
+    return this.processes[0]!.threads;
+  }
+
+  /** The server that an ingress or a thread is of. */
+  processOf(name: string): SimulatedProcess {
+    return this.processes.find((process) => process.name === serverOf(name)) ?? this.processes[0]!;
   }
 
   /** The thread that an actor runs on. */
   threadOf(actor: string): string {
-    return this.#layout.threads.find(({ actors }) => actors.includes(actor))!.name;
+    return this.processOf(actor).threadOf(actor);
   }
 
-  /** `ingress/0#2`: an ingress and which life of its thread it is in. */
-  frontOf(ingress: string): string {
-    return `${ingress}#${this.#lives}.${this.threads.livesOf(this.threadOf(ingress))}`;
-  }
-
-  start(): Promise<void> {
-    return this.during(this.threads.start());
+  async start(): Promise<void> {
+    for (const { threads } of this.processes) await this.during(threads.start());
   }
 
   /** Awaits work while time passes as fast as nothing happens. */
@@ -165,97 +167,70 @@ export class World {
 
   crash(thread: string): void {
     this.trace(`crash ${thread}`);
-    this.threads.crash(thread, new Error('injected'));
+    this.processOf(thread).threads.crash(thread, new Error('injected'));
   }
 
-  /** The process dies and is started again. */
-  async restart(): Promise<void> {
-    this.trace('kill');
-    this.threads.kill();
-    for (const ingress of this.ingresses) this.sockets.cutAll(ingress);
-    this.disk.crash();
-    await this.sleep(RESTART_MS);
-    this.threads = this.#newThreads();
-    await this.threads.start();
-    this.trace('started again');
+  /** One of the servers, by chance where there are several. */
+  anyProcess(random: SeededRandom): SimulatedProcess {
+    const { processes } = this;
+    return processes[processes.length === 1 ? 0 : random.below(processes.length)]!;
   }
 
-  #newThreads(): SimulatedThreads<ServerSettings> {
-    const { server, log } = this.#options;
-    const { time } = this;
-    this.#lives++;
-    const roster = server.actors({
-      engine: () => server.engine(this.disk, this),
-      openListener: ({ name }) => this.sockets.openListener(name),
-      jobs: () => NO_JOB_POOL,
-      webhookClient: this.#webhooks.client,
-    });
-    return new SimulatedThreads<ServerSettings>({
-      actors: (thread) => {
-        const isTight = thread === this.#layout.threads[this.#options.faults.tightThread ?? -1]?.name;
-        return roster.map((definition) => ({
-          ...this.#withWatchedChecks(withSharedRegistry(isTight ? tightened(definition) : definition)),
-          ...this.#options.faults.mailboxes[definition.actor],
-          ...(isTight ? { mailboxMax: TIGHT_MAILBOX } : {}),
-        }));
+  /** What the run makes happen beside the faults of every run. */
+  incidents(): readonly (() => void | Promise<void>)[] {
+    return this.#options.server.incidents?.(this) ?? [];
+  }
+
+  #newProcess(layout: Layout, index: number, random: SeededRandom, settings: ServerSettings): SimulatedProcess {
+    const { seed, server, log } = this.#options;
+    const disk = new SimulatedDisk({
+      tokenKey: random.bytes(32),
+      nowMs: () => this.time.monotonicMs(),
+      after: (delayMs, callback) => void this.time.after(delayMs, callback),
+      nextFate: () => this.faults.commitFate(),
+      onDurable: (batch) => {
+        this.committed.add(batch, this.moment());
+        this.trace(`durable ${batch.firstRevision}-${batch.lastRevision}`);
       },
-      plan: planOf(this.#layout, roster, this.#random),
-      options: { ...this.#settings, requestSeats: seatMemory() },
-      environment: { clock: time, timers: time, random: this.#random, disk: new MemoryDisk() },
-      time,
-      random: new SeededRandom(this.#options.seed ^ 0x5eed),
-      faults: this.faults,
-      onEnd: (thread, error) => this.#onEnd(thread, error),
+    });
+    const process: SimulatedProcess = new SimulatedProcess({
+      world: this,
+      name: (server.count ?? 1) === 1 ? '' : String(index),
+      seed: seed + index,
+      layout,
+      settings: { ...settings, advertiseAddress: `10.0.0.${index + 1}` },
+      random,
+      disk,
+      openEngine: (context) => server.engine(disk, this, context),
+      actors: (outside) => server.actors(outside).map(withSharedRegistry),
+      webhookClient: this.#webhooks.client,
+      onEnd: (thread, error) => this.#onEnd(process, disk, thread, error),
       ...(log === undefined ? {} : { log }),
     });
+    return process;
   }
 
-  /** Metrics go with their thread: what the hubs' checks say is taken down as they say it. */
-  #withWatchedChecks(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {
-    if (definition.actor !== 'hub') return definition;
-    const create: typeof definition.create = (context, options) => {
-      const { metrics: kept, name } = context;
-      const counter = (metric: string, help: string, labels?: Labels) => {
-        if (metric === DIVERGENCE_METRIC) this.divergences.push(`${name} did not hold the store's ${labels?.resource}`);
-        return kept.counter(metric, help, labels);
-      };
-      const gauge: Metrics['gauge'] = (metric, help, labels) => {
-        if (metric === CHECKED_METRIC) this.selfChecks++;
-        return kept.gauge(metric, help, labels);
-      };
-      const metrics: Metrics = {
-        counter,
-        gauge,
-        histogram: (...what) => kept.histogram(...what),
-        beforeReading: (collect) => kept.beforeReading(collect),
-        reading: () => kept.reading(),
-      };
-      return definition.create({ ...context, metrics }, options);
-    };
-    return { ...definition, create };
-  }
-
-  #onEnd(thread: string, error: Error): void {
+  #onEnd(process: SimulatedProcess, disk: SimulatedDisk, thread: string, error: Error): void {
     this.trace(`ended ${thread}: ${error.message}`);
     if (!EXPECTED_ENDS.has(error.message)) this.crashes.push(`${thread}: ${error.stack ?? error.message}`);
-    if (this.threadOf('store') === thread) this.disk.crash();
-    for (const ingress of this.ingresses) if (this.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
+    if (process.storeThread === thread) disk.crash();
+    for (const ingress of process.ingresses) if (process.threadOf(ingress) === thread) this.sockets.cutAll(ingress);
   }
 }
 
-/** The least that an actor can work with: it asks another and is asked meanwhile. */
-const TIGHT_MAILBOX = 2;
-const TIGHT_LIMITS = { encodingCacheBytes: 1, maxRequestsInflight: 2, maxMutatingRequestsInflight: 1 };
-
-/** The same actor under the smallest limits that an operator can set. */
-function tightened(definition: ActorDefinition<ServerSettings>): ActorDefinition<ServerSettings> {
-  const create: typeof definition.create = (context, settings) =>
-    definition.create(context, { ...settings, options: { ...settings.options, ...TIGHT_LIMITS } });
-  return { ...definition, create };
+/** A thread under the name that it has among those of several servers. */
+function namedOf(server: number): (thread: Layout['threads'][number]) => Layout['threads'][number] {
+  return ({ name, actors }) => ({ name: `${server}:${name}`, actors });
 }
 
 /** A full disk is none: writes are refused and everything goes on. */
-const EXPECTED_ENDS: ReadonlySet<string> = new Set(['injected', 'the process was killed', 'the disk reports an error']);
+const EXPECTED_ENDS: ReadonlySet<string> = new Set([
+  'injected',
+  'the process was killed',
+  'the disk reports an error',
+  // A watch that was broken off while what it had yet to hear was compacted: the store begins anew.
+  'the watch of the store ended: required revision has been compacted',
+]);
 
 function settings(): ServerSettings {
   const parsed = parseArguments('up', []);

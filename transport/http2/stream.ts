@@ -5,6 +5,11 @@ import type { ListenerOptions } from '../http.ts';
 import type { RequestSource } from '../node/request.ts';
 import type { NativeResponse } from '../node/response.ts';
 
+/** `isSentAway`: clients are to go elsewhere, as `Listener.sendAway` says. */
+interface StreamOptions extends Pick<ListenerOptions, 'sendsAway' | 'ownHeaders'> {
+  readonly isSentAway: () => boolean;
+}
+
 type ServeStream = (source: RequestSource, response: Http2Response) => void;
 
 /**
@@ -14,7 +19,7 @@ type ServeStream = (source: RequestSource, response: Http2Response) => void;
 export function handleStreams(
   server: Http2SecureServer,
   serve: ServeStream,
-  { sendsAway, ownHeaders = [] }: Pick<ListenerOptions, 'sendsAway' | 'ownHeaders'>,
+  { sendsAway, isSentAway, ownHeaders = [] }: StreamOptions,
 ): void {
   const own = Object.fromEntries(ownHeaders);
   server.removeAllListeners('stream');
@@ -26,7 +31,11 @@ export function handleStreams(
     if (method === 'CONNECT') response.refuse(405, own);
     else if (headers.expect !== undefined && !response.meets(headers.expect)) response.refuse(417, own);
     else serve(sourceOf(stream, method, headers[':path'], raw ?? []), response);
-    if (sendsAway?.() === true) stream.session?.close();
+    const { session } = stream;
+    if (session === undefined) return;
+    // A GOAWAY says the last stream that was taken: behind all that came together with this one, which are served.
+    if (sendsAway?.() === true) setImmediate(() => session.close());
+    else if (isSentAway()) setImmediate(() => session.closed || session.destroyed || session.goaway());
   };
   server.on('stream', onStream);
 }

@@ -76,6 +76,10 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
     async replaceTls(tls) {
       secure?.replace(tls);
     },
+    sendAway() {
+      scope.isStopping = true;
+      connections.sendAway();
+    },
     stopAccepting,
     async close() {
       stopAccepting();
@@ -107,7 +111,10 @@ function attachStreams(
 ): void {
   const idleTimeoutMs = options.idleTimeoutSeconds * 1000;
   server.on('session', (session) => connections.addSession(session, idleTimeoutMs));
-  handleStreams(server, (source, response) => serveStream(source, response, options, scope), options);
+  handleStreams(server, (source, response) => serveStream(source, response, options, scope), {
+    ...options,
+    isSentAway: () => scope.isStopping,
+  });
   server.on('sessionError', () => {});
   server.on('tlsClientError', () => {});
 }
@@ -262,6 +269,11 @@ class Connections {
     this.#sessions.add(session);
     session.once('close', () => this.#sessions.delete(session));
     if (this.#isStopping) session.close();
+  }
+
+  /** GOAWAY alone: who ends a connection that has just had one leaves it open whether what is on its way was served. */
+  sendAway(): void {
+    for (const session of this.#sessions) if (!session.closed && !session.destroyed) session.goaway();
   }
 
   /** Tells HTTP/2 clients to open no more streams here (GOAWAY). */

@@ -14,6 +14,8 @@ import { retire } from './idle-connections.ts';
 /** Connections to one backend that are kept for the next request. */
 const IDLE_SOCKETS_MAX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
+const CONTENT_LENGTH = 'content-length';
+const TRANSFER_ENCODING = 'transfer-encoding';
 /** A side that takes nothing of what is left for it is cut off. */
 const STALL_MS = 30_000;
 
@@ -33,6 +35,8 @@ export interface AgentAnswer {
   text(bytesMax: number): Promise<string>;
   /** Streams the body into an answer that has been begun. Resolves when it is over, one way or the other. */
   relay(response: HttpResponse): Promise<void>;
+  /** Closes the connection: nobody wants the body. */
+  discard(): void;
 }
 
 type Trust = AgentTarget['trust'];
@@ -57,7 +61,7 @@ export class AgentClient {
       onSent(() => outgoing.destroy());
       outgoing.once('response', (message) => resolve(new Answer(message)));
       outgoing.on('error', (error) => reject(unreachable(target, error, outgoing.reusedSocket)));
-      sendBody(outgoing, request.body, (why) => reject(new AgentUnreachable(why)));
+      sendBody(outgoing, request, (why) => reject(new AgentUnreachable(why)));
     });
   }
 
@@ -105,14 +109,14 @@ export class AgentClient {
     for (const stream of this.#tunnels) stream.destroy();
   }
 
-  #begin(target: AgentTarget, { method, path, headers }: AgentRequest, isUpgrade: boolean): ClientRequest {
+  #begin(target: AgentTarget, { method, path, headers, body }: AgentRequest, isUpgrade: boolean): ClientRequest {
     const { scheme, host, port, trust, addressProblem, serverName = isIP(host) === 0 ? host : '' } = target;
     const options = {
       host,
       port,
       method,
       path,
-      headers: headerRecord(headers, target),
+      headers: headerRecord(framed(headers, body !== undefined), target),
       maxHeaderSize: HEADER_BYTES_MAX,
       setHost: false,
       ...(addressProblem === undefined ? undefined : { lookup: checkedLookup(addressProblem) }),
@@ -221,15 +225,40 @@ function headerRecord(headers: HeaderList, { scheme, host, port }: AgentTarget):
   return record;
 }
 
-function sendBody(outgoing: ClientRequest, body: AgentRequest['body'], onLost: (why: string) => void): void {
+/**
+ * What says how long the request is, which is nobody's word but that of the body that is sent: Node frames none of a DELETE by itself,
+ * and what is taken for the next request at the other end would be believed as ours.
+ */
+function framed(headers: HeaderList, hasBody: boolean): HeaderList {
+  const others = headers.filter(([name]) => name !== TRANSFER_ENCODING && (hasBody || name !== CONTENT_LENGTH));
+  return !hasBody || lengthOf(others) !== undefined ? others : [...others, [TRANSFER_ENCODING, 'chunked']];
+}
+
+/** Undefined where none is given. */
+function lengthOf(headers: HeaderList): number | undefined {
+  const given = headers.find(([name]) => name === CONTENT_LENGTH)?.[1];
+  return given === undefined ? undefined : Number(given);
+}
+
+function sendBody(outgoing: ClientRequest, { body, headers }: AgentRequest, onLost: (why: string) => void): void {
   if (body === undefined) {
     outgoing.end();
     return;
   }
+  const length = lengthOf(headers);
+  let sent = 0;
+  const wrong = (): void => {
+    outgoing.destroy();
+    onLost('the body is not as long as was said');
+  };
   outgoing.on('drain', () => body.resume());
   body.start({
-    onChunk: (chunk) => outgoing.destroyed || outgoing.write(chunk),
-    onEnd: () => outgoing.end(),
+    onChunk: (chunk) => {
+      sent += chunk.length;
+      if (length !== undefined && !(sent <= length)) wrong();
+      return outgoing.destroyed || outgoing.write(chunk);
+    },
+    onEnd: () => (length === undefined || sent === length ? outgoing.end() : wrong()),
     onLost: (reason) => {
       outgoing.destroy();
       onLost(reason === 'tooFast' ? 'the backend takes the body too slowly' : 'the client went away');
@@ -263,6 +292,10 @@ class Answer implements AgentAnswer {
       if (bytes >= bytesMax) break;
     }
     return Buffer.concat(chunks).subarray(0, bytesMax).toString('utf8');
+  }
+
+  discard(): void {
+    this.#message.destroy();
   }
 
   relay(response: HttpResponse): Promise<void> {

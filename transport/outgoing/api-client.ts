@@ -1,14 +1,19 @@
 // Calls of an API server, this one or any other, as a component of the cluster makes them: whole answers with a deadline, and
-// answers that come line by line for as long as they last (watches). Knows no resources. Connections are kept for the next
+// answers that come part by part for as long as they last (watches). Knows no resources. Connections are kept for the next
 // call; a file of credentials that is replaced counts from then on (connection-secrets.ts).
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { type RequestOptions, request as tlsRequest } from 'node:https';
+import { AgentConnections } from './agent-connections.ts';
 import { ConnectionSecrets, type ConnectionSecretsParts } from './connection-secrets.ts';
+import { wasCutShort } from './repeatable.ts';
 
 /** A list of 500 of the largest objects there can be is no longer. */
 const ANSWER_BYTES_MAX = 1024 * 1024 * 1024;
 /** An event holds an object, and the server takes none of more than 3 MB. */
-const LINE_BYTES_MAX = 16 * 1024 * 1024;
+const PART_BYTES_MAX = 16 * 1024 * 1024;
+const TOO_LONG = 'a part of the answer is longer than any can be';
+/** Before each frame. */
+const LENGTH_BYTES = 4;
 const NEWLINE = 0x0a;
 
 export interface ApiCall {
@@ -26,6 +31,50 @@ export interface ApiAnswer {
   readonly body: Buffer;
 }
 
+async function readLines(chunks: AsyncIterable<Buffer>, onLine: (line: Buffer) => void): Promise<void> {
+  let rest: Buffer[] = [];
+  let restBytes = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+      onLine(Buffer.concat([...rest, chunk.subarray(from, end)]));
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+    }
+    if (from === chunk.length) continue;
+    rest.push(chunk.subarray(from));
+    restBytes += chunk.length - from;
+    if (restBytes > PART_BYTES_MAX) throw new ApiUnanswered(TOO_LONG, false);
+  }
+}
+
+async function readFrames(chunks: AsyncIterable<Buffer>, onFrame: (frame: Buffer) => void): Promise<void> {
+  let gathered: Buffer[] = [];
+  let bytes = 0;
+  let wanted = LENGTH_BYTES;
+  for await (const chunk of chunks) {
+    gathered.push(chunk);
+    bytes += chunk.length;
+    if (bytes < wanted) continue;
+    let whole = Buffer.concat(gathered);
+    for (wanted = lengthOf(whole); whole.length >= wanted; wanted = lengthOf(whole)) {
+      onFrame(whole.subarray(LENGTH_BYTES, wanted));
+      whole = whole.subarray(wanted);
+    }
+    gathered = [whole];
+    bytes = whole.length;
+  }
+}
+
+/** Bytes of the first frame with its length; of the length alone, as long as that is not whole. */
+function lengthOf(bytes: Buffer): number {
+  if (bytes.length < LENGTH_BYTES) return LENGTH_BYTES;
+  const length = LENGTH_BYTES + bytes.readUInt32BE(0);
+  if (length > PART_BYTES_MAX) throw new ApiUnanswered(TOO_LONG, false);
+  return length;
+}
+
 /** There was no whole answer. `isOpen`: the call may have been carried out all the same. */
 export class ApiUnanswered extends Error {
   readonly isOpen: boolean;
@@ -39,12 +88,12 @@ export class ApiUnanswered extends Error {
 
 export class ApiClient {
   readonly #url: string;
-  readonly #secrets: ConnectionSecrets;
+  readonly #secrets: ConnectionSecrets<AgentConnections>;
   readonly #userAgent: string;
 
   constructor(parts: ConnectionSecretsParts, userAgent: string) {
     this.#url = parts.connection.url;
-    this.#secrets = new ConnectionSecrets(parts);
+    this.#secrets = new ConnectionSecrets(parts, (connection, pems) => new AgentConnections(connection, pems));
     this.#userAgent = userAgent;
   }
 
@@ -55,33 +104,19 @@ export class ApiClient {
   }
 
   /**
-   * Gives `onLine` each line of the answer as it comes, and resolves with the status when it has ended. A status other than
-   * 200 has no lines. Rejects with ApiUnanswered, also when `signal` is aborted.
+   * Gives `onPart` each part of the answer as it comes, and resolves with the status when it has ended: a line, or in Protobuf what
+   * stands behind its length in four bytes. A status other than 200 has no parts. Rejects with ApiUnanswered, also when `signal` is aborted.
    */
-  async lines(call: ApiCall, onLine: (line: Buffer) => void, signal: AbortSignal): Promise<number> {
+  async parts(call: ApiCall, onPart: (part: Buffer) => void, signal: AbortSignal): Promise<number> {
     const answer = await this.#send(call, signal);
     const status = answer.statusCode ?? 0;
     if (status !== 200) {
       await wholeOf(answer);
       return status;
     }
-    let rest: Buffer[] = [];
-    let restBytes = 0;
+    const isFramed = (answer.headers['content-type'] ?? '').includes('protobuf');
     try {
-      for await (const chunk of answer as AsyncIterable<Buffer>) {
-        let from = 0;
-        for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
-          onLine(Buffer.concat([...rest, chunk.subarray(from, end)]));
-          rest = [];
-          restBytes = 0;
-          from = end + 1;
-        }
-        if (from === chunk.length) continue;
-        rest.push(chunk.subarray(from));
-        restBytes += chunk.length - from;
-        if (restBytes > LINE_BYTES_MAX)
-          throw new ApiUnanswered('a line of the answer is longer than any can be', false);
-      }
+      await (isFramed ? readFrames(answer, onPart) : readLines(answer, onPart));
     } catch (error) {
       answer.destroy();
       throw unanswered(error as NodeJS.ErrnoException, false);
@@ -95,7 +130,7 @@ export class ApiClient {
   }
 
   async #send({ method, path, body, contentType, accept }: ApiCall, signal: AbortSignal): Promise<IncomingMessage> {
-    const { agent, authorization } = await this.#secrets.current();
+    const { connections, authorization } = await this.#secrets.current();
     const headers = {
       Accept: accept ?? 'application/json',
       'User-Agent': this.#userAgent,
@@ -105,16 +140,14 @@ export class ApiClient {
         : { 'Content-Type': contentType ?? 'application/json', 'Content-Length': body.byteLength }),
     };
     return new Promise((resolve, reject) => {
-      const outgoing = this.#begin(`${this.#url}${path}`, { method, agent, headers, signal });
+      const outgoing = this.#begin(`${this.#url}${path}`, { method, agent: connections.agent, headers, signal });
       let isSent = false;
       outgoing.on('finish', () => {
         isSent = true;
       });
       outgoing.on('response', resolve);
       outgoing.on('error', (error: NodeJS.ErrnoException) => {
-        // A kept connection that the server has closed meanwhile: nobody has read the request.
-        const isStale = outgoing.reusedSocket && error.code === 'ECONNRESET';
-        reject(unanswered(error, isSent && !isStale && method !== 'GET'));
+        reject(unanswered(error, isSent && !wasCutShort(error) && method !== 'GET'));
       });
       outgoing.end(body);
     });

@@ -1,14 +1,9 @@
 // What a service outside is shown and believed by: the connections with their certificates, and the Authorization header. What
-// is from files is read again from time to time, so that it can be replaced while the server runs. Owns the sockets.
-import { Agent as PlainAgent } from 'node:http';
-import { Agent as TlsAgent } from 'node:https';
+// is from files is read again from time to time, so that it can be replaced while the server runs. Who makes the connections is
+// its caller's to say.
 import { bundleProblem, pairProblem } from '../tls/certificates.ts';
 import { isToken, type Pems, type ServiceConnection } from './connection-file.ts';
-import { throughWay } from './egress.ts';
-import { retire } from './idle-connections.ts';
 
-const IDLE_SOCKETS_MAX = 64;
-const SOCKETS_MAX = 256;
 const READ_AGAIN_MS = 10_000;
 
 /** Why a token file cannot be used. */
@@ -22,31 +17,41 @@ export interface ConnectionSecretsParts {
   readonly onRefused: (problem: string) => void;
 }
 
+/** Connections that are all made by the same material. */
+export interface Connections {
+  /** Ends every one. */
+  close(): void;
+  /** Keeps none any more: what is under way ends by itself. */
+  retire(): void;
+}
+
 /** What goes with one call. */
-export interface CallSecrets {
-  readonly agent: PlainAgent | TlsAgent;
+export interface CallSecrets<C extends Connections> {
+  readonly connections: C;
   /** Blank for none. */
   readonly authorization: string;
 }
 
-export class ConnectionSecrets {
+export class ConnectionSecrets<C extends Connections> {
   readonly #parts: ConnectionSecretsParts;
+  readonly #make: (connection: ServiceConnection, pems: Pems) => C;
   #pems: Pems;
-  #agent: PlainAgent | TlsAgent;
+  #connections: C;
   #token = '';
   #refused = '';
   #readMs: number;
   #reading: Promise<void> | undefined;
 
-  constructor(parts: ConnectionSecretsParts) {
+  constructor(parts: ConnectionSecretsParts, make: (connection: ServiceConnection, pems: Pems) => C) {
     this.#parts = parts;
+    this.#make = make;
     this.#pems = parts.connection;
-    this.#agent = agentFor(parts.connection, this.#pems);
+    this.#connections = make(parts.connection, this.#pems);
     this.#readMs = parts.nowMs();
   }
 
   /** As the files have it by now. Rejects with NoToken where the token file has never been of use. */
-  async current(): Promise<CallSecrets> {
+  async current(): Promise<CallSecrets<C>> {
     const { connection, nowMs } = this.#parts;
     const { credentials } = connection;
     const isDue = nowMs() - this.#readMs > READ_AGAIN_MS;
@@ -56,17 +61,17 @@ export class ConnectionSecrets {
       });
       await this.#reading;
     }
-    return { agent: this.#agent, authorization: this.#authorization() };
+    return { connections: this.#connections, authorization: this.#authorization() };
   }
 
   /** Ends every connection. */
   close(): void {
-    this.#agent.destroy();
+    this.#connections.close();
   }
 
   /** Keeps no connection any more: what is under way ends by itself. */
   retire(): void {
-    retire(this.#agent);
+    this.#connections.retire();
   }
 
   async #read(): Promise<void> {
@@ -108,9 +113,9 @@ export class ConnectionSecrets {
     this.#refused = '';
     if (next.caPem === this.#pems.caPem && next.certPem === this.#pems.certPem && next.keyPem === this.#pems.keyPem)
       return;
-    retire(this.#agent);
+    this.#connections.retire();
     this.#pems = next;
-    this.#agent = agentFor(this.#parts.connection, next);
+    this.#connections = this.#make(this.#parts.connection, next);
   }
 
   #refuse(problem: string): void {
@@ -136,31 +141,6 @@ export class ConnectionSecrets {
   async #textOf(path: string): Promise<string> {
     return Buffer.from(await this.#parts.readFile(path)).toString('utf8');
   }
-}
-
-/** All connections of one agent are made alike: where they lead tells them apart, and the name is short. */
-class OneServiceAgent extends TlsAgent {
-  override getName({ host, port }: AgentPlace = {}): string {
-    return `${host ?? ''}:${port ?? ''}`;
-  }
-}
-
-type AgentPlace = NonNullable<Parameters<TlsAgent['getName']>[0]>;
-
-function agentFor(
-  { url, insecure, serverName, way }: ServiceConnection,
-  { caPem, certPem, keyPem }: Pems,
-): PlainAgent | TlsAgent {
-  const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxSockets: SOCKETS_MAX };
-  if (!url.startsWith('https:')) return throughWay(new PlainAgent(limits), way);
-  const agent = new OneServiceAgent({
-    ...limits,
-    rejectUnauthorized: !insecure,
-    ...(caPem === '' ? {} : { ca: caPem }),
-    ...(certPem === '' ? {} : { cert: certPem, key: keyPem }),
-    ...(serverName === '' ? {} : { servername: serverName }),
-  });
-  return throughWay(agent, way);
 }
 
 const NO_FILES = { ca: '', cert: '', key: '' };

@@ -3,7 +3,6 @@
 import type { ClientRequestArgs, Agent as PlainAgent } from 'node:http';
 import { Agent as TlsAgent } from 'node:https';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 
 /** A proxy to ask for tunnels. Plain data: it crosses threads. */
@@ -26,7 +25,7 @@ const TUNNEL_MS = 30_000;
 const HEAD_BYTES_MAX = 16 * 1024;
 const HEAD_END = '\r\n\r\n';
 
-type Connected = (error: Error | null, socket?: Duplex) => void;
+type Connected = (error: Error | null, socket?: Socket) => void;
 type Target = Pick<ClientRequestArgs, 'port' | 'host' | 'hostname'>;
 
 /** The agent, whose connections go through the proxy of the way; undefined `way`: straight. */
@@ -63,8 +62,8 @@ function openSecure(way: EgressWay, target: Target, connected: Connected): void 
   });
 }
 
-/** Answers once: a connection that leads to the target, or why there is none. */
-function openTunnel(way: EgressWay, target: Target, connected: Connected): void {
+/** Answers once: a connection that leads to the target and does not read yet, or why there is none. */
+export function openTunnel(way: EgressWay, target: Target, connected: Connected): void {
   const name = target.hostname ?? target.host ?? '';
   const authority = `${name.includes(':') ? `[${name}]` : name}:${target.port}`;
   const socket = connectionTo(way);

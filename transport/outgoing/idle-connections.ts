@@ -8,6 +8,6 @@ export function retire(agent: Agent): void {
 }
 
 /** Closes the connections that nothing is using. */
-export function dropIdle(agent: Agent): void {
+function dropIdle(agent: Agent): void {
   for (const sockets of Object.values(agent.freeSockets)) for (const socket of sockets ?? []) socket.destroy();
 }

@@ -1,11 +1,13 @@
 // Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
-import { type ClientRequest, request as plainRequest } from 'node:http';
-import { type RequestOptions, request as tlsRequest } from 'node:https';
-import { urlToHttpOptions } from 'node:url';
+
 import { checkedLookup } from './checked-lookup.ts';
 import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
-import { dropIdle } from './idle-connections.ts';
+import { BadAnswer } from './http1/answer-head.ts';
+import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
+import { type CalledAddress, calledAddress, requestText } from './http1/called-address.ts';
+import { ConnectionPool, TooLate } from './http1/connection-pool.ts';
+import { ConnectionOpener, type Place } from './http1/open-connection.ts';
 
 /** Answers larger than this are none that most services give. */
 const ANSWER_BYTES_MAX = 3 * 1024 * 1024;
@@ -45,46 +47,52 @@ export type MakeWebhookClient = (parts: ConnectionSecretsParts) => WebhookClient
 
 export class ServiceClient {
   readonly #url: string;
-  readonly #isTls: boolean;
-  readonly #secrets: ConnectionSecrets;
+  readonly #secrets: ConnectionSecrets<ConnectionPool>;
+  readonly #serverName: string;
   readonly #answerBytesMax: number;
   /** The address that was called last, read. */
-  #place: { readonly url: string; readonly parts: RequestOptions } | undefined;
+  #called: CalledAddress | undefined;
 
   constructor(parts: ConnectionSecretsParts, answerBytesMax = ANSWER_BYTES_MAX) {
     this.#answerBytesMax = answerBytesMax;
     this.#url = parts.connection.url;
-    this.#isTls = this.#url.startsWith('https:');
-    this.#secrets = new ConnectionSecrets(parts);
+    this.#serverName = parts.connection.serverName;
+    this.#secrets = new ConnectionSecrets(
+      parts,
+      (connection, pems) => new ConnectionPool(new ConnectionOpener(connection, pems)),
+    );
   }
 
-  /** POSTs a document to the service's address, at `place` where that is elsewhere. Rejects with ServiceCallFailed. */
-  post(body: object, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return this.#call('POST', this.#url, JSON.stringify(body), deadlineMs, place);
+  /**
+   * POSTs a document, which is given as JSON, to the service's address, at `place` where that is elsewhere. Rejects with
+   * ServiceCallFailed.
+   */
+  async post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
+    return parsed(await this.#document('POST', this.#url, json, deadlineMs, place));
   }
 
   /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
-  postBelow(path: string, body: object, deadlineMs: number): Promise<unknown> {
-    return this.#call('POST', `${this.#url}/${path}`, JSON.stringify(body), deadlineMs);
+  async postBelow(path: string, json: string, deadlineMs: number): Promise<unknown> {
+    return parsed(await this.#document('POST', `${this.#url}/${path}`, json, deadlineMs));
   }
 
   /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
-  async deliver(body: object, deadlineMs: number): Promise<void> {
-    await this.#answerTo('POST', this.#url, JSON.stringify(body), deadlineMs);
+  async deliver(json: string, deadlineMs: number): Promise<void> {
+    await this.#document('POST', this.#url, json, deadlineMs);
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
-  get(url: string, deadlineMs: number): Promise<unknown> {
-    return this.#call('GET', url, undefined, deadlineMs);
+  async get(url: string, deadlineMs: number): Promise<unknown> {
+    return parsed(await this.#document('GET', url, undefined, deadlineMs));
   }
 
   /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
   async getText(url: string, token: string, deadlineMs: number): Promise<string> {
-    const headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
-    const { agent } = await this.#current();
-    const { status, text } = await this.#exchange(url, deadlineMs, undefined, { agent, method: 'GET', headers });
-    if (status !== 200) throw failedWith(status);
-    return text;
+    const authorization = token === '' ? '' : `Bearer ${token}`;
+    const { connections } = await this.#current();
+    const answer = await this.#exchange({ connections, authorization }, 'GET', url, undefined, deadlineMs);
+    if (answer.status !== 200) throw new ServiceRefused(answer.status, answer.text);
+    return answer.text;
   }
 
   /** Ends every connection. */
@@ -97,48 +105,21 @@ export class ServiceClient {
     this.#secrets.retire();
   }
 
-  async #call(
-    method: string,
-    url: string,
-    body: string | undefined,
-    deadlineMs: number,
-    place?: ServicePlace,
-  ): Promise<unknown> {
-    const text = await this.#answerTo(method, url, body, deadlineMs, place);
-    try {
-      return JSON.parse(text);
-    } catch {
-      throw new ServiceCallFailed('the service answered what is no JSON', false);
-    }
-  }
-
   /** The text of a good answer. */
-  async #answerTo(
-    method: string,
+  async #document(
+    method: 'GET' | 'POST',
     url: string,
-    body: string | undefined,
+    json: string | undefined,
     deadlineMs: number,
     place?: ServicePlace,
   ): Promise<string> {
-    const { agent, authorization } = await this.#current();
-    const { status, text } = await this.#exchange(url, deadlineMs, body, {
-      agent,
-      method,
-      ...(place === undefined ? {} : placed(place)),
-      headers: {
-        ...(place === undefined ? {} : { Host: new URL(url).host }),
-        Accept: 'application/json',
-        ...(authorization === '' ? {} : { Authorization: authorization }),
-        ...(body === undefined
-          ? {}
-          : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }),
-      },
-    });
-    if (status < 200 || status > 299) throw failedWith(status);
+    const secrets = await this.#current();
+    const { status, text } = await this.#exchange(secrets, method, url, json, deadlineMs, place);
+    if (status < 200 || status > 299) throw new ServiceRefused(status, text);
     return text;
   }
 
-  async #current(): Promise<CallSecrets> {
+  async #current(): Promise<CallSecrets<ConnectionPool>> {
     try {
       return await this.#secrets.current();
     } catch (error) {
@@ -147,101 +128,80 @@ export class ServiceClient {
     }
   }
 
-  /** One try, and another where a kept connection turns out to have been closed meanwhile. */
   async #exchange(
+    { connections, authorization }: CallSecrets<ConnectionPool>,
+    method: 'GET' | 'POST',
     url: string,
+    json: string | undefined,
     deadlineMs: number,
-    body: string | undefined,
-    options: CallOptions,
-  ): Promise<ServiceAnswer> {
-    const endsMs = performance.now() + deadlineMs;
-    try {
-      return await this.#attempt(url, body, options, deadlineMs);
-    } catch (error) {
-      if (!(error instanceof StaleConnection)) throw error;
-      dropIdle(options.agent);
-      return this.#attempt(url, body, options, endsMs - performance.now());
-    }
-  }
-
-  #attempt(url: string, body: string | undefined, options: CallOptions, deadlineMs: number): Promise<ServiceAnswer> {
-    return new Promise((resolve, reject) => {
-      const outgoing = this.#begin(url, options);
-      let isTooLate = false;
-      const deadline = setTimeout(
-        () => {
-          isTooLate = true;
-          outgoing.destroy(new Error('too late'));
-        },
-        Math.max(1, Math.ceil(deadlineMs)),
-      );
-      outgoing.on('close', () => clearTimeout(deadline));
-      const fail = (error: Error): void => reject(failureOf(error, isTooLate));
-      outgoing.on('response', (answer) => {
-        outgoing.off('error', failUnanswered);
-        outgoing.on('error', fail);
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        answer.on('data', (chunk: Buffer) => {
-          bytes += chunk.length;
-          chunks.push(chunk);
-          if (bytes <= this.#answerBytesMax) return;
-          reject(new ServiceCallFailed('the service answered more than it may', false, true));
-          outgoing.destroy();
-        });
-        answer.on('end', () =>
-          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
-        );
-        answer.on('error', fail);
-      });
-      const failUnanswered = (error: NodeJS.ErrnoException): void => {
-        const isStale = outgoing.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-        if (isStale && !isTooLate) reject(new StaleConnection('the service closed the connection', true));
-        else fail(error);
-      };
-      outgoing.on('error', failUnanswered);
-      outgoing.end(body);
-    });
-  }
-
-  #placeOf(url: string): RequestOptions {
-    if (this.#place?.url !== url) this.#place = { url, parts: urlToHttpOptions(new URL(url)) };
-    return this.#place.parts;
-  }
-
-  #begin(url: string, options: RequestOptions): ClientRequest {
-    try {
-      const place = { ...this.#placeOf(url), ...options };
-      return this.#isTls ? tlsRequest(place) : plainRequest(place);
-    } catch {
-      // Its message may quote what was to be sent.
+    place?: ServicePlace,
+  ): Promise<Answer> {
+    const address = this.#addressOf(url);
+    const request = address && requestText(address, method, authorization, json);
+    // Says nothing of what was to be sent.
+    if (address === undefined || request === undefined)
       throw new ServiceCallFailed('the address or the credentials of the service cannot be used', false);
+    const asked = { method, request, answerBytesMax: this.#answerBytesMax };
+    try {
+      return await connections.exchange(this.#placeOf(address, place), asked, deadlineMs);
+    } catch (error) {
+      throw failureOf(error as Error);
     }
+  }
+
+  #addressOf(url: string): CalledAddress | undefined {
+    if (this.#called?.url !== url) {
+      const called = calledAddress(url);
+      // One client speaks either TLS or not.
+      if (called?.isTls !== this.#url.startsWith('https:')) return undefined;
+      this.#called = called;
+    }
+    return this.#called;
+  }
+
+  #placeOf({ hostname, place }: CalledAddress, given: ServicePlace | undefined): Place {
+    const serverName = this.#serverName;
+    if (given === undefined) return serverName === '' ? place : { ...place, serverName };
+    const { host, port, addressProblem } = given;
+    const lookup = addressProblem === undefined ? undefined : { lookup: checkedLookup(addressProblem) };
+    return { host, port, serverName: serverName || hostname, ...lookup };
   }
 }
 
-/** Of this call. */
-type CallOptions = RequestOptions & Pick<CallSecrets, 'agent'>;
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceCallFailed('the service answered what is no JSON', false);
+  }
+}
 
-interface ServiceAnswer {
+/** The service answered with a code that is none of success. */
+export class ServiceRefused extends ServiceCallFailed {
   readonly status: number;
   readonly text: string;
+
+  constructor(status: number, text: string) {
+    super(`the service answered ${status}`, status === 429 || status >= 500);
+    this.status = status;
+    this.text = text;
+  }
 }
 
-/** A kept connection that was closed before the request reached it. */
-class StaleConnection extends ServiceCallFailed {}
-
-function placed({ host, port, addressProblem }: ServicePlace): Pick<RequestOptions, 'hostname' | 'port' | 'lookup'> {
-  return { hostname: host, port, ...(addressProblem === undefined ? {} : { lookup: checkedLookup(addressProblem) }) };
-}
-
-function failedWith(status: number): ServiceCallFailed {
-  return new ServiceCallFailed(`the service answered ${status}`, status === 429 || status >= 500);
+/** The service did not answer in time. */
+export class ServiceTooLate extends ServiceCallFailed {
+  constructor() {
+    super('the service did not answer in time', true, true);
+  }
 }
 
 /** By the system's word for what went wrong; those of TLS say what is the matter with the certificate. */
-function failureOf(error: NodeJS.ErrnoException, isTooLate: boolean): ServiceCallFailed {
-  if (isTooLate) return new ServiceCallFailed('the service did not answer in time', true, true);
+function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
+  if (error instanceof TooLate) return new ServiceTooLate();
+  if (error instanceof AnswerTooLarge)
+    return new ServiceCallFailed('the service answered more than it may', false, true);
+  if (error instanceof BadAnswer)
+    return new ServiceCallFailed(`the service did not answer in HTTP/1.1: ${error.message}`, true, true);
   const { code } = error;
   if (code === undefined) return new ServiceCallFailed('the service could not be reached', true, true);
   const mayRepeat = !TLS_FAILURE.test(code);

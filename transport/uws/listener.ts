@@ -72,6 +72,9 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
         distributing(front.app).removeChildAppDescriptor(distributing(replaced.app).getDescriptor());
       apps = [...apps.filter((one) => one === front || one.connections > 0 || one === replaced), next];
     },
+    sendAway() {
+      scope.isStopping = true;
+    },
     stopAccepting() {
       scope.isStopping = true;
       closeSocket();

@@ -1,9 +1,11 @@
 // Asks definitions' webhooks to convert objects: in batches, with a bound on how long, and on how much at a time. Owns the clients
 // that they are called by. Whoever wants objects waits here; nothing of the hub's or the store's ever does.
-import type { CustomType } from '../../../api/custom/custom-type.ts';
+import type { CustomForm, CustomType } from '../../../api/custom/custom-type.ts';
 import type { DefinedWebhook, Definition } from '../../../api/custom/definition.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
+import { asText } from '../../../api/object-fields.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
+import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { unnamedError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
@@ -15,6 +17,7 @@ import { placeOf } from '../plugins/webhooks/hook-address.ts';
 import { calledUrl, HookClients } from '../plugins/webhooks/hook-clients.ts';
 import { reasonOf } from '../plugins/webhooks/hook-failure.ts';
 import type { StoreReader } from '../store-reader.ts';
+import { ConversionMetrics } from './conversion-metrics.ts';
 import {
   accepted,
   conversionReview,
@@ -54,6 +57,7 @@ export class WebhookConversion {
   readonly #parts: ConversionParts;
   readonly #group: string;
   readonly #clients: HookClients;
+  readonly #metrics: ConversionMetrics;
   /** By the names of definitions. */
   readonly #hooks = new Map<string, ConversionHook>();
   #underWay = 0;
@@ -62,6 +66,7 @@ export class WebhookConversion {
   constructor(reader: StoreReader, parts: ConversionParts) {
     this.#reader = reader;
     this.#parts = parts;
+    this.#metrics = new ConversionMetrics(reader.context.metrics);
     this.#group = parts.registry.dialect.spell('apiextensions.@group');
     const shown = { byService: undefined, standard: parts.shownToServices, egress: parts.egress ?? {} };
     this.#clients = new HookClients(shown, reader.context, parts.webhookClient);
@@ -97,20 +102,29 @@ export class WebhookConversion {
       new StatusError(unnamedError(`conversion webhook for ${kindText(objects[0]!)} ${problem}`));
     const hook = this.#hookOf(definition);
     await this.#begin();
+    const { clock } = this.#reader.context;
+    const begunMs = clock.monotonicMs();
+    let succeeded = false;
     try {
       const answers = await this.#answers(hook, form.apiVersion, objects);
       if (answers.length !== objects.length) {
         throw new UnusableConversion(`returned ${answers.length} objects, expected ${objects.length}`);
       }
-      return answers.map((answer, index) =>
+      const converted = answers.map((answer, index) =>
         accepted(objects[index]!, answer, form.apiVersion, isOne ? 'object' : `object at index ${index}`),
       );
+      succeeded = true;
+      return converted;
     } catch (error) {
       if (error instanceof UnusableConversion) throw failed(error.message);
-      const reason = reasonOf(error);
+      const reason = reasonOf(error, calledUrl(hook.address, hook.timeoutMs));
       if (reason === undefined) throw error;
-      throw failed(`failed: Post "${calledUrl(hook.address, hook.timeoutMs)}": ${reason}`);
+      throw failed(`failed: ${reason}`);
     } finally {
+      this.#metrics.reviewed(
+        { ...versionsOf(objects[0]!, form), name: definition.name, succeeded },
+        clock.monotonicMs() - begunMs,
+      );
       this.#underWay--;
       this.#waiting.shift()?.();
     }
@@ -129,7 +143,7 @@ export class WebhookConversion {
     const place = await placeOf({ ...this.#parts, reader: this.#reader }, hook.address);
     const deadlineMs = requestTimeoutMs > 0 ? Math.min(hook.timeoutMs, requestTimeoutMs) : hook.timeoutMs;
     const review = conversionReview(this.#group, version, { uid, desiredApiVersion, objects });
-    const answer = await this.#clients.of(hook).post(review, deadlineMs, place);
+    const answer = await this.#clients.of(hook).post(JSON.stringify(review), deadlineMs, place);
     try {
       return convertedObjects(answer, this.#group, version, uid);
     } catch (error) {
@@ -168,6 +182,14 @@ export class WebhookConversion {
     }
     this.#clients.keepOnly([...this.#hooks.values()]);
   }
+}
+
+/** The versions between which a review converts; a batch may begin with one of several. */
+function versionsOf(first: JsonObject, { apiVersion }: CustomForm): { fromVersion: string; toVersion: string } {
+  return {
+    fromVersion: splitApiVersion(asText(first.apiVersion)).version,
+    toVersion: splitApiVersion(apiVersion).version,
+  };
 }
 
 /** Where the batch ends that begins at an index of those that are due. */

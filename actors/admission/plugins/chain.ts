@@ -5,6 +5,7 @@ import { kindKey } from '../../../api/strategy/strategies.ts';
 import type { AdmissionPluginName } from '../../../config/admission-plugins.ts';
 import type { Operation, PluginCall, PluginPhases } from '../attributes.ts';
 import type { ClusterView } from '../cluster.ts';
+import { AdmissionMetrics, type AdmissionType } from './admission-metrics.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginConfigurations, PluginContext, Wanted } from './plugin.ts';
 
 /** Nobody wants it. */
@@ -22,6 +23,7 @@ export class PluginChain {
   readonly #known = new WeakMap<KnownType, Map<string, PluginPhases>>();
 
   readonly #cluster: ClusterView;
+  readonly #metrics: AdmissionMetrics;
 
   /** @param kinds in the order they run. */
   constructor(
@@ -31,6 +33,8 @@ export class PluginChain {
   ) {
     const { cluster } = context;
     this.#cluster = cluster;
+    const { metrics, clock } = context.reader.context;
+    this.#metrics = new AdmissionMetrics(metrics, clock);
     this.#running = kinds.map(({ name, wants, create }) => {
       const before = cluster.views;
       const plugin = create(context, configurations[name]);
@@ -66,14 +70,21 @@ export class PluginChain {
       wants.some((wanted) => isWanted(wanted, type, subresource, operation)),
     );
     if (wanting.length === 0) return NO_PLUGINS;
-    const mutating = wanting.flatMap(({ plugin: { mutate } }) => (mutate === undefined ? [] : [mutate]));
-    const validating = wanting.flatMap(({ plugin: { validate } }) => (validate === undefined ? [] : [validate]));
-    if (!wanting.some(({ readsCluster }) => readsCluster)) return { mutating, validating };
+    const mutating = wanting.flatMap(({ name, plugin: { mutate } }) =>
+      mutate === undefined ? [] : [this.#metrics.plugin(name, 'admit', operation, mutate)],
+    );
+    const validating = wanting.flatMap(({ name, plugin: { validate } }) =>
+      validate === undefined ? [] : [this.#metrics.plugin(name, 'validate', operation, validate)],
+    );
+    const step = (type: AdmissionType, calls: readonly PluginCall[]): readonly PluginCall[] =>
+      calls.length === 0 ? calls : [this.#metrics.step(type, operation, (of) => callEach(calls, of))];
+    const phases = { mutating: step('admit', mutating), validating: step('validate', validating) };
+    if (!wanting.some(({ readsCluster }) => readsCluster)) return phases;
     // Whoever comes first waits for all of them.
     const current = (): Promise<void> | undefined => this.#cluster.current();
     return mutating.length > 0
-      ? { mutating: [current, ...mutating], validating }
-      : { mutating, validating: [current, ...validating] };
+      ? { ...phases, mutating: [current, ...phases.mutating] }
+      : { ...phases, validating: [current, ...phases.validating] };
   }
 }
 
@@ -104,5 +115,8 @@ async function callRest(
   of: Parameters<PluginCall>[0],
 ): Promise<void> {
   await waiting;
-  for (let index = from; index < calls.length; index++) await calls[index]!(of);
+  for (let index = from; index < calls.length; index++) {
+    const next = calls[index]!(of);
+    if (next !== undefined) await next;
+  }
 }

@@ -9,8 +9,8 @@ export function forbid(attributes: Attributes, detail: string): StatusError {
   return new StatusError(forbidden(attributes.type, nameIn(attributes), detail));
 }
 
-/** Of an object without a name: what one is to be generated from. */
-function nameIn({ asked, object }: Attributes): string {
+/** What messages call an object: without a name, what one is to be generated from. */
+export function nameIn({ asked, object }: Attributes): string {
   if (asked.name !== '') return asked.name;
   const { name, generateName } = metadataOf(object);
   return name || generateName || 'Unknown';

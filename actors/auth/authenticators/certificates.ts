@@ -24,11 +24,13 @@ interface KnownCertificate {
 class Authorities {
   #fingerprints: ReadonlySet<string>;
   readonly #clock: Clock;
+  readonly #onRead: (leftMs: number) => void;
   readonly #known = new Kept<string, KnownCertificate>(REMEMBERED_MAX);
 
-  constructor(bundlePem: string, clock: Clock) {
+  constructor(bundlePem: string, clock: Clock, onRead: (leftMs: number) => void = () => {}) {
     this.#fingerprints = fingerprintsOf(bundlePem);
     this.#clock = clock;
+    this.#onRead = onRead;
   }
 
   replace(bundlePem: string): void {
@@ -47,6 +49,7 @@ class Authorities {
     }
     // A connection may outlive its certificate.
     const nowMs = this.#clock.nowMs();
+    this.#onRead(known.notAfterMs - nowMs);
     if (nowMs < known.notBeforeMs || nowMs > known.notAfterMs) return { error: 'the certificate is not valid now' };
     return known;
   }
@@ -61,8 +64,9 @@ export class ClientCertificates implements RequestAuthenticator {
   readonly name = 'client certificates';
   readonly #authorities: Authorities;
 
-  constructor(authoritiesPem: string, clock: Clock) {
-    this.#authorities = new Authorities(authoritiesPem, clock);
+  /** `onSeen`: told with each certificate that an authority vouches for how long it is still valid; below 0: it is not. */
+  constructor(authoritiesPem: string, clock: Clock, onSeen: (leftMs: number) => void) {
+    this.#authorities = new Authorities(authoritiesPem, clock, onSeen);
   }
 
   /** From now on other authorities vouch, for open connections too. */

@@ -7,6 +7,7 @@ import { rulesOf } from '../../../api/authorization/policy-rule.ts';
 import { rbacObjects } from '../../../api/bootstrap/rbac.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { FeedEvent } from '../../../storage/store-feed.ts';
+import { mayBeBound } from '../../pod-marks.ts';
 import type { ClusterReader } from '../cluster-feed.ts';
 import { type Authorizer, NO_OPINION, NO_RULES, type Rules, type Verdict } from './authorizer.ts';
 
@@ -19,8 +20,12 @@ function follow(
   return (graph, event) => (event.type === 'delete' ? remove : put)(graph, event);
 }
 
+// A pod leads nowhere before it is bound, which its bytes tell; nearly every write of a busy cluster's pods may be one.
 const PODS = follow(
-  (graph, event) => graph.setPod(event.namespace, event.name, event.object()),
+  (graph, event) =>
+    mayBeBound(event)
+      ? graph.setPod(event.namespace, event.name, event.object())
+      : graph.deletePod(event.namespace, event.name),
   (graph, { namespace, name }) => graph.deletePod(namespace, name),
 );
 const VOLUMES = follow(

@@ -3,6 +3,7 @@
 import { backendText, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
 import type { Finding } from '../../../api/aggregation/availability.ts';
 import { type IdentityNames, identityHeaders, withoutIdentity } from '../../../api/aggregation/identity-headers.ts';
+import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
 import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
 import { decodePercent } from '../../../api/query.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
@@ -15,6 +16,7 @@ import type { UpgradeDoor } from '../connect/upgrade-door.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { availabilityOf } from './availability.ts';
 import { type Backend, type BackendParts, Backends } from './backends.ts';
+import { sweepNamespace } from './namespace-sweeps.ts';
 import { RemoteDocuments } from './remote-documents.ts';
 
 export interface AggregationParts extends BackendParts {
@@ -67,6 +69,14 @@ export class Aggregation {
     if (apiService === undefined) return undefined;
     const { context, dialect } = this.#parts;
     return availabilityOf(apiService, { backends: this.backends, dialect, timers: context.timers });
+  }
+
+  /** Deletes what all extension servers have of a namespace, as they are committed now. Never rejects. */
+  async sweep(namespace: string): Promise<NamespaceSweep> {
+    const { context, dialect, remotes } = this.#parts;
+    await this.#newest('');
+    const { clock, timers } = context;
+    return sweepNamespace({ backends: this.backends, dialect, clock, timers }, remotes.all(), namespace);
   }
 
   /** Ends every connection. */
@@ -142,15 +152,23 @@ export class Aggregation {
       for (const one of cancels) one();
     };
     let isOver = false;
+    let isGivenUp = false;
     const timer = exchange.longRunning
       ? undefined
       : context.timers.after(requestTimeoutMs, () => {
           isOver = true;
           cancel();
         });
-    exchange.onGivenUp = cancel;
+    exchange.onGivenUp = () => {
+      isGivenUp = true;
+      cancel();
+    };
     return {
-      onSent: (one) => cancels.push(one),
+      // One that is given up on a kept connection looks like a connection that was closed, and is sent again.
+      onSent: (one) => {
+        if (isOver || isGivenUp) one();
+        else cancels.push(one);
+      },
       isOver: () => isOver,
       end: () => timer?.cancel(),
     };

@@ -6,7 +6,7 @@ import type { JsonObject } from '../../../api/json-value.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
-import type { AgentTarget } from '../../../transport/outgoing/agent-address.ts';
+import type { AgentTarget, AgentTls } from '../../../transport/outgoing/agent-address.ts';
 import { AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import type { ServiceCredentials } from '../../../transport/outgoing/connection-file.ts';
 import type { EgressWay } from '../../../transport/outgoing/egress.ts';
@@ -19,7 +19,7 @@ export interface AggregationSettings {
   /** `--enable-aggregator-routing`. */
   readonly callsEndpoints: boolean;
   /** `--proxy-client-cert-file` and its key. */
-  readonly shown: Pick<ServiceCredentials, 'certPem' | 'keyPem'>;
+  readonly shown: Pick<ServiceCredentials, 'certPem' | 'keyPem' | 'files'>;
   /** The way out to members of the cluster; absent: straight. */
   readonly way?: EgressWay | undefined;
 }
@@ -40,6 +40,9 @@ export interface Backend {
   readonly target: AgentTarget;
 }
 
+/** The front-proxy certificate, with its key. */
+type ShownPair = Pick<ServiceCredentials, 'certPem' | 'keyPem'>;
+
 const CONNECT_MS = 10_000;
 const NUMBERS_A_PLACE = 2;
 
@@ -55,11 +58,13 @@ export class Backends {
   readonly #releases: PatientTells<HubProtocol>;
   /** By name. */
   readonly #kept = new Map<string, Kept>();
+  #shown: ShownPair;
   #edition = -1;
 
   constructor(parts: BackendParts) {
     this.#parts = parts;
     const { context, dialect, hub, settings } = parts;
+    this.#shown = settings.shown;
     this.#releases = new PatientTells(hub, context.timers);
     this.#finder = {
       dialect,
@@ -96,6 +101,12 @@ export class Backends {
     return answer.place === null ? undefined : slabs.decode(answer.place);
   }
 
+  /** Connections from now on are made with another certificate; requests in progress go on. */
+  replaceShown(shown: ShownPair): void {
+    this.#shown = shown;
+    for (const { caPem, client } of this.#kept.values()) client.replaceTls(this.#tlsFor(caPem));
+  }
+
   /** Ends every connection. */
   close(): void {
     for (const { client } of this.#kept.values()) client.close();
@@ -125,15 +136,15 @@ export class Backends {
     const kept = this.#kept.get(name);
     if (kept?.caPem === caPem && kept.insecure === insecure) return kept.client;
     kept?.client.retire();
-    const { shown, way } = this.#parts.settings;
-    const { certPem, keyPem } = shown;
-    const client = new AgentClient({
-      tls: { ...(caPem === '' ? {} : { caPem }), ...(certPem === '' ? {} : { certPem, keyPem }) },
-      connectTimeoutMs: CONNECT_MS,
-      way,
-    });
+    const { way } = this.#parts.settings;
+    const client = new AgentClient({ tls: this.#tlsFor(caPem), connectTimeoutMs: CONNECT_MS, way });
     this.#kept.set(name, { caPem, insecure, client });
     return client;
+  }
+
+  #tlsFor(caPem: string): AgentTls {
+    const { certPem, keyPem } = this.#shown;
+    return { ...(caPem === '' ? {} : { caPem }), ...(certPem === '' ? {} : { certPem, keyPem }) };
   }
 
   #dropGone(): void {

@@ -6,7 +6,7 @@ import { auditDecision } from '../../../api/audit/policy.ts';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { internalError } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
-import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy } from '../../../config/audit-policy.ts';
+import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy, isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
 import type { Series } from '../../../runtime/metrics.ts';
@@ -17,17 +17,18 @@ import type { Admitted } from '../../auth/protocol.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
 import { BodyCapture, CapturedResponse } from './captured-response.ts';
-import { RequestAudit } from './request-audit.ts';
+import { type AuditWaits, EventGroups } from './event-groups.ts';
+import { HeldResponse } from './held-response.ts';
+import { type EventTaker, RequestAudit } from './request-audit.ts';
 
 /** Plain data. */
 export interface AuditSettings {
   readonly policy: AuditPolicy;
-  /** A backend is not in batch mode: requests wait for it. */
-  readonly waits: boolean;
+  readonly waits: AuditWaits;
 }
 
 interface AuditorParts extends AuditSettings {
-  readonly context: Pick<ActorContext, 'clock' | 'metrics' | 'random'>;
+  readonly context: Pick<ActorContext, 'clock' | 'metrics' | 'timers'>;
   readonly audit: Ref<AuditProtocol>;
   readonly dialect: Dialect;
   readonly requestTimeoutMs: number;
@@ -39,16 +40,14 @@ const AUDIT_ID_LENGTH_MAX = 1024;
 const FORWARDED_MAX = 32;
 /** What their bodies say of the object that the request is about. */
 const NAMING_VERBS: ReadonlySet<string> = new Set(['create', 'update']);
-/** Bodies that are on their way to the audit actor, together; more are left out. */
-const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
-
-export class Auditor {
+export class Auditor implements EventTaker {
   readonly #parts: AuditorParts;
   readonly #levels: ReadonlyMap<AuditLevel, Series>;
   readonly #events: Series;
   readonly #decisionKey: string;
   readonly #reasonKey: string;
-  #unsentBytes = 0;
+  readonly #groups: EventGroups;
+  #holding = 0;
 
   constructor(parts: AuditorParts) {
     this.#parts = parts;
@@ -64,6 +63,9 @@ export class Auditor {
       ]),
     );
     this.#events = metrics.counter('apiserver_audit_event_total', 'Audit events made.');
+    const { context, waits, audit, requestTimeoutMs } = parts;
+    const onLost = (count: number): void => this.#lost(count);
+    this.#groups = new EventGroups({ waits, audit, timers: context.timers, requestTimeoutMs, onLost });
   }
 
   /** Begins to record a request. Sets `exchange.audit`, unless it is not to be recorded. `user`: null: nobody knows them. */
@@ -73,7 +75,10 @@ export class Auditor {
     if (decision.level === 'None') return undefined;
     const { request, longRunning, startedMs } = exchange;
     const { clock } = this.#parts.context;
-    const auditID = request.header('audit-id').slice(0, AUDIT_ID_LENGTH_MAX) || this.#parts.context.random.uuid();
+    const auditID = request.header('audit-id').slice(0, AUDIT_ID_LENGTH_MAX) || exchange.requestId;
+    // Whoever is not let in has an event at the beginning of the answer alone.
+    const isHeld = this.#parts.waits !== 'none' && !longRunning && user !== null;
+    const held = isHeld ? new HeldResponse(exchange.response) : undefined;
     const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
     const audit = new RequestAudit({
       decision,
@@ -91,11 +96,10 @@ export class Auditor {
       isLongRunning: longRunning,
       requestBody: requestBodyOf(exchange, access, decision.level),
       responseBody: capture,
-      nowMs: () => clock.nowMs(),
-      send: (event) => this.#send(event),
-      keep: (event) => this.#keep(event),
+      release: held?.release,
+      taker: this,
     });
-    const named = new ResponseWithHeaders(exchange.response, [['Audit-Id', auditID]]);
+    const named = new ResponseWithHeaders(held ?? exchange.response, [['Audit-Id', auditID]]);
     exchange.response = capture === undefined ? named : new CapturedResponse(named, capture);
     exchange.audit = audit;
     return audit;
@@ -117,58 +121,52 @@ export class Auditor {
     });
   }
 
-  #send(event: UnreadAuditEvent): void {
+  /** What has come up in this turn goes to the audit actor now. */
+  flush(): void {
+    this.#groups.flush();
+  }
+
+  nowMs(): number {
+    return this.#parts.context.clock.nowMs();
+  }
+
+  send(event: UnreadAuditEvent, settled?: () => void): void {
     this.#events.add(1);
-    const { audit, waits } = this.#parts;
-    const sent = this.#withoutTooMuch(event);
-    if (!waits) {
-      if (audit.tell<'event'>({ type: 'event', event: sent }) === 'full') this.#lost();
-      return;
-    }
-    const bytes = bytesOf(sent);
-    this.#unsentBytes += bytes;
+    const kept = this.#groups.add(event);
+    if (settled === undefined) return;
+    this.#holding++;
     const done = (): void => {
-      this.#unsentBytes -= bytes;
+      this.#holding--;
+      settled();
     };
-    this.#ask(sent).then(done, () => {
-      done();
-      this.#lost();
-    });
+    kept.then(done, done);
   }
 
-  #keep(event: UnreadAuditEvent): Promise<void> | undefined {
-    if (this.#parts.waits) {
-      this.#events.add(1);
-      return this.#kept(event);
-    }
-    this.#send(event);
-    return undefined;
+  /** Answers whose end is held back. */
+  get holding(): number {
+    return this.#holding;
   }
 
-  async #kept(event: UnreadAuditEvent): Promise<void> {
-    const { isKept } = await this.#ask(event);
-    if (isKept) return;
+  keep(event: UnreadAuditEvent): Promise<void> | undefined {
+    this.#events.add(1);
+    const kept = this.#groups.add(event);
+    return this.#parts.waits === 'none' ? undefined : this.#kept(kept);
+  }
+
+  async #kept(kept: Promise<boolean>): Promise<void> {
+    if (await kept) return;
     this.#parts.context.metrics
       .counter('apiserver_audit_requests_rejected_total', 'Requests refused since their audit event was not kept.')
       .add(1);
     throw new StatusError(internalError('failed to store audit event'));
   }
 
-  #ask(event: UnreadAuditEvent): Promise<{ readonly isKept: boolean }> {
-    return this.#parts.audit.ask({ type: 'keep', event }, { deadlineMs: this.#parts.requestTimeoutMs });
-  }
-
-  #withoutTooMuch(event: UnreadAuditEvent): UnreadAuditEvent {
-    if (this.#unsentBytes + bytesOf(event) <= UNSENT_BYTES_MAX) return event;
-    return { ...event, requestBody: undefined, responseBody: undefined };
-  }
-
-  #lost(): void {
+  #lost(count: number): void {
     this.#parts.context.metrics
       .counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', {
         plugin: 'buffered',
       })
-      .add(1);
+      .add(count);
   }
 }
 
@@ -180,14 +178,6 @@ export function auditorFor(
   requestTimeoutMs: number,
 ): Auditor | undefined {
   return settings && new Auditor({ ...settings, context, audit: context.ref('audit'), dialect, requestTimeoutMs });
-}
-
-function isAtLeast(level: AuditLevel, least: AuditLevel): boolean {
-  return AUDIT_LEVELS.indexOf(level) >= AUDIT_LEVELS.indexOf(least);
-}
-
-function bytesOf({ requestBody, responseBody }: UnreadAuditEvent): number {
-  return (requestBody?.bytes.length ?? 0) + (responseBody?.bytes.length ?? 0);
 }
 
 function objectOf({ group, version, resource, subresource, namespace, name }: AccessAttributes): AuditedObject {
@@ -234,7 +224,7 @@ function sourceIps(request: HttpRequest): readonly string[] {
           .map((part) => part.trim())
           .filter(isIp);
   const real = request.header('x-real-ip').trim();
-  if (isIp(real) && !addresses.includes(real)) addresses.push(real);
+  if (real !== '' && isIp(real) && !addresses.includes(real)) addresses.push(real);
   const { remoteAddress } = request;
   return remoteAddress === '' || addresses.at(-1) === remoteAddress ? addresses : [...addresses, remoteAddress];
 }

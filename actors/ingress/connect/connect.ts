@@ -43,6 +43,7 @@ import { refusalStatus } from '../../read-refusal.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { webSocketBearerPrefix } from '../watch/web-socket-offer.ts';
 import { asksForTunnel, forwardedFrom, isSentElsewhere, join, type Route, relay } from './passage.ts';
+import type { Redirections } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** How the way out is set up. Plain data. */
@@ -54,6 +55,8 @@ export interface ConnectSettings extends AgentReach {
   readonly connectTimeoutMs: number;
   /** The way out to members of the cluster; absent: straight. */
   readonly way?: EgressWay | undefined;
+  /** Of streams of pods, by their node agents. */
+  readonly redirections: Redirections;
 }
 
 export interface ConnectParts {
@@ -114,7 +117,7 @@ export class Connects {
       },
       { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
-    if (auditAnnotations !== undefined) exchange.audit?.annotate(auditAnnotations);
+    if (auditAnnotations !== undefined) exchange.audit?.annotateBy(auditAnnotations);
     if (refused !== undefined) throw new StatusError(refused);
   }
 
@@ -150,7 +153,7 @@ export class Connects {
       unreachable: (detail) => unnamedError(`the agent of node ${nodeName}: ${detail}`),
     };
     if (stream === 'log') await this.#agentStream(exchange, route);
-    else await this.#join(exchange, route);
+    else await this.#join(exchange, route, this.#parts.settings.redirections);
   }
 
   async #proxy(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
@@ -232,9 +235,9 @@ export class Connects {
     });
   }
 
-  #join(exchange: Exchange, route: Route): Promise<void> {
+  #join(exchange: Exchange, route: Route, followed?: Redirections): Promise<void> {
     const headers = this.#headers(exchange, true);
-    return join(this.#client, exchange, route, headers);
+    return join(this.#client, exchange, route, headers, followed);
   }
 
   #passOn(exchange: Exchange, route: Route): Promise<void> {

@@ -5,16 +5,15 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import type { BodyFlow, HeaderList, SwitchHead } from '../../../transport/http.ts';
-import { type AgentTarget, AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
+import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
 import type { AgentAnswer, AgentClient } from '../../../transport/outgoing/agent-client.ts';
 import { isPlainJson } from '../../../transport/response-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { type Place, REDIRECTED, REDIRECTIONS_MAX, type Redirections, redirectedTo } from './redirections.ts';
 import type { UpgradeDoor } from './upgrade-door.ts';
 
 /** Where a request goes, and what is asked there. */
-export interface Route {
-  readonly target: AgentTarget;
-  readonly path: string;
+export interface Route extends Place {
   /** What a failure to connect is answered with. */
   readonly unreachable: (detail: string) => Status;
 }
@@ -64,24 +63,39 @@ export async function relay(client: AgentClient, exchange: Exchange, route: Rout
   await answer.relay(response);
 }
 
-/** Joins the client to the backend. `headers`: as forwardedRequestHeaders makes them. Throws StatusError. */
-export async function join(client: AgentClient, exchange: Exchange, route: Route, headers: HeaderList): Promise<void> {
+/**
+ * Joins the client to the backend, or to where that redirects, as far as `followed` lets it. `headers`: as
+ * forwardedRequestHeaders makes them. Throws StatusError.
+ */
+export async function join(
+  client: AgentClient,
+  exchange: Exchange,
+  route: Route,
+  headers: HeaderList,
+  followed: Redirections = 'none',
+): Promise<void> {
   const { request } = exchange;
   const { upgrade } = request;
   if (upgrade === undefined) throw new StatusError(cannotUpgrade(request.header('upgrade')));
-  const outgoing = {
-    method: request.method,
-    path: route.path,
-    headers: upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS),
-    body: undefined,
-  };
+  const passed = upgrade.passesFrames ? headers : headers.filter(([name]) => name !== FRAME_EXTENSIONS);
   const take = (head: SwitchHead) => {
     exchange.leaveHttp();
     return upgrade.take(head);
   };
-  const answer = await client.join(route.target, outgoing, take).catch((error: unknown) => {
-    throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
-  });
+  const ask = ({ target, path }: Place, method: string): Promise<AgentAnswer | undefined> =>
+    client.join(target, { method, path, headers: passed, body: undefined }, take).catch((error: unknown) => {
+      throw error instanceof AgentUnreachable ? new StatusError(route.unreachable(error.message)) : error;
+    });
+  let answer = await ask(route, request.method);
+  let at: Place = route;
+  for (let hops = 1; followed !== 'none' && answer?.status === REDIRECTED; hops++) {
+    answer.discard();
+    const next = redirectedTo(answer.headers, at, route.target, followed);
+    if (typeof next === 'string') throw new StatusError(route.unreachable(next));
+    if (hops > REDIRECTIONS_MAX) throw new StatusError(route.unreachable('it redirects in circles'));
+    at = next;
+    answer = await ask(at, 'GET');
+  }
   if (answer === undefined) return;
   // The backend stays with HTTP, and so do we.
   exchange.start(answer.status, forwardedResponseHeaders(answer.headers), true);

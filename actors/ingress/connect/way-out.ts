@@ -4,14 +4,18 @@ import type { ResourceRequestInfo } from '../../../api/request-info.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { ActorContext } from '../../../runtime/actor.ts';
-import { FollowedFiles } from '../../../runtime/followed-files.ts';
+import { FollowedFiles, type FollowedFilesParts } from '../../../runtime/followed-files.ts';
 import { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import type { Listener, RequestHandler } from '../../../transport/http.ts';
 import { type AgentTlsFiles, agentTlsOf, agentTlsPaths } from '../../../transport/outgoing/agent-tls.ts';
+import { pairProblem } from '../../../transport/tls/certificates.ts';
 import type { Aggregation, AggregationParts } from '../aggregation/aggregation.ts';
+import type { Backends } from '../aggregation/backends.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { ConnectSettings, Connects } from './connect.ts';
 import type { DoorParts, UpgradeDoor } from './upgrade-door.ts';
+
+type ShownFiles = AggregationParts['settings']['shown']['files'];
 
 export interface WayOutParts {
   readonly context: ActorContext;
@@ -31,7 +35,7 @@ export class WayOut {
   #connects: Promise<Connects> | undefined;
   #aggregation: Promise<Aggregation> | undefined;
   #door: Promise<UpgradeDoor | undefined> | undefined;
-  #files: FollowedFiles | undefined;
+  readonly #followed: FollowedFiles[] = [];
 
   constructor(parts: WayOutParts) {
     this.#parts = parts;
@@ -53,7 +57,7 @@ export class WayOut {
   async close(): Promise<void> {
     (await this.#connects)?.close();
     (await this.#aggregation)?.close();
-    this.#files?.stop();
+    for (const files of this.#followed) files.stop();
     await this.closeDoor();
   }
 
@@ -76,14 +80,14 @@ export class WayOut {
       settings,
       door: await this.#openDoor(),
     });
-    await this.#follow(connects, settings.tlsFiles);
+    await this.#followAgentTls(connects, settings.tlsFiles);
     return connects;
   }
 
   async #loadAggregation(): Promise<Aggregation> {
     const { Aggregation } = await import('../aggregation/aggregation.ts');
     const { aggregation, context, registry, requestTimeoutMs } = this.#parts;
-    return new Aggregation({
+    const loaded = new Aggregation({
       ...aggregation,
       context,
       dialect: registry.dialect,
@@ -92,6 +96,8 @@ export class WayOut {
       requestTimeoutMs,
       door: await this.#openDoor(),
     });
+    await this.#followShown(loaded.backends, aggregation.settings.shown.files);
+    return loaded;
   }
 
   /** One for all that leads out; undefined where the listener hands over connections itself. */
@@ -109,16 +115,28 @@ export class WayOut {
   }
 
   /** From the first request on: what agents are shown may have been replaced since the start. */
-  async #follow(connects: Connects, files: AgentTlsFiles | undefined): Promise<void> {
+  async #followAgentTls(connects: Connects, files: AgentTlsFiles | undefined): Promise<void> {
     if (files === undefined) return;
+    const take = (texts: readonly string[]): void => connects.replaceTls(agentTlsOf(files, texts));
+    await this.#follow(agentTlsPaths(files), take, 'what was replaced is not shown to node agents');
+  }
+
+  async #followShown(backends: Backends, files: ShownFiles): Promise<void> {
+    if (files === undefined) return;
+    const take = ([certPem, keyPem]: readonly string[]): void => {
+      const pair = { certPem: certPem!, keyPem: keyPem! };
+      const problem = pairProblem(pair);
+      if (problem !== undefined) throw new Error(`${files.cert} and ${files.key} cannot be used: ${problem}`);
+      backends.replaceShown(pair);
+    };
+    await this.#follow([files.cert, files.key], take, 'what was replaced is not shown to extension servers');
+  }
+
+  async #follow(paths: readonly string[], take: FollowedFilesParts['take'], refusal: string): Promise<void> {
     const { disk, log, timers } = this.#parts.context;
-    this.#files = new FollowedFiles({
-      disk,
-      timers,
-      paths: agentTlsPaths(files),
-      take: (texts) => connects.replaceTls(agentTlsOf(files, texts)),
-      onRefused: (error) => log.warn({ err: error }, 'what was replaced is not shown to node agents'),
-    });
-    await this.#files.start();
+    const onRefused = (error: unknown): void => log.warn({ err: error }, refusal);
+    const files = new FollowedFiles({ disk, timers, paths, take, onRefused });
+    this.#followed.push(files);
+    await files.start();
   }
 }

@@ -57,6 +57,10 @@ export class Fairness {
     this.#metrics = new FlowMetrics(context.metrics);
     const { brand } = dialect;
     this.#headerPrefix = `X-${brand[0]!.toUpperCase()}${brand.slice(1)}`;
+    context.metrics.beforeReading(() => {
+      const nowMs = context.clock.monotonicMs();
+      for (const level of this.#levels.values()) level.settleSamples(nowMs);
+    });
     this.configure({ schemas: [], levels: [] });
   }
 
@@ -101,14 +105,14 @@ export class Fairness {
       series.waited(ticket.startedMs - ticket.arrivedMs, true);
     }
     const startedMs = ticket?.startedMs ?? nowMs;
-    const done = counts.begin(exchange);
+    const done = counts.begin(exchange, startedMs);
     series.running++;
     series.dispatched.add(1);
     try {
       await work();
     } finally {
       const endedMs = clock.monotonicMs();
-      done();
+      done(endedMs);
       series.running--;
       series.executionSeconds.observe((endedMs - startedMs) / 1000);
       if (ticket !== undefined) level.finish(ticket, endedMs);
@@ -123,14 +127,14 @@ export class Fairness {
     const { clock } = this.#parts.context;
     const leave = (): void => level.cancel(ticket);
     series.waiting++;
-    const done = this.#parts.counts.wait(exchange);
+    const done = this.#parts.counts.wait(exchange, ticket.arrivedMs);
     const decided = new Promise<Refusal | undefined>((resolve) => {
       ticket.onDecided = resolve;
     });
     exchange.onGivenUp = leave;
     exchange.response.onAborted(leave);
     const refusal = await decided;
-    done();
+    done(clock.monotonicMs());
     series.waiting--;
     exchange.onGivenUp = undefined;
     if (refusal === undefined) return;
@@ -168,8 +172,13 @@ export class Fairness {
       level.reconfigure(spec, limit);
       return;
     }
-    const own = spec.shares === undefined ? undefined : seats.of(`level ${spec.name}`, limit);
-    this.#levels.set(spec.name, new Level(spec, own, this.#levelParts));
+    if (spec.shares === undefined) {
+      this.#levels.set(spec.name, new Level(spec, undefined, this.#levelParts));
+      return;
+    }
+    const samples = this.#metrics.samples(spec, limit, this.#parts.context.clock.monotonicMs());
+    const own = seats.of(`level ${spec.name}`, limit);
+    this.#levels.set(spec.name, new Level(spec, own, this.#levelParts, samples));
   }
 
   #forgetIfDone(level: FlowLevel): void {

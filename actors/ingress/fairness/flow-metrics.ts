@@ -1,11 +1,13 @@
 // What API priority and fairness tells of itself under Kubernetes 1.21's names. Names of schemas and levels are operators'; so
 // many are told apart, and the rest are counted together, so that making and deleting them does not make series for ever.
+import type { LevelSpec } from '../../../api/flow-control/configuration.ts';
 import type { HistogramSeries, Labels, Metrics, Series } from '../../../runtime/metrics.ts';
 import type { Refusal } from './queue-set.ts';
+import { LevelSamples } from './sampled-count.ts';
 
 const PREFIX = 'apiserver_flowcontrol_';
 const LENGTH_BUCKETS = [0, 10, 25, 50, 100, 250, 500, 1000];
-const SECONDS_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+const SECONDS_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30];
 const PAIRS_MAX = 1000;
 const OTHERS = 'other';
 
@@ -90,10 +92,14 @@ export class FlowMetrics {
     return series;
   }
 
+  /** How many requests of a level run and wait, as its samples tell; undefined where there are too many levels. */
+  samples(level: LevelSpec, limit: number, nowMs: number): LevelSamples | undefined {
+    return this.#isTold(level.name) ? new LevelSamples(this.#metrics, level, limit, nowMs) : undefined;
+  }
+
   /** The seats of a level. Every thread knows the same limit. */
   limit(level: string, limit: number): void {
-    if (!this.#levels.has(level) && this.#levels.size >= PAIRS_MAX) return;
-    this.#levels.add(level);
+    if (!this.#isTold(level)) return;
     this.#metrics
       .gauge(
         `${PREFIX}request_concurrency_limit`,
@@ -102,5 +108,11 @@ export class FlowMetrics {
         'max',
       )
       .set(limit);
+  }
+
+  #isTold(level: string): boolean {
+    if (!this.#levels.has(level) && this.#levels.size >= PAIRS_MAX) return false;
+    this.#levels.add(level);
+    return true;
   }
 }

@@ -3,6 +3,7 @@
 import type { LevelSpec } from '../../../api/flow-control/configuration.ts';
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import { QueueSet, type Refusal, type Ticket } from './queue-set.ts';
+import type { LevelSamples } from './sampled-count.ts';
 import type { Seats } from './seats.ts';
 
 export interface LevelParts {
@@ -23,15 +24,23 @@ export class Level<T> {
   /** Undefined: exempt. */
   readonly seats: Seats | undefined;
   readonly queues: QueueSet<T> | undefined;
+  /** Undefined: exempt, or there are too many levels. */
+  readonly #samples: LevelSamples | undefined;
   readonly #parts: LevelParts;
   #timer: Timer | undefined;
 
-  constructor(spec: LevelSpec, seats: Seats | undefined, parts: LevelParts) {
+  constructor(
+    spec: LevelSpec,
+    seats: Seats | undefined,
+    parts: LevelParts,
+    samples: LevelSamples | undefined = undefined,
+  ) {
     this.spec = spec;
     this.seats = seats;
+    this.#samples = samples;
     this.#parts = parts;
     const { clock, waitMaxMs } = parts;
-    this.queues = seats && new QueueSet(seats, spec.queuing, waitMaxMs, clock.monotonicMs());
+    this.queues = seats && new QueueSet(seats, spec.queuing, waitMaxMs, clock.monotonicMs(), samples);
   }
 
   get isIdle(): boolean {
@@ -43,8 +52,14 @@ export class Level<T> {
     this.spec = spec;
     if (this.seats === undefined) return;
     this.seats.limit = limit;
+    this.#samples?.setLimits(spec, limit, this.#nowMs());
     this.queues!.reconfigure(spec.queuing);
     this.look();
+  }
+
+  /** The samples of the time until now are added. */
+  settleSamples(nowMs: number): void {
+    this.#samples?.settle(nowMs);
   }
 
   /** A request comes; see QueueSet.arrive. Undefined for an exempt level. */

@@ -19,6 +19,12 @@ export interface SeatLender {
   readonly limit: number;
 }
 
+/** Who hears of each change of how many run and wait here. */
+export interface QueueObserver {
+  running(count: number, nowMs: number): void;
+  waiting(count: number, nowMs: number): void;
+}
+
 /** One request in the set. */
 export class Ticket<T> {
   readonly item: T;
@@ -69,9 +75,17 @@ export class QueueSet<T> {
   #syncedMs: number;
   /** The queue whose turn it was last. */
   #robin = 0;
+  readonly #observer: QueueObserver | undefined;
 
-  constructor(seats: SeatLender, queuing: Queuing | undefined, waitMaxMs: number, nowMs: number) {
+  constructor(
+    seats: SeatLender,
+    queuing: Queuing | undefined,
+    waitMaxMs: number,
+    nowMs: number,
+    observer?: QueueObserver,
+  ) {
     this.#seats = seats;
+    this.#observer = observer;
     this.#queuing = queuing;
     this.#waitMaxMs = waitMaxMs;
     this.#syncedMs = nowMs;
@@ -140,6 +154,7 @@ export class QueueSet<T> {
     this.#sync(nowMs);
     const { queue, startedMs } = ticket;
     this.#running--;
+    this.#observer?.running(this.#running, nowMs);
     this.#seats.giveBack();
     if (queue !== undefined) {
       queue.running--;
@@ -214,6 +229,7 @@ export class QueueSet<T> {
     queue.waiting.add(ticket);
     this.#waiting.add(ticket);
     this.#seats.setWaiting(this.#queuesWaiting);
+    this.#observer?.waiting(this.#waiting.size, this.#syncedMs);
   }
 
   /** Takes a ticket out of its queue. */
@@ -222,6 +238,7 @@ export class QueueSet<T> {
     ticket.queue!.waiting.delete(ticket);
     if (ticket.queue!.waiting.size === 0) this.#queuesWaiting--;
     this.#seats.setWaiting(this.#queuesWaiting);
+    this.#observer?.waiting(this.#waiting.size, this.#syncedMs);
   }
 
   #refuse(ticket: Ticket<T>, refusal: Refusal): void {
@@ -233,6 +250,7 @@ export class QueueSet<T> {
   #begin(ticket: Ticket<T>, nowMs: number): void {
     ticket.startedMs = nowMs;
     this.#running++;
+    this.#observer?.running(this.#running, nowMs);
     const { queue } = ticket;
     if (queue === undefined) return;
     queue.running++;

@@ -36,11 +36,15 @@ export class RequestLimits {
     this.#context = context;
     this.#options = options;
     const { readsInFlightMax: readsMax, writesInFlightMax: writesMax } = options;
-    this.#counts = new RequestCounts(context.metrics);
+    // Where each kind has a limit of its own, its samples are parts of it.
+    const parts = options.fairness
+      ? { readOnly: 1, mutating: 1 }
+      : { readOnly: readsMax || 1, mutating: writesMax || 1 };
+    this.#counts = new RequestCounts(context.metrics, context.clock, parts);
     const seats = this.#seats();
     this.#limits = options.fairness
       ? this.#fairness(seats, dialect)
-      : new InFlight({ readsMax, writesMax }, seats, this.#counts);
+      : new InFlight({ readsMax, writesMax }, seats, this.#counts, context.clock);
   }
 
   /** Requests that wait or are worked on, without long-running ones. */

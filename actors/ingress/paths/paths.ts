@@ -13,14 +13,19 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { type FlowDump, SNAPSHOT_PATH } from '../protocol.ts';
 import { headersFor, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
+import { buildMetric } from './build-metric.ts';
 import type { Health, HealthEndpoint } from './health.ts';
 import type { OpenApi } from './openapi.ts';
+import { type DebugFlags, isFlagPath } from './profiles/debug-flags.ts';
 import { PROFILES_PATH } from './profiles/profile-answers.ts';
 import type { Profiles } from './profiles/profiles.ts';
+import { SIMULATION_PATH, type SimulationParts, sendSimulation } from './simulation.ts';
 import { type SnapshotParts, sendSnapshot } from './store-snapshot.ts';
 import { ISSUER_PATHS, serveIssuer } from './token-issuer.ts';
 
 export interface PathParts {
+  /** Of the dialect. */
+  readonly brand: string;
   /** The documents of the present types. */
   readonly discovery: () => Discovery;
   readonly health: Health;
@@ -29,12 +34,15 @@ export interface PathParts {
   readonly auth: Ref<AuthProtocol>;
   readonly requestTimeoutMs: number;
   readonly snapshot: SnapshotParts;
+  readonly simulation: SimulationParts;
   /** What waits and runs on each thread; undefined: nothing ever waits. */
   readonly flows: () => Promise<readonly FlowDump[] | undefined>;
   readonly metrics: () => Promise<readonly MetricsReading[]>;
   readonly metricsRules: MetricsRules;
   /** Absent without `--profiling`. */
   readonly profiles: Profiles | undefined;
+  /** Likewise. */
+  readonly flags: DebugFlags | undefined;
 }
 
 const HEALTH_ENDPOINTS: ReadonlySet<string> = new Set<HealthEndpoint>(['healthz', 'livez', 'readyz']);
@@ -76,6 +84,9 @@ export class Paths {
 
   async serve(exchange: Exchange, { path, verb }: NonResourceRequestInfo): Promise<void> {
     const [first = '', ...rest] = path.slice(1).split('/');
+    if (path === SIMULATION_PATH) return sendSimulation(exchange, this.#parts.simulation);
+    const flags = isFlagPath(path) ? this.#parts.flags : undefined;
+    if (flags !== undefined && (await flags.serve(exchange, path, verb))) return;
     if (verb !== 'get' && verb !== 'head') throw new StatusError(methodNotAllowed());
     if (HEALTH_ENDPOINTS.has(first)) return this.#health(exchange, first as HealthEndpoint, rest.join('/'));
     if (path.startsWith(PROFILES_PATH) && verb === 'get') {
@@ -131,10 +142,12 @@ async function sendDump(exchange: Exchange, path: string, { flows }: PathParts):
   return sendText(exchange, 200, DUMPS.get(path)!(levels, (exchange.query.get(DETAILS) ?? '') !== ''));
 }
 
-async function sendMetrics(exchange: Exchange, _path: string, { metrics, metricsRules }: PathParts): Promise<void> {
+async function sendMetrics(exchange: Exchange, _path: string, parts: PathParts): Promise<void> {
+  const { brand, discovery, metrics, metricsRules } = parts;
   const { renderMetrics, METRICS_CONTENT_TYPE } = await import('../../../transport/metrics-text.ts');
   const { processMetrics } = await import('../../../runtime/process-metrics.ts');
   const [ofThreads, ofProcess] = await Promise.all([metrics(), processMetrics()]);
-  const text = await renderMetrics(shownReadings([...ofThreads, ofProcess], metricsRules));
+  const build = buildMetric(brand, discovery().document('/version') ?? {});
+  const text = await renderMetrics(shownReadings([...ofThreads, ofProcess, build], metricsRules));
   exchange.answer(200, headersFor(METRICS_CONTENT_TYPE), text);
 }

@@ -36,7 +36,7 @@ export async function sendSnapshot(exchange: Exchange, parts: SnapshotParts): Pr
   const { id, revision, objects, digest } = await store.ask({ type: 'openSnapshot' }, limits);
   try {
     exchange.start(200, headersFor('application/octet-stream'));
-    const write = pacedWriter(response);
+    const write = pacedWriter(exchange);
     const wallMs = clock.nowMs();
     const header = { snapshotFormat: SNAPSHOT_FORMAT, dialect, prefix: storePrefix, revision, objects, digest, wallMs };
     await write(snapshotHeader(header));

@@ -72,6 +72,8 @@ export class Exchange implements Arrival {
   ongoing: OngoingAnswer | undefined = undefined;
   /** Counts it while it is open, where it is long-running. */
   longRunningSeries: Series | undefined = undefined;
+  /** Bytes of the answer so far, before they were compressed. */
+  sentBytes = 0;
   #code = 0;
 
   constructor(arrival: Arrival) {
@@ -102,6 +104,7 @@ export class Exchange implements Arrival {
   /** Gives the whole answer. Throws where one has begun already. */
   answer(code: number, headers: HeaderList, body: Uint8Array | string): void {
     this.#begin(code);
+    this.sentBytes = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
     this.response.respond(code, this.#withFlow(headers), body);
   }
 

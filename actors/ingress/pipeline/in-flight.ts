@@ -2,6 +2,7 @@
 // all threads together; long-running requests and the superusers' group are exempt. What is over a limit is refused at once.
 
 import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
+import type { Clock } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Seats, SharedSeats } from '../fairness/seats.ts';
 import type { Exchange } from './exchange.ts';
@@ -16,9 +17,11 @@ export interface InFlightLimits {
 export class InFlight {
   readonly #seats: Readonly<Record<RequestKind, Seats>>;
   readonly #counts: RequestCounts;
+  readonly #clock: Clock;
 
-  constructor({ readsMax, writesMax }: InFlightLimits, seats: SharedSeats, counts: RequestCounts) {
+  constructor({ readsMax, writesMax }: InFlightLimits, seats: SharedSeats, counts: RequestCounts, clock: Clock) {
     this.#counts = counts;
+    this.#clock = clock;
     this.#seats = {
       readOnly: seats.of('reads', readsMax || Number.POSITIVE_INFINITY),
       mutating: seats.of('writes', writesMax || Number.POSITIVE_INFINITY),
@@ -34,11 +37,11 @@ export class InFlight {
       this.#counts.drop(exchange);
       throw new OrchError('Overloaded', 'too many requests in flight');
     }
-    const done = this.#counts.begin(exchange);
+    const done = this.#counts.begin(exchange, this.#clock.monotonicMs());
     try {
       await work();
     } finally {
-      done();
+      done(this.#clock.monotonicMs());
       if (isSeated) seats.giveBack();
     }
     return undefined;

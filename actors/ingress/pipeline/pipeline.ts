@@ -7,14 +7,13 @@ import { authorizationNamespace, parseRequestInfo, type RequestInfo } from '../.
 import {
   BODY_BYTES_MAX,
   badRequest,
-  forbidden,
-  forbiddenPath,
   insufficientStorage,
   internalError,
   restarting,
   timeout,
   unauthorized,
 } from '../../../api/status/failures.ts';
+import { forbiddenAccess } from '../../../api/status/forbidden-access.ts';
 import { isStatusError, type Status, StatusError } from '../../../api/status/status.ts';
 import { METHODS_WITH_BODY } from '../../../api/verbs.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
@@ -30,6 +29,7 @@ import type { RequestLimits } from '../fairness/request-limits.ts';
 import { PROFILES_PATH } from '../paths/profiles/profile-answers.ts';
 import { sendStatus, sendText } from '../reads/answers.ts';
 import type { Representations } from '../reads/representation.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
@@ -51,6 +51,8 @@ export interface PipelineParts {
   readonly limits: RequestLimits;
   /** Undefined: no request is recorded. */
   readonly auditor: Auditor | undefined;
+  /** Undefined: requests are not traced. */
+  readonly tracer: Tracer | undefined;
   readonly metrics: RequestMetrics;
   readonly representations: Representations;
   /** What a WebSocket's bearer token is offered behind, as one of its protocols. */
@@ -85,7 +87,8 @@ export class Pipeline {
       exchange.admittedMs = clock.monotonicMs();
       await this.#parts.limits.within(exchange, async () => {
         exchange.begunMs = clock.monotonicMs();
-        if (refusal !== undefined) throw new StatusError(forbiddenStatus(refusal));
+        if (refusal !== undefined)
+          throw new StatusError(forbiddenAccess(refusal.user.name, refusal.access, refusal.reason));
         if (exchange.longRunning) this.#parts.metrics.begin(exchange);
         await this.#parts.dispatch(exchange);
       });
@@ -261,10 +264,11 @@ export class Pipeline {
   }
 
   readonly #finish = (exchange: Exchange): void => {
-    const { audit, context, metrics } = this.#parts;
+    const { audit, context, metrics, tracer } = this.#parts;
     const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
     logIfSlow(context.log, exchange, latencyMs);
+    tracer?.ended(exchange, latencyMs);
     audit.tell<'record'>(
       {
         type: 'record',
@@ -273,7 +277,8 @@ export class Pipeline {
         verb: exchange.verb,
         path: exchange.request.path,
         code: exchange.code,
-        latencyMs,
+        // Further digits are those of a clock that counts in binary fractions.
+        latencyMs: Math.round(latencyMs * MICROS_IN_MS) / MICROS_IN_MS,
         ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
       },
       exchange.requestNumber,
@@ -284,6 +289,7 @@ export class Pipeline {
   };
 }
 
+const MICROS_IN_MS = 1000;
 const UNAUTHORIZED = 401;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
@@ -322,16 +328,6 @@ function accessOf({ info, request }: Exchange): AccessAttributes {
 }
 
 type Refusal = NonNullable<Admitted['refusal']>;
-
-function forbiddenStatus({ user: { name: user }, access, reason }: Refusal): Status {
-  const because = reason === '' ? '' : `: ${reason}`;
-  const { verb, resource, subresource, group, namespace, name, path } = access;
-  if (!access.isResource) return forbiddenPath(`User "${user}" cannot ${verb} path "${path}"${because}`);
-  const what = subresource === '' ? resource : `${resource}/${subresource}`;
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const detail = `User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`;
-  return forbidden({ group, plural: resource }, name, detail);
-}
 
 /** The Status an error stands for; undefined for one that nobody foresaw. */
 function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {

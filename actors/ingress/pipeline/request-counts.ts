@@ -1,6 +1,8 @@
 // How many requests of a thread wait, are worked on and have been turned away, reads and writes apart, under Kubernetes' metric
 // names. Long-running ones are not counted.
+import type { Clock } from '../../../runtime/environment.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
+import { type SampledCount, sampledCount } from '../fairness/sampled-count.ts';
 import type { Exchange } from './exchange.ts';
 
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'GET', 'HEAD', 'OPTIONS']);
@@ -13,29 +15,43 @@ export function kindOf({ verb }: Exchange): RequestKind {
   return READ_VERBS.has(verb) ? 'readOnly' : 'mutating';
 }
 
+interface Counted {
+  count: number;
+  readonly sampled: SampledCount;
+}
+
 export class RequestCounts {
-  readonly #running = { readOnly: 0, mutating: 0 };
-  readonly #waiting = { readOnly: 0, mutating: 0 };
+  readonly #running: Readonly<Record<RequestKind, Counted>>;
+  readonly #waiting: Readonly<Record<RequestKind, Counted>>;
   readonly #metrics: Metrics;
 
-  constructor(metrics: Metrics) {
+  /** @param limits what the samples of those that run are parts of; above 0. */
+  constructor(metrics: Metrics, clock: Clock, limits: Readonly<Record<RequestKind, number>>) {
     this.#metrics = metrics;
-    metrics.beforeReading(() => this.#gauge());
+    const nowMs = clock.monotonicMs();
+    const counted = (phase: 'executing' | 'waiting', kind: RequestKind): Counted => {
+      const limit = phase === 'executing' ? limits[kind] : 1;
+      const sampled = sampledCount(metrics, 'read_vs_write', { request_kind: kind }, { phase, limit, nowMs });
+      return { count: 0, sampled };
+    };
+    this.#running = { readOnly: counted('executing', 'readOnly'), mutating: counted('executing', 'mutating') };
+    this.#waiting = { readOnly: counted('waiting', 'readOnly'), mutating: counted('waiting', 'mutating') };
+    metrics.beforeReading(() => this.#gauge(clock.monotonicMs()));
   }
 
   /** Of both kinds, with those that wait. */
   get count(): number {
-    const { readOnly, mutating } = this.#running;
-    return readOnly + mutating + this.#waiting.readOnly + this.#waiting.mutating;
+    return KINDS.reduce((sum, kind) => sum + this.#running[kind].count + this.#waiting[kind].count, 0);
   }
 
-  /** A request is worked on, until what is returned is called. */
-  begin(exchange: Exchange): () => void {
-    return counted(this.#running, kindOf(exchange));
+  /** A request is worked on, until what is returned is called. Both take the time at which they are called. */
+  begin(exchange: Exchange, nowMs: number): (nowMs: number) => void {
+    return countIn(this.#running[kindOf(exchange)], nowMs);
   }
 
-  wait(exchange: Exchange): () => void {
-    return counted(this.#waiting, kindOf(exchange));
+  /** A request waits; see `begin`. */
+  wait(exchange: Exchange, nowMs: number): (nowMs: number) => void {
+    return countIn(this.#waiting[kindOf(exchange)], nowMs);
   }
 
   /** A request was turned away. */
@@ -47,20 +63,28 @@ export class RequestCounts {
       .add(1);
   }
 
-  #gauge(): void {
+  #gauge(nowMs: number): void {
     for (const kind of KINDS) {
       const labels = { request_kind: kind };
       const running = this.#running[kind];
-      this.#metrics.gauge('apiserver_current_inflight_requests', 'Requests being worked on.', labels).set(running);
+      this.#metrics
+        .gauge('apiserver_current_inflight_requests', 'Requests being worked on.', labels)
+        .set(running.count);
       const waiting = this.#waiting[kind];
-      this.#metrics.gauge('apiserver_current_inqueue_requests', 'Requests waiting in queues.', labels).set(waiting);
+      this.#metrics
+        .gauge('apiserver_current_inqueue_requests', 'Requests waiting in queues.', labels)
+        .set(waiting.count);
+      running.sampled.settle(nowMs);
+      waiting.sampled.settle(nowMs);
     }
   }
 }
 
-function counted(counts: Record<RequestKind, number>, kind: RequestKind): () => void {
-  counts[kind]++;
-  return () => {
-    counts[kind]--;
+function countIn(counted: Counted, nowMs: number): (nowMs: number) => void {
+  counted.count++;
+  counted.sampled.set(counted.count, nowMs);
+  return (endedMs) => {
+    counted.count--;
+    counted.sampled.set(counted.count, endedMs);
   };
 }

@@ -26,8 +26,14 @@ const HEALTH_PATH = /^\/(?:healthz|livez|readyz)(?=\/|$)/;
 const COMPONENT = 'apiserver';
 const APPLY_TYPE = 'application/apply-patch+yaml';
 
+/** Bytes of answers to reads. */
+const SIZE_BUCKETS = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+const SIZED_VERBS: ReadonlySet<string> = new Set(['GET', 'LIST']);
+
 interface RequestSeries {
   readonly count: Series;
+  /** Of reads only. */
+  readonly sizes: HistogramSeries | undefined;
   readonly latency: HistogramSeries;
 }
 
@@ -62,7 +68,10 @@ export class RequestMetrics {
   observe(exchange: Exchange, latencyMs: number): void {
     const series = this.#seriesOf(exchange);
     series.count.add(1);
-    if (!exchange.longRunning) series.latency.observe(latencyMs / 1000);
+    if (!exchange.longRunning) {
+      series.latency.observe(latencyMs / 1000);
+      series.sizes?.observe(exchange.sentBytes);
+    }
     exchange.longRunningSeries?.add(-1);
     exchange.longRunningSeries = undefined;
   }
@@ -88,10 +97,17 @@ export class RequestMetrics {
         LATENCY_BUCKETS_SECONDS,
         labels,
       ),
+      sizes: this.#sizesOf(exchange, verb),
     };
     // Only what the registry knows is kept by its own key: a client's made-up paths share the series without names.
     if (!info.isResource || labels.resource !== '') this.#byLabels.set(key, series);
     return series;
+  }
+
+  #sizesOf(exchange: Exchange, verb: string): HistogramSeries | undefined {
+    const labels = this.#labels(exchange, verb);
+    if (!SIZED_VERBS.has(labels.verb!)) return undefined;
+    return this.#metrics.histogram('apiserver_response_sizes', 'Bytes of answers to reads.', SIZE_BUCKETS, labels);
   }
 
   #labels(exchange: Exchange, verb: string): Labels & { readonly resource: string } {

@@ -3,8 +3,7 @@
 import { emptyList, type ListEnvelope, type ListItems } from '../../../rendering/list.ts';
 import { copyItem, copyValue, itemLength } from '../../../storage/record-reading.ts';
 import { valueLength } from '../../../storage/slab-record.ts';
-import type { HttpResponse } from '../../../transport/http.ts';
-import { pacedWriter } from './paced-writer.ts';
+import { type Answered, pacedWriter } from './paced-writer.ts';
 
 /** Up to this a list is built and written at once. */
 const WHOLE_BYTES_MAX = 256 * 1024;
@@ -34,8 +33,9 @@ export function wholeList(envelope: ListEnvelope, items: ListItems): Buffer | un
 }
 
 /** Writes the list piece by piece; resolves when it is out, or when the client is gone. The response was started. */
-export async function streamList(envelope: ListEnvelope, items: ListItems, response: HttpResponse): Promise<void> {
-  const write = pacedWriter(response);
+export async function streamList(envelope: ListEnvelope, items: ListItems, answered: Answered): Promise<void> {
+  const { response } = answered;
+  const write = pacedWriter(answered);
   // One buffer for all pieces: a new one for each would be mapped and faulted in anew.
   let buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   let at = listOpening(envelope).copy(buffer, 0);

@@ -50,10 +50,9 @@ export class PieceAnswer {
    */
   async #send(piece: Uint8Array): Promise<void> {
     if (piece.length === 0) return;
-    const { response } = this.#exchange;
     if (this.#write === undefined) {
       this.#exchange.start(this.#code, this.#headers);
-      this.#write = pacedWriter(response);
+      this.#write = pacedWriter(this.#exchange);
     }
     await this.#write(piece);
   }

@@ -48,7 +48,7 @@ export async function sendProtobufList(
     return;
   }
   exchange.start(200, headers);
-  const write = pacedWriter(response);
+  const write = pacedWriter(exchange);
   const piece = Buffer.allocUnsafeSlow(Math.max(PIECE_BYTES, list.largestBytes));
   while (!list.done && !response.aborted) {
     await write(piece.subarray(0, list.fill(piece)));

@@ -6,8 +6,16 @@ import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { notFound, timeout } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { viewOf } from '../../../api/subresource-views.ts';
-import { decodedItem, itemCount, type ListEnvelope, type ListItems, storedItemBytes } from '../../../rendering/list.ts';
+import {
+  areItemsAsAsked,
+  decodedItem,
+  itemCount,
+  type ListEnvelope,
+  type ListItems,
+  storedItemBytes,
+} from '../../../rendering/list.ts';
 import type { ProtobufRecords } from '../../../rendering/protobuf-records.ts';
+import { isAsAsked } from '../../../rendering/rendering.ts';
 import type { Ref } from '../../../runtime/actor.ts';
 import type { Timers } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
@@ -21,13 +29,14 @@ import { refusalStatus } from '../../read-refusal.ts';
 import type { PublishedPlace } from '../../store/protocol.ts';
 import type { OutsideConversion } from '../outside-conversion.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import type { AnswerForm, AnswerForms } from './answer-forms.ts';
 import { headersFor, sendMessage } from './answers.ts';
 import { streamList, wholeList } from './list-body.ts';
 import { sendProtobufList } from './protobuf-list.ts';
 import { getFreshness, listQuery } from './read-parameters.ts';
 import { sendRenderedList } from './rendered-list.ts';
 import { sendRenderedObject, sendStored } from './rendered-object.ts';
-import type { Representation } from './representation.ts';
+import { type Representation, unconverted } from './representation.ts';
 
 export interface ReadParts {
   readonly hub: Ref<HubProtocol>;
@@ -40,6 +49,17 @@ export interface ReadParts {
   readonly pause: () => Promise<void>;
   readonly jobs: JobPool;
   readonly conversion: OutsideConversion;
+  readonly forms: AnswerForms;
+  /** Absent: lists come in chunks where that is asked for, and say how much is left. */
+  readonly paging?: ListPaging;
+}
+
+/** The feature gates of lists. */
+export interface ListPaging {
+  /** APIListChunking. */
+  readonly chunks: boolean;
+  /** RemainingItemCount. */
+  readonly remaining: boolean;
 }
 
 /** Of the items of a list, whichever comes first. */
@@ -56,21 +76,17 @@ export class Reads {
     this.#releases = new PatientTells(parts.hub, parts.timers);
   }
 
-  async get(
-    exchange: Exchange,
-    info: ResourceRequestInfo,
-    type: KnownType,
-    representation: Representation,
-  ): Promise<void> {
-    const { hub, requestTimeoutMs, slabs } = this.#parts;
+  async get(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Promise<void> {
+    const { hub, requestTimeoutMs, slabs, forms } = this.#parts;
     const { namespace, name, subresource } = info;
     const answer = await hub.ask(
-      { type: 'get', storageKey: type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
+      { type: 'get', storageKey: form.type.storageKey, namespace, name, freshness: getFreshness(exchange.query) },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
     );
     if (answer.refused !== undefined)
       throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
-    if (answer.place === null) throw new StatusError(notFound(type, name));
+    if (answer.place === null) throw new StatusError(notFound(form.type, name));
+    const { type, representation } = forms.now(exchange, form);
     const slab = slabs.slab(answer.place);
     const { offset } = answer.place;
     const view = viewOf(subresource, type);
@@ -95,13 +111,12 @@ export class Reads {
     exchange: Exchange,
     code: number,
     place: PublishedPlace,
-    type: KnownType,
-    representation: Representation,
+    form: AnswerForm,
     warnings?: readonly string[],
   ): Promise<void> {
-    const { hub, requestTimeoutMs, slabs } = this.#parts;
-    if (!slabs.holds(place)) {
-      // The store's answer came before its publication, which brings the slab.
+    const { hub, requestTimeoutMs, slabs, forms } = this.#parts;
+    if (!slabs.holds(place) || mayHaveChanged(form, slabs.slab(place), place.offset)) {
+      // The store's answer came before its publication, which brings the slab, and the definitions that there were before.
       const reached = await hub
         .ask(
           { type: 'reach', revision: place.revision },
@@ -116,6 +131,7 @@ export class Reads {
       // The store restarted meanwhile: its successor has put the object elsewhere.
       if (!slabs.holds(place)) throw new StatusError(timeout(ANSWER_LOST));
     }
+    const { type, representation } = forms.now(exchange, form);
     await this.#sendRecord(exchange, code, slabs.slab(place), place.offset, type, representation, warnings);
   }
 
@@ -141,6 +157,9 @@ export class Reads {
     warnings?: readonly string[],
   ): Promise<void> | undefined {
     const { rendering } = representation;
+    if (rendering.encoding !== 'protobuf' && isAsAsked(rendering, slab, offset)) {
+      return sendStored(exchange, code, slab, offset, unconverted(representation), this.#parts, warnings);
+    }
     if (type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf') {
       const object = decodeRecord(slab, offset);
       return this.#shown(exchange, type, object).then((shown) =>
@@ -155,14 +174,10 @@ export class Reads {
     return undefined;
   }
 
-  async list(
-    exchange: Exchange,
-    info: ResourceRequestInfo,
-    type: KnownType,
-    representation: Representation,
-  ): Promise<void> {
-    const { hub, requestTimeoutMs, metaGroup, slabs, timers } = this.#parts;
-    const query = listQuery(info, type, exchange.query, metaGroup);
+  async list(exchange: Exchange, info: ResourceRequestInfo, form: AnswerForm): Promise<void> {
+    const { hub, requestTimeoutMs, metaGroup, slabs, timers, forms } = this.#parts;
+    const wanted = listQuery(info, form.type, exchange.query, metaGroup);
+    const query = this.#parts.paging?.chunks === false ? { ...wanted, limit: 0, continueToken: '' } : wanted;
     const answer = await hub.ask(
       { type: 'list', ...query },
       { deadlineMs: requestTimeoutMs, requestNumber: exchange.requestNumber },
@@ -170,13 +185,17 @@ export class Reads {
     if (answer.refused !== undefined)
       throw new StatusError(refusalStatus(answer, exchange.query.get('resourceVersion')));
     try {
+      const { type, representation } = forms.now(exchange, form);
       const { places, incarnation } = answer;
       const stored = { places, slabs: slabs.ofStore(incarnation).byNumber, areWhole: type.custom !== undefined };
-      const isOutside = type.custom?.mayBeOutside === true && representation.rendering.encoding !== 'protobuf';
+      const { rendering } = representation;
+      const isPlain = rendering.encoding !== 'protobuf' && areItemsAsAsked(rendering, stored);
+      const isOutside = !isPlain && type.custom?.mayBeOutside === true && rendering.encoding !== 'protobuf';
       const items = isOutside ? await this.#convertedItems(exchange, type, stored) : stored;
       // Until the list is out, the store gives back nothing of what has died since: a client that stops reading is cut off.
       const patience = timers.after(requestTimeoutMs, () => exchange.response.abort());
-      await this.#send(exchange, type, representation, answer, items).finally(() => patience.cancel());
+      const asked = isPlain ? unconverted(representation) : representation;
+      await this.#send(exchange, type, asked, answer, items).finally(() => patience.cancel());
     } finally {
       if (answer.pin !== 0) this.#releases.tell<'release'>({ type: 'release', pin: answer.pin });
     }
@@ -189,7 +208,8 @@ export class Reads {
     answer: ListAnswer,
     items: ListItems,
   ): Promise<void> {
-    const { revision, continueToken, remaining } = answer;
+    const { revision, continueToken } = answer;
+    const remaining = this.#parts.paging?.remaining === false ? undefined : answer.remaining;
     const envelope: ListEnvelope = {
       apiVersion: type.apiVersion,
       listKind: type.listKind,
@@ -213,7 +233,7 @@ export class Reads {
       return;
     }
     exchange.start(200, headers);
-    await streamList(envelope, items, exchange.response);
+    await streamList(envelope, items, exchange);
   }
 
   /** The items in the version of the type: in batches, between which the thread serves others. */
@@ -241,4 +261,9 @@ export class Reads {
     patience.cancel();
     return { ...items, converted };
   }
+}
+
+/** True for an object that is not of the edition of its definition that the answer would be made by. */
+function mayHaveChanged({ type, representation }: AnswerForm, slab: Slab, offset: number): boolean {
+  return type.custom?.needsForm === true && !isAsAsked(representation.rendering, slab, offset);
 }

@@ -9,7 +9,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import { type EncodeValue, valueEncoder } from '../../../rendering/encode-value.ts';
 import { hasProtobufForm, protobufTypeOf } from '../../../rendering/protobuf-value.ts';
 import { Renderer } from '../../../rendering/renderer.ts';
-import type { Rendering, StoredAs } from '../../../rendering/rendering.ts';
+import { type Rendering, type StoredAs, withoutConversion } from '../../../rendering/rendering.ts';
 import type { Clock } from '../../../runtime/environment.ts';
 import {
   type Choice,
@@ -195,4 +195,17 @@ function jsonUnless({ request, query }: Exchange, offer: Offer): Choice {
 function indentedFor(choice: Choice, userAgent: string, prettyParameter: string | undefined): Choice {
   if (choice.pretty || choice.format !== 'json') return choice;
   return isPrettyRequest(prettyParameter ?? null, userAgent) ? { ...choice, pretty: true } : choice;
+}
+
+const plain = new WeakMap<Representation, Representation>();
+
+/** The same for records that lie in the version asked for. */
+export function unconverted(representation: Representation): Representation {
+  let without = plain.get(representation);
+  if (without === undefined) {
+    const rendering = withoutConversion(representation.rendering);
+    without = { ...representation, rendering, renderer: new Renderer(rendering, representation.renderer.nowMs) };
+    plain.set(representation, without);
+  }
+  return without;
 }

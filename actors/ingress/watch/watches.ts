@@ -15,6 +15,7 @@ import { PatientTells } from '../../patient-tells.ts';
 import { refusalStatus } from '../../read-refusal.ts';
 import type { OutsideConversion } from '../outside-conversion.ts';
 import type { Exchange, OngoingAnswer } from '../pipeline/exchange.ts';
+import type { AnswerForm, AnswerForms } from '../reads/answer-forms.ts';
 import { headersFor } from '../reads/answers.ts';
 import { selectionOf, watchStart } from '../reads/read-parameters.ts';
 import type { Representation } from '../reads/representation.ts';
@@ -52,6 +53,7 @@ export interface WatchParts {
   readonly context: ActorContext;
   readonly hub: Ref<HubProtocol>;
   readonly conversion: OutsideConversion;
+  readonly forms: AnswerForms;
   readonly requestTimeoutMs: number;
   readonly minRequestTimeoutMs: number;
   readonly metaGroup: string;
@@ -86,12 +88,7 @@ export class Watches {
   }
 
   /** Opens a watch, which then goes on by itself. Throws what it is refused with. */
-  async serve(
-    exchange: Exchange,
-    info: ResourceRequestInfo,
-    type: KnownType,
-    representation: Representation,
-  ): Promise<void> {
+  async serve(exchange: Exchange, info: ResourceRequestInfo, { type, representation }: AnswerForm): Promise<void> {
     const query = this.#query(exchange, info, type, representation);
     const watch = this.#opened(query.watcher, exchange, representation, this.#outside(type, representation));
     try {
@@ -108,7 +105,11 @@ export class Watches {
       this.#open.delete(watch.id);
       throw error;
     }
-    if (this.#open.has(watch.id)) this.#start(watch);
+    if (this.#open.has(watch.id)) {
+      this.#start(watch);
+      // Opened behind a change of the definition, by what was known before: the client opens the next one.
+      if (this.#parts.forms.isOutdated(type)) this.#cut(watch);
+    }
     exchange.ongoing = watch;
   }
 
@@ -223,10 +224,14 @@ export class Watches {
   /** Ends every watch between two events, as at shutdown: clients resume elsewhere from what they saw. */
   endAll(): void {
     for (const watch of this.#open.values()) {
-      this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
       this.#start(watch);
-      this.#finish(watch);
+      this.#cut(watch);
     }
+  }
+
+  #cut(watch: OpenWatch): void {
+    this.#news.tell<'watchClosed'>({ type: 'watchClosed', watcher: watch.id });
+    this.#finish(watch);
   }
 
   #query(exchange: Exchange, info: ResourceRequestInfo, type: KnownType, { rendering }: Representation): WatchQuery {

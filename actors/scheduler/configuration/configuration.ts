@@ -1,6 +1,7 @@
 // How a scheduler is set up: what its configuration file, a legacy policy and its flags come to. Plain data, since it
 // crosses threads.
 import type { PluginSets } from '../framework/default-plugins.ts';
+import type { SchedulerGates } from '../framework/gates.ts';
 import type { PluginArgs } from '../framework/plugin-args.ts';
 
 export interface ProfileConfiguration {
@@ -74,6 +75,7 @@ export interface ClientConnectionConfiguration {
 }
 
 export interface SchedulerConfiguration {
+  readonly gates: SchedulerGates;
   readonly profiles: readonly ProfileConfiguration[];
   readonly extenders: readonly ExtenderConfiguration[];
   /** 0: adapts to the size of the cluster. */

@@ -1,6 +1,7 @@
 // What holds where a scheduler's configuration says nothing.
 import type { Dialect } from '../../../config/dialect.ts';
 import { DEFAULT_PLUGINS } from '../framework/default-plugins.ts';
+import { DEFAULT_GATES } from '../framework/gates.ts';
 import { PLUGIN_ARGS } from '../framework/plugin-args.ts';
 import type { ProfileConfiguration, SchedulerConfiguration } from './configuration.ts';
 
@@ -12,6 +13,7 @@ export function defaultProfileConfiguration(schedulerName = DEFAULT_SCHEDULER_NA
 
 export function defaultConfiguration(dialect: Dialect): SchedulerConfiguration {
   return {
+    gates: DEFAULT_GATES,
     profiles: [defaultProfileConfiguration()],
     extenders: [],
     percentageOfNodesToScore: 0,

@@ -1,7 +1,16 @@
 // What the flags, the configuration file and a legacy policy come to together. SPEC.md "Scheduler options".
 import { ConfigurationError } from '../../../config/configuration-file.ts';
 import type { Dialect } from '../../../config/dialect.ts';
-import { AUTOSCALER_PLUGINS, DEFAULT_PLUGINS, type PluginSets } from '../framework/default-plugins.ts';
+import {
+  AUTOSCALER_PLUGINS,
+  DEFAULT_PLUGINS,
+  type PluginSets,
+  withSelectorSpread,
+  withVolumeScores,
+} from '../framework/default-plugins.ts';
+import type { SchedulerGates } from '../framework/gates.ts';
+import { DEFAULT_GATES } from '../framework/gates.ts';
+import { PLUGIN_ARGS } from '../framework/plugin-args.ts';
 import type { LeaderLock, SchedulerConfiguration } from './configuration.ts';
 import { defaultConfiguration, defaultProfileConfiguration } from './defaults.ts';
 import { readConfiguration } from './read-configuration.ts';
@@ -37,6 +46,7 @@ export interface EffectiveParts {
   readonly policy: unknown;
   readonly dialect: Dialect;
   readonly readFile: FileReader;
+  readonly gates?: SchedulerGates;
 }
 
 const PROVIDERS: Readonly<Record<string, PluginSets>> = {
@@ -52,15 +62,42 @@ export function effectiveConfiguration({
   policy,
   dialect,
   readFile,
+  gates = DEFAULT_GATES,
 }: EffectiveParts): SchedulerConfiguration {
-  const base = PROVIDERS[flags.algorithmProvider ?? ''] ?? DEFAULT_PLUGINS;
-  const configuration =
+  const provided = PROVIDERS[flags.algorithmProvider ?? ''] ?? DEFAULT_PLUGINS;
+  const spread = gates.spreadsByTopology ? provided : withSelectorSpread(provided);
+  const base = gates.scoresVolumeCapacity ? withVolumeScores(spread) : spread;
+  const read =
     file === undefined ? fromFlags(flags, base, dialect) : readConfiguration(file, { dialect, base, readFile });
+  const configuration = { ...(gates.spreadsByTopology ? read : withoutTopologyDefaults(read)), gates };
+  if (!gates.scoresVolumeCapacity) checkNoVolumeShape(configuration);
   const overrides = policy !== undefined ? 'a policy' : flags.algorithmProvider ? '--algorithm-provider' : undefined;
   if (overrides !== undefined && configuresPlugins(file)) {
     throw new ConfigurationError('profiles', `plug-ins cannot be configured together with ${overrides}`);
   }
   return policy === undefined ? configuration : withPolicy(configuration, policy, base, readFile);
+}
+
+/** Pods that have no constraints are spread by their services and controllers then. */
+function withoutTopologyDefaults(configuration: SchedulerConfiguration): SchedulerConfiguration {
+  const profiles = configuration.profiles.map((profile) => {
+    const { args } = profile;
+    // Whoever has said something of it is heard.
+    if (args.PodTopologySpread !== PLUGIN_ARGS.PodTopologySpread) return profile;
+    return { ...profile, args: { ...args, PodTopologySpread: { defaultConstraints: [], systemDefaults: false } } };
+  });
+  return { ...configuration, profiles };
+}
+
+/** Throws ConfigurationError: a shape that would score nothing was meant to. */
+function checkNoVolumeShape({ profiles }: SchedulerConfiguration): void {
+  for (const { schedulerName, args } of profiles) {
+    if (args.VolumeBinding.shape === undefined) continue;
+    throw new ConfigurationError(
+      'profiles',
+      `the profile ${schedulerName} gives VolumeBinding a shape, which is for the feature gate VolumeCapacityPriority`,
+    );
+  }
 }
 
 function withPolicy(

@@ -10,7 +10,7 @@ type MakeOwn = (args: unknown) => object;
 
 /** Throws an Error that says which profile cannot be made, and why. */
 export function profilesOf(
-  { profiles, extenders }: SchedulerConfiguration,
+  { gates, profiles, extenders }: SchedulerConfiguration,
   dialect: Dialect,
   own: ReadonlyMap<string, MakeOwn> = new Map(),
 ): readonly Profile[] {
@@ -23,7 +23,7 @@ export function profilesOf(
       return make === undefined ? undefined : { ...make(ownArgs[name]), name };
     };
     try {
-      return makeProfile({ schedulerName, sets, args: ignoring(args, ignored), dialect, own: makeOwn });
+      return makeProfile({ schedulerName, sets, args: ignoring(args, ignored), dialect, gates, own: makeOwn });
     } catch (error) {
       throw new Error(`profile ${schedulerName}: ${error instanceof Error ? error.message : String(error)}`);
     }

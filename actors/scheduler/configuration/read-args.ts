@@ -108,9 +108,11 @@ const READERS: Readers = {
       antiAffinityLabelsPreference: section.texts('antiAffinityLabelsPreference'),
     };
   },
-  VolumeBinding: (args, path, dialect) => ({
-    bindTimeoutMs: 1000 * open(args, path, dialect, ['bindTimeoutSeconds']).number('bindTimeoutSeconds', COUNT, 600),
-  }),
+  VolumeBinding(args, path, dialect) {
+    const section = open(args, path, dialect, ['bindTimeoutSeconds', 'shape']);
+    const bindTimeoutMs = 1000 * section.number('bindTimeoutSeconds', COUNT, 600);
+    return section.has('shape') ? { bindTimeoutMs, shape: readShape(section) } : { bindTimeoutMs };
+  },
 };
 
 /** The args of a plug-in, checked; undefined when none are known for it. Throws ConfigurationError. */

@@ -63,6 +63,7 @@ export function readConfiguration(content: unknown, sources: ConfigurationSource
   // Ours looks at nodes one after the other.
   file.number('parallelism', { least: 1, most: 2 ** 31 - 1 }, 16);
   return {
+    gates: defaults.gates,
     profiles,
     extenders: readExtenders(file.sections('extenders', EXTENDER_MEMBERS), readFile),
     percentageOfNodesToScore: file.number('percentageOfNodesToScore', PERCENT, defaults.percentageOfNodesToScore),
@@ -85,8 +86,8 @@ function readConnection(
 ): ClientConnectionConfiguration {
   const section = file.section('clientConnection', ['kubeconfig', 'acceptContentTypes', 'contentType', 'qps', 'burst']);
   const acceptContentTypes = section.text('acceptContentTypes', defaults.acceptContentTypes);
-  if (acceptContentTypes !== '' && !acceptContentTypes.includes(JSON_TYPE)) {
-    section.fail('acceptContentTypes', `must have ${JSON_TYPE} among it`);
+  if (acceptContentTypes !== '' && !encodings.some((encoding) => acceptContentTypes.includes(encoding))) {
+    section.fail('acceptContentTypes', `must have one of ${encodings.join(', ')}`);
   }
   return {
     kubeconfig: section.text('kubeconfig', defaults.kubeconfig),

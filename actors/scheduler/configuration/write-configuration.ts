@@ -81,7 +81,10 @@ function writtenArgs(args: PluginArgs): Readonly<Record<string, object>> {
     PodTopologySpread: spread.systemDefaults
       ? { defaultingType: 'System' }
       : { defaultConstraints, defaultingType: 'List' },
-    VolumeBinding: { bindTimeoutSeconds: volumes.bindTimeoutMs / 1000 },
+    VolumeBinding: {
+      bindTimeoutSeconds: volumes.bindTimeoutMs / 1000,
+      ...(volumes.shape === undefined ? {} : { shape: volumes.shape }),
+    },
   };
 }
 

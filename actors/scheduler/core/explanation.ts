@@ -3,8 +3,8 @@
 import type { ClusterView, Profile } from '../framework/framework.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { FilterRun } from './filter-run.ts';
-import { normalizeScores } from './node-choice.ts';
 import type { NodeInfo } from './node-info.ts';
+import { normalizeScores } from './node-scores.ts';
 import type { Nominations } from './nominations.ts';
 
 export interface PluginRefusal {
@@ -53,9 +53,13 @@ export function explain(
     if (refusals.length === 0) feasible.push(node);
     else refused.push({ node: node.name, refusals, scores: [], total: 0 });
   }
-  const scored = scoresOf(pod, profile, cluster, feasible);
-  const byName = (a: NodeExplanation, b: NodeExplanation) => (a.node < b.node ? -1 : 1);
-  return [...scored.sort((a, b) => b.total - a.total || byName(a, b)), ...refused.sort(byName)];
+  return [...scoresOf(pod, profile, cluster, feasible), ...refused].sort(byTotal);
+}
+
+/** The order of explanations: nodes that will do before those that will not, the best of them first; else by name. */
+export function byTotal(a: NodeExplanation, b: NodeExplanation): number {
+  const refused = Math.min(1, a.refusals.length) - Math.min(1, b.refusals.length);
+  return refused || b.total - a.total || (a.node < b.node ? -1 : 1);
 }
 
 function scoresOf(

@@ -1,13 +1,7 @@
 // The filters of a profile, prepared for one pod: which node will do, also with pods added to it or taken from it. Pure;
 // lives as long as the decision about the pod.
-import type {
-  ClusterView,
-  FilterPlugin,
-  FilterTrial,
-  NodeFilter,
-  PreparedFilter,
-  Status,
-} from '../framework/framework.ts';
+import type { ClusterView, FilterPlugin, FilterTrial, NodeFilter, PreparedFilter } from '../framework/framework.ts';
+import type { Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { NodeInfo } from './node-info.ts';
 import type { Nominations } from './nominations.ts';
@@ -17,6 +11,8 @@ export class FilterRun implements FilterTrial {
   readonly refused: Status | null = null;
   /** The only nodes that can do, when a plug-in knows them. */
   readonly only: PreparedFilter['only'];
+  /** Pods with the same text are let in by the same nodes, until those change; undefined where that can't be said. */
+  readonly ofNodeAlone: string | undefined;
   private readonly pod: PodInfo;
   private readonly nominations: Nominations;
   private readonly checks: NodeFilter[] = [];
@@ -25,21 +21,27 @@ export class FilterRun implements FilterTrial {
   constructor(pod: PodInfo, cluster: ClusterView, plugins: readonly FilterPlugin[], nominations: Nominations) {
     this.pod = pod;
     this.nominations = nominations;
+    let ofNodeAlone: string | undefined = nominations.size === 0 ? '' : undefined;
     for (const plugin of plugins) {
       const prepared = plugin.prepareFilter(pod, cluster);
       if (prepared === null) continue;
-      if (typeof prepared === 'function') this.checks.push(prepared);
-      else if ('code' in prepared) {
+      if (typeof prepared === 'function') {
+        ofNodeAlone = undefined;
+        this.checks.push(prepared);
+      } else if ('code' in prepared) {
         this.refused = prepared;
         return;
       } else {
         this.checks.push(prepared.check);
+        if (prepared.ofNodeAlone === undefined) ofNodeAlone = undefined;
+        else if (ofNodeAlone !== undefined) ofNodeAlone += `${plugin.name} ${prepared.ofNodeAlone};`;
         if (prepared.change !== undefined) this.counting.push(prepared);
         if (prepared.only !== undefined && (this.only === undefined || this.only.length > prepared.only.length)) {
           this.only = prepared.only;
         }
       }
     }
+    this.ofNodeAlone = ofNodeAlone;
   }
 
   /** Null when the node will do, with the pods that were promised room there as well as without them. */

@@ -1,22 +1,17 @@
 // The scheduling cycle of one pod: which node, or why none. Filters a sample of the nodes, scores those that are left,
 // and draws among the best. Pure: changes nothing but where the next pod's sample begins, and takes randomness as given.
 import type { Random } from '../../../runtime/environment.ts';
-import type {
-  ClusterView,
-  NodeScorer,
-  Preemption,
-  PreemptionOffer,
-  Profile,
-  Rejection,
-  Status,
-} from '../framework/framework.ts';
-import { SCORE_MAX } from '../framework/framework.ts';
+import type { ClusterView, Preemption, PreemptionOffer, Profile, Rejection } from '../framework/framework.ts';
+import type { Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { ClusterEvent } from './cluster-event.ts';
+import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
 import type { NodeAnswer } from './decision.ts';
 import { NO_NODES_MESSAGE, unschedulableMessage } from './failure-message.ts';
 import { FilterRun } from './filter-run.ts';
+import { type NodeQuestion, NodeQuestions } from './node-answers.ts';
 import type { NodeInfo } from './node-info.ts';
+import { NodeScores } from './node-scores.ts';
 import type { Nominations } from './nominations.ts';
 
 /** Why a pod goes nowhere. */
@@ -53,24 +48,35 @@ export function feasibleNodesWanted(nodeCount: number, percent: number): number 
   return Math.max(SAMPLE_NODES_MIN, Math.floor((nodeCount * share) / 100));
 }
 
+export interface ChooserOptions {
+  /** As in feasibleNodesWanted. */
+  readonly sampledPercent: number;
+  /** A pod that was promised room goes there while it fits. */
+  readonly prefersNominatedNode: boolean;
+}
+
 export class NodeChooser {
   /** Nodes that filters have looked at since the start: what bounds a turn's work. */
   nodesExamined = 0;
   private readonly random: Random;
-  private readonly sampledPercent: number;
+  private readonly options: ChooserOptions;
+  private readonly timing: CycleTiming;
   /** Where the next pod's sample begins, so that all nodes get their turn. */
   private startAt = 0;
+  private readonly questions = new NodeQuestions();
+  private readonly scores: NodeScores;
+  /** What all pods like this one ask of a node; undefined where a node's answer is about more than the node. */
+  private fitQuestion: NodeQuestion | undefined;
   /** Scratch, reused from pod to pod. */
   private readonly feasible: NodeInfo[] = [];
   private readonly refusing: NodeInfo[] = [];
   private readonly refusals: Status[] = [];
-  private totals = new Float64Array(SAMPLE_NODES_MIN);
-  private raw = new Float64Array(SAMPLE_NODES_MIN);
 
-  /** `sampledPercent` as in feasibleNodesWanted. */
-  constructor(random: Random, sampledPercent: number) {
+  constructor(random: Random, options: ChooserOptions, timing: CycleTiming = NO_TIMING) {
     this.random = random;
-    this.sampledPercent = sampledPercent;
+    this.options = options;
+    this.timing = timing;
+    this.scores = new NodeScores(timing);
   }
 
   choose(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Choice {
@@ -78,8 +84,10 @@ export class NodeChooser {
     if (nodes.length === 0) {
       return { node: null, code: 'unschedulable', message: NO_NODES_MESSAGE, helpedBy: ClusterEvent.nodeAdded };
     }
-    const run = new FilterRun(pod, cluster, profile.filters, nominations);
-    const failure = this.filter(run, cluster);
+    const run = this.prepare(pod, profile, cluster, nominations);
+    const promised = this.preferred(pod, cluster, nominations);
+    if (promised !== undefined && run.refused === null && run.check(promised) === null) return { node: promised };
+    const failure = this.filter(run, profile, cluster);
     if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
     if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
     return { node: this.best(pod, profile, cluster, NO_SCORES) };
@@ -88,9 +96,12 @@ export class NodeChooser {
   /** As far as `choose` goes before it scores, for a pod about whose nodes others are asked. */
   sift(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): Sifted | NoChoice {
     if (cluster.nodes.length === 0) return this.choose(pod, profile, cluster, nominations) as NoChoice;
-    const run = new FilterRun(pod, cluster, profile.filters, nominations);
-    const failure = this.filter(run, cluster);
+    const run = this.prepare(pod, profile, cluster, nominations);
+    const failure = this.filter(run, profile, cluster);
     if (failure !== null) return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
+    // Others are asked about it too, whether or not the sample has it.
+    const promised = this.preferred(pod, cluster, nominations);
+    if (promised !== undefined && !this.wasExamined(promised)) this.examine(run, promised);
     if (this.feasible.length === 0) return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
     return { feasible: [...this.feasible], rejections: this.rejections() };
   }
@@ -107,7 +118,7 @@ export class NodeChooser {
     before: readonly Rejection[],
     { kept, rejections, scores }: NodeAnswer,
   ): Choice {
-    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    const run = this.prepare(pod, profile, cluster, nominations);
     this.begin();
     for (const node of kept) {
       if (!node.present) continue;
@@ -115,6 +126,8 @@ export class NodeChooser {
       if (failure?.code === 'error')
         return { node: null, code: 'error', message: failure.reasons.join(', '), helpedBy: 0 };
     }
+    const promised = this.preferred(pod, cluster, nominations);
+    if (promised !== undefined && this.feasible.includes(promised)) return { node: promised };
     if (this.feasible.length > 0) return { node: this.best(pod, profile, cluster, scores) };
     for (const { node, status } of [...before, ...rejections]) {
       this.refusing.push(node);
@@ -123,8 +136,35 @@ export class NodeChooser {
     return this.noFit(pod, run, profile, cluster, nominations.nodeFor(pod.key));
   }
 
+  /** The node that comes before all others for the pod, if there is one. */
+  private preferred(pod: PodInfo, { node: byName }: ClusterView, nominations: Nominations): NodeInfo | undefined {
+    if (!this.options.prefersNominatedNode || nominations.size === 0) return undefined;
+    const promised = nominations.nodeFor(pod.key);
+    const node = promised === undefined ? undefined : byName(promised);
+    return node?.present === true ? node : undefined;
+  }
+
+  private wasExamined(node: NodeInfo): boolean {
+    return this.feasible.includes(node) || this.refusing.includes(node);
+  }
+
+  private prepare(pod: PodInfo, profile: Profile, cluster: ClusterView, nominations: Nominations): FilterRun {
+    const beganMs = this.timing.nowMs();
+    const run = new FilterRun(pod, cluster, profile.filters, nominations);
+    this.fitQuestion = this.questions.of(profile.schedulerName, run.ofNodeAlone);
+    this.timing.point(profile.schedulerName, 'PreFilter', outcomeOf(run.refused), beganMs);
+    return run;
+  }
+
   /** Fills `feasible`, `refusing` and `refusals`. Answers a Status only when a plug-in could not decide. */
-  private filter(run: FilterRun, cluster: ClusterView): Status | null {
+  private filter(run: FilterRun, { schedulerName }: Profile, cluster: ClusterView): Status | null {
+    const beganMs = this.timing.nowMs();
+    const failure = this.filterNodes(run, cluster);
+    this.timing.point(schedulerName, 'Filter', outcomeOf(failure), beganMs);
+    return failure;
+  }
+
+  private filterNodes(run: FilterRun, cluster: ClusterView): Status | null {
     const { nodes } = cluster;
     this.begin();
     if (run.refused !== null) return this.refuseAll(run.refused, nodes);
@@ -135,7 +175,7 @@ export class NodeChooser {
       this.refusing.length = 0;
       this.refusals.length = 0;
     }
-    const wanted = feasibleNodesWanted(nodes.length, this.sampledPercent);
+    const wanted = feasibleNodesWanted(nodes.length, this.options.sampledPercent);
     const start = this.startAt % nodes.length;
     let examined = 0;
     while (examined < nodes.length && this.feasible.length < wanted) {
@@ -171,7 +211,7 @@ export class NodeChooser {
   }
 
   private examine(run: FilterRun, node: NodeInfo): Status | null {
-    const status = run.check(node);
+    const status = this.answerOf(run, node);
     if (status === null) {
       this.feasible.push(node);
       return null;
@@ -180,6 +220,16 @@ export class NodeChooser {
     this.refusing.push(node);
     this.refusals.push(status);
     return null;
+  }
+
+  private answerOf(run: FilterRun, node: NodeInfo): Status | null {
+    const { fitQuestion } = this;
+    if (fitQuestion === undefined) return run.check(node);
+    const { answered } = node;
+    if (answered.fitAsked === fitQuestion) return answered.fit;
+    answered.fit = run.check(node);
+    answered.fitAsked = fitQuestion;
+    return answered.fit;
   }
 
   /** A plug-in refuses the pod wherever it might go. */
@@ -209,31 +259,36 @@ export class NodeChooser {
   private makeRoom(
     pod: PodInfo,
     trial: FilterRun,
-    { postFilters }: Profile,
+    { schedulerName, postFilters }: Profile,
     cluster: ClusterView,
     promised: string | undefined,
   ): Preemption | PreemptionOffer | null {
     if (postFilters.length === 0) return null;
-    const rejections = this.rejections();
+    const beganMs = this.timing.nowMs();
+    const cycle = { pod, rejections: this.rejections(), cluster, trial, random: this.random, promised };
+    let found: Preemption | PreemptionOffer | null = null;
     for (const plugin of postFilters) {
-      const room = plugin.postFilter({ pod, rejections, cluster, trial, random: this.random, promised });
-      if (room !== null && !('candidates' in room && room.candidates.length === 0)) return room;
+      const room = plugin.postFilter(cycle);
+      if (room === null || ('candidates' in room && room.candidates.length === 0)) continue;
+      found = room;
+      break;
     }
-    return null;
+    this.timing.point(schedulerName, 'PostFilter', found === null ? 'Unschedulable' : 'Success', beganMs);
+    return found;
   }
 
   /** The feasible node with the highest total; one of them by lot where several have it. */
   private best(pod: PodInfo, profile: Profile, cluster: ClusterView, others: ReadonlyMap<string, number>): NodeInfo {
     const count = this.feasible.length;
     if (count === 1) return this.feasible[0]!;
-    this.score(pod, profile, cluster);
+    const totals = this.scores.of(pod, profile, cluster, this.feasible);
     if (others.size > 0) {
-      for (let at = 0; at < count; at++) this.totals[at]! += others.get(this.feasible[at]!.name) ?? 0;
+      for (let at = 0; at < count; at++) totals[at]! += others.get(this.feasible[at]!.name) ?? 0;
     }
     let highest = Number.NEGATIVE_INFINITY;
     let ties = 0;
     for (let at = 0; at < count; at++) {
-      const total = this.totals[at]!;
+      const total = totals[at]!;
       if (total > highest) {
         highest = total;
         ties = 1;
@@ -241,42 +296,8 @@ export class NodeChooser {
     }
     let left = ties > 1 ? Math.floor(this.random.next() * ties) : 0;
     for (let at = 0; at < count; at++) {
-      if (this.totals[at] === highest && left-- === 0) return this.feasible[at]!;
+      if (totals[at] === highest && left-- === 0) return this.feasible[at]!;
     }
     throw new Error('no feasible node has the highest score: a plugin answered a score that is no number');
-  }
-
-  /** Fills `totals` for the feasible nodes. */
-  private score(pod: PodInfo, { scores }: Profile, cluster: ClusterView): void {
-    const { feasible } = this;
-    if (this.totals.length < feasible.length) {
-      this.totals = new Float64Array(2 * feasible.length);
-      this.raw = new Float64Array(2 * feasible.length);
-    }
-    const { totals, raw } = this;
-    totals.fill(0, 0, feasible.length);
-    for (const { plugin, weight } of scores) {
-      const scorer = plugin.prepareScore(pod, cluster, feasible);
-      if (scorer === null) continue;
-      for (let at = 0; at < feasible.length; at++) raw[at] = scorer.score(feasible[at]!);
-      normalizeScores(raw, feasible, scorer.normalize);
-      for (let at = 0; at < feasible.length; at++) totals[at]! += weight * raw[at]!;
-    }
-  }
-}
-
-/** Raw scores of these nodes become 0 to SCORE_MAX, in place. */
-export function normalizeScores(scores: Float64Array, nodes: readonly NodeInfo[], how: NodeScorer['normalize']): void {
-  if (how === 'none') return;
-  const count = nodes.length;
-  if (typeof how === 'function') {
-    how(scores, count, nodes);
-    return;
-  }
-  let highest = 0;
-  for (let at = 0; at < count; at++) highest = Math.max(highest, scores[at]!);
-  for (let at = 0; at < count; at++) {
-    const scaled = highest === 0 ? 0 : Math.floor((scores[at]! * SCORE_MAX) / highest);
-    scores[at] = how === 'lowest' ? SCORE_MAX - scaled : scaled;
   }
 }

@@ -7,6 +7,7 @@ import type { PodInfo } from '../pods/pod-info.ts';
 import { type ResourceAmounts, readAmounts, sameAmounts } from '../pods/resource-amounts.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { HostPortClaims } from './host-ports.ts';
+import { NodeAnswers } from './node-answers.ts';
 
 export interface Taint {
   readonly key: string;
@@ -54,6 +55,9 @@ export class NodeInfo {
   /** Made for the first pod with a host port. */
   hostPorts: HostPortClaims | undefined;
 
+  /** What was answered of the node as it stands. */
+  readonly answered = new NodeAnswers();
+
   constructor(name: string) {
     this.name = name;
   }
@@ -83,6 +87,7 @@ export class NodeInfo {
     if (!sameTaints(hardTaints, this.hardTaints)) events |= ClusterEvent.nodeTaints;
     if (this.unschedulable && !unschedulable) events |= ClusterEvent.nodeTaints;
 
+    this.answered.forget();
     this.present = true;
     this.labels = labels;
     this.hardTaints = hardTaints;
@@ -117,6 +122,7 @@ export class NodeInfo {
 
   /** Counts a pod in that is not. */
   addPod(pod: PodInfo): void {
+    this.answered.forget();
     this.pods.set(pod.key, pod);
     this.count(pod, 1);
     for (const claim of pod.hostPorts) {
@@ -127,6 +133,7 @@ export class NodeInfo {
 
   /** Counts a pod out that was counted in. */
   removePod(pod: PodInfo): void {
+    this.answered.forget();
     this.pods.delete(pod.key);
     this.count(pod, -1);
     for (const claim of pod.hostPorts) this.hostPorts?.remove(claim);

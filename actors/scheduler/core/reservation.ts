@@ -1,7 +1,9 @@
 // What follows from the choice of a node, by the reserve and permit plug-ins of a profile: all of them agree, or nothing is left
 // reserved. Pure but for what the plug-ins keep.
-import type { ClusterView, Profile, ReservePlugin, Status } from '../framework/framework.ts';
+import type { ClusterView, Profile, ReservePlugin } from '../framework/framework.ts';
+import type { Status } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
+import { type CycleTiming, NO_TIMING, outcomeOf } from './cycle-timing.ts';
 import type { NodeInfo } from './node-info.ts';
 
 /** Who makes the pod wait before its binding, and for how long at most. */
@@ -13,12 +15,17 @@ export interface Agreement {
 export function reserveAndPermit(
   pod: PodInfo,
   node: NodeInfo,
-  { reserves, permits }: Profile,
+  { schedulerName, reserves, permits }: Profile,
   cluster: ClusterView,
+  timing: CycleTiming = NO_TIMING,
 ): Status | Agreement {
   let status: Status | null = null;
   let waits: Map<string, number> | undefined;
+  const beganMs = timing.nowMs();
   for (const plugin of reserves) status ??= plugin.reserve(pod, node, cluster);
+  timing.point(schedulerName, 'Reserve', outcomeOf(status), beganMs);
+  const isReserved = status === null;
+  const reservedMs = timing.nowMs();
   for (const plugin of permits) {
     const permit = status ?? plugin.permit(pod, node);
     if (permit === null) continue;
@@ -28,6 +35,8 @@ export function reserveAndPermit(
       waits.set(plugin.name, permit.waitMs);
     }
   }
+  const permitted = status === null && waits !== undefined ? 'Wait' : outcomeOf(status);
+  if (isReserved) timing.point(schedulerName, 'Permit', permitted, reservedMs);
   if (status === null) return { waits };
   unreserve(pod, node, reserves);
   return status;

@@ -11,6 +11,7 @@ import { type PodInfo, podKey, readPod } from '../pods/pod-info.ts';
 import { AddedPods } from './added-pods.ts';
 import { ClusterEvent } from './cluster-event.ts';
 import { ClusterState, type PlacedPod } from './cluster-state.ts';
+import { type CycleTiming, NO_TIMING } from './cycle-timing.ts';
 import type {
   BindingEnd,
   Decision,
@@ -34,6 +35,7 @@ import {
   SchedulingQueue,
 } from './queue.ts';
 import { reserveAndPermit, unreserve } from './reservation.ts';
+import { TimedProfiles } from './timed-profile.ts';
 
 export interface CoreOptions {
   /** Pods whose spec.schedulerName none of them has are left alone; they still count on their nodes. */
@@ -42,10 +44,14 @@ export interface CoreOptions {
   readonly dialect: Dialect;
   /** Stop looking for nodes when this share of them is feasible; 0 adapts to the size of the cluster. */
   readonly percentageOfNodesToScore?: number;
+  /** A pod that was promised room goes there while it fits. */
+  readonly prefersNominatedNode?: boolean;
   /** How long an assumed pod waits for its binding to show in the events. */
   readonly assumedMaxMs?: number;
   readonly queue?: QueueOptions;
   readonly outsiders?: Outsiders | undefined;
+  /** Told how long extension points take. */
+  readonly timing?: CycleTiming | undefined;
 }
 
 const ASSUMED_MAX_MS = 30_000;
@@ -58,7 +64,8 @@ export interface CoreCounts extends Readonly<Record<QueueName, number>> {
 
 export class SchedulingCore {
   readonly cluster: ClusterState;
-  private readonly profiles: ReadonlyMap<string, Profile>;
+  private readonly profiles: TimedProfiles;
+  private readonly timing: CycleTiming;
   private readonly assumedMaxMs: number;
   private readonly queue: SchedulingQueue;
   private readonly chooser: NodeChooser;
@@ -72,12 +79,14 @@ export class SchedulingCore {
   private listed: Set<string> | undefined;
 
   constructor(options: CoreOptions) {
-    this.profiles = new Map(options.profiles.map((profile) => [profile.schedulerName, profile]));
+    this.timing = options.timing ?? NO_TIMING;
+    this.profiles = new TimedProfiles(options.profiles, this.timing);
     this.assumedMaxMs = options.assumedMaxMs ?? ASSUMED_MAX_MS;
     this.outsiders = options.outsiders;
     this.cluster = new ClusterState(options.dialect, options.outsiders?.seeNodes);
     this.queue = new SchedulingQueue(options.profiles[0]!.queueSort, options.queue ?? QUEUE_DEFAULTS);
-    this.chooser = new NodeChooser(options.random, options.percentageOfNodesToScore ?? 0);
+    const { random, percentageOfNodesToScore: sampledPercent = 0, prefersNominatedNode = false } = options;
+    this.chooser = new NodeChooser(random, { sampledPercent, prefersNominatedNode }, this.timing);
   }
 
   /** Nodes looked at since the start: the measure of work for bounding a turn. */
@@ -189,7 +198,7 @@ export class SchedulingCore {
     if (isAsked && !mayAsk) return undefined;
     const queued = this.queue.pop()!;
     const { pod } = queued;
-    const profile = this.profiles.get(pod.schedulerName);
+    const profile = this.profiles.ofCycle(pod.schedulerName);
     if (profile === undefined) throw new Error(`pod ${pod.key} is of no profile and was queued`);
     if (!isAsked) {
       const choice = this.chooser.choose(pod, profile, this.cluster, this.nominations);
@@ -255,7 +264,7 @@ export class SchedulingCore {
     const { pod } = queued;
     const { node } = choice;
     this.cluster.assume(queued, node, nowMs + this.assumedMaxMs);
-    const agreed = reserveAndPermit(pod, node, profile, this.cluster);
+    const agreed = reserveAndPermit(pod, node, profile, this.cluster, this.timing);
     if (!('code' in agreed)) {
       this.nominations.remove(pod.key);
       this.noteAdded(pod, ClusterEvent.podAdded);

@@ -1,6 +1,6 @@
 // Pods that a permit plug-in makes wait between reservation and binding. Each waits until every plug-in that asked for it
 // has allowed it, one of them rejects it, or its time is up. Pure: time comes in as numbers.
-import { refusal, type Status } from '../framework/framework.ts';
+import { refusal, type Status } from '../framework/status.ts';
 
 interface Waiting {
   /** When each plug-in's patience ends. */

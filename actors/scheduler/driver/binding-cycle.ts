@@ -2,10 +2,12 @@
 // permits, PreBind, and Bind where it is not the default. Most pods have nothing of it to go through and are bound with the
 // next batch. Answers how each ended; knows nothing of batches.
 import type { Clock, Timers } from '../../../runtime/environment.ts';
+import type { CycleTiming } from '../core/cycle-timing.ts';
 import type { BindDecision, BindingEnd } from '../core/decision.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
 import type { Extenders } from '../extenders/extenders.ts';
-import type { PreBindWork, Status } from '../framework/framework.ts';
+import type { PreBindWork, Profile } from '../framework/framework.ts';
+import type { Status } from '../framework/status.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import type { SchedulerMetrics } from './scheduler-metrics.ts';
 
@@ -15,6 +17,7 @@ export interface BindingCycleParts {
   readonly timers: Timers;
   readonly waiting: WaitingPods;
   readonly metrics: SchedulerMetrics;
+  readonly timing: CycleTiming;
   /** They may bind in the place of plug-ins. */
   readonly extenders: Pick<Extenders, 'binding'> | undefined;
 }
@@ -36,8 +39,11 @@ export class BindingCycle {
   begin(decision: BindDecision): CycleEnd | Promise<CycleEnd> {
     const { profile, pod, node } = decision;
     if (decision.waits !== undefined) return this.afterPermit(decision, decision.waits);
+    const beganMs = this.parts.timing.nowMs();
     const works = profile.preBinds.map((plugin) => plugin.preBind(pod, node)).filter((work) => work !== null);
-    return works.length === 0 ? this.bind(decision) : this.afterWorks(decision, works);
+    if (works.length > 0) return this.afterWorks(decision, works, beganMs);
+    this.parts.timing.point(profile.schedulerName, 'PreBind', 'Success', beganMs);
+    return this.bind(decision);
   }
 
   private async afterPermit(decision: BindDecision, waits: ReadonlyMap<string, number>): Promise<CycleEnd> {
@@ -50,11 +56,15 @@ export class BindingCycle {
     return status === null ? this.begin({ ...decision, waits: undefined }) : failed(status.reasons.join(', '));
   }
 
-  private async afterWorks(decision: BindDecision, works: readonly PreBindWork[]): Promise<CycleEnd> {
+  private async afterWorks(decision: BindDecision, works: readonly PreBindWork[], beganMs: number): Promise<CycleEnd> {
+    const { schedulerName } = decision.profile;
     for (const work of works) {
       const problem = await this.carryOut(work);
-      if (problem !== undefined) return failed(problem);
+      if (problem === undefined) continue;
+      this.parts.timing.point(schedulerName, 'PreBind', 'Error', beganMs);
+      return failed(problem);
     }
+    this.parts.timing.point(schedulerName, 'PreBind', 'Success', beganMs);
     return this.bind(decision);
   }
 
@@ -75,7 +85,21 @@ export class BindingCycle {
     }
   }
 
-  private bind({ profile, pod, node }: BindDecision): CycleEnd | Promise<CycleEnd> {
+  private bind(decision: BindDecision): CycleEnd | Promise<CycleEnd> {
+    const beganMs = this.parts.timing.nowMs();
+    const end = this.binding(decision);
+    return end instanceof Promise ? this.timed(end, decision.profile, beganMs) : end;
+  }
+
+  /** How long the default way takes is told by who sends the batch. */
+  private async timed(end: Promise<CycleEnd>, { schedulerName }: Profile, beganMs: number): Promise<CycleEnd> {
+    const ended = await end;
+    const isBound = ended !== 'default' && ended.bound;
+    if (ended !== 'default') this.parts.timing.point(schedulerName, 'Bind', isBound ? 'Success' : 'Error', beganMs);
+    return ended;
+  }
+
+  private binding({ profile, pod, node }: BindDecision): CycleEnd | Promise<CycleEnd> {
     const extended = this.parts.extenders?.binding(pod, node.name);
     if (extended !== undefined) return extended;
     for (const plugin of profile.binds) {

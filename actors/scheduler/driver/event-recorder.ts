@@ -1,5 +1,6 @@
 // Tells users what happened to a pod, as core/v1 Events. Best effort: bounded, never waited for. A failure that repeats
 // counts up one event instead of making many, and each pod's failures are written at most every few seconds.
+import { newEvent } from '../../../api/event-object.ts';
 import { timestampOf } from '../../../api/object-meta.ts';
 import type { Clock, Random } from '../../../runtime/environment.ts';
 import type { Series } from '../../../runtime/metrics.ts';
@@ -113,21 +114,8 @@ export class EventRecorder {
     const atMs = clock.nowMs();
     return writes.offer(eventName, async () => {
       const at = timestampOf(atMs);
-      const event = {
-        kind: 'Event',
-        apiVersion: 'v1',
-        metadata: { name: eventName, namespace: pod.namespace },
-        involvedObject: reference(pod),
-        reason,
-        message,
-        source: { component },
-        firstTimestamp: at,
-        lastTimestamp: at,
-        count: 1,
-        type,
-        reportingComponent: component,
-        reportingInstance: '',
-      };
+      const told = { namespace: pod.namespace, name: eventName, involvedObject: reference(pod), type, reason, message };
+      const event = { ...newEvent({ ...told, component, at }), reportingComponent: component, reportingInstance: '' };
       const written = await port.createEvent(pod.namespace, event).then(succeeded, () => false);
       if (!written) onFailure();
       return written;

@@ -6,22 +6,26 @@ import type { Dialect } from '../../../config/dialect.ts';
 import type { Environment } from '../../../runtime/environment.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
+import type { CycleTiming } from '../core/cycle-timing.ts';
 import { QUEUE_DEFAULTS } from '../core/queue.ts';
 import { SchedulingCore } from '../core/scheduling-core.ts';
 import { WaitingPods } from '../core/waiting-pods.ts';
 import { Extenders } from '../extenders/extenders.ts';
 import type { Profile } from '../framework/framework.ts';
+import { Recorder, type RecordSettings } from '../recording/recorder.ts';
 import type { SCHEDULER_SETTINGS } from '../settings.ts';
 import { BestEffortWrites } from './best-effort-writes.ts';
 import type { ClusterPort } from './cluster-port.ts';
 import { ConditionWriter } from './condition-writer.ts';
 import { EventRecorder } from './event-recorder.ts';
+import { extensionTiming } from './extension-metrics.ts';
 import { Pace } from './pace.ts';
 import { Preemptor } from './preemptor.ts';
 import { type SchedulerMetrics, schedulerMetrics } from './scheduler-metrics.ts';
 import { SchedulingLoop } from './scheduling-loop.ts';
+import { WhatIfs } from './what-if.ts';
 
-const PODS = 'core/pods';
+export const PODS = 'core/pods';
 const NODES = 'core/nodes';
 
 export type SchedulerSettings = { readonly [Name in keyof typeof SCHEDULER_SETTINGS]: number };
@@ -35,6 +39,8 @@ export interface EngineParts {
   readonly profiles: readonly Profile[];
   readonly port: ClusterPort;
   readonly settings: SchedulerSettings;
+  /** Absent: nothing is recorded. */
+  readonly record?: RecordSettings | undefined;
   /** An invariant is broken. */
   readonly crash: (error: Error) => void;
 }
@@ -68,9 +74,12 @@ export function tellCore(core: SchedulingCore, news: ClusterNews, nowMs: number)
 }
 
 export class SchedulerEngine {
+  readonly whatIfs: WhatIfs;
   readonly #parts: EngineParts;
+  readonly #recorder: Recorder | undefined;
   readonly #core: SchedulingCore;
   readonly #extenders: Extenders | undefined;
+  readonly #timing: CycleTiming;
   readonly #loop: SchedulingLoop;
   readonly #eventWrites: BestEffortWrites;
   readonly #conditionWrites: BestEffortWrites;
@@ -78,18 +87,24 @@ export class SchedulerEngine {
   constructor(parts: EngineParts) {
     this.#parts = parts;
     const { configuration, profiles, dialect, environment } = parts;
-    const { percentageOfNodesToScore, podInitialBackoffMs, podMaxBackoffMs } = configuration;
+    const { gates, percentageOfNodesToScore, podInitialBackoffMs, podMaxBackoffMs } = configuration;
     const { clock, disk } = environment;
     const { extenders } = configuration;
     this.#extenders = extenders.length === 0 ? undefined : new Extenders(extenders, { clock, disk, log: parts.log });
-    this.#core = new SchedulingCore({
+    this.#timing = extensionTiming(parts.metrics, clock);
+    const options = {
+      timing: this.#timing,
       outsiders: this.#extenders,
       profiles,
       random: environment.random,
       dialect,
       percentageOfNodesToScore,
+      prefersNominatedNode: gates.prefersNominatedNode,
       queue: { ...QUEUE_DEFAULTS, backoffInitialMs: podInitialBackoffMs, backoffMaxMs: podMaxBackoffMs },
-    });
+    };
+    this.#recorder = parts.record && new Recorder(parts.record, options, configuration, parts.log);
+    this.#core = this.#recorder?.core ?? new SchedulingCore(options);
+    this.whatIfs = new WhatIfs(this.#core, this.#extenders);
     const metrics = schedulerMetrics(parts.metrics, this.#core);
     this.#eventWrites = eventWrites(parts, metrics);
     this.#conditionWrites = conditionWrites(parts, metrics);
@@ -120,6 +135,7 @@ export class SchedulerEngine {
       clock,
       timers,
       metrics,
+      timing: this.#timing,
       limits,
       waiting,
       extenders: this.#extenders,
@@ -161,6 +177,7 @@ export class SchedulerEngine {
     this.#eventWrites.stop();
     this.#conditionWrites.stop();
     await this.#loop.stop();
+    this.#recorder?.close();
   }
 }
 

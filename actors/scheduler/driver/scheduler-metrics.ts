@@ -31,8 +31,11 @@ export interface SchedulerMetrics {
   readonly statusWritesFailed: Series;
 }
 
-const doubling = (first: number, count: number): readonly number[] =>
-  Array.from({ length: count }, (_, at) => Number((first * 2 ** at).toPrecision(6)));
+/** Upper bounds of buckets, each so many times the one before. */
+export const growing = (first: number, factor: number, count: number): readonly number[] =>
+  Array.from({ length: count }, (_, at) => Number((first * factor ** at).toPrecision(6)));
+
+const doubling = (first: number, count: number): readonly number[] => growing(first, 2, count);
 
 const SECONDS = doubling(0.001, 15);
 const POD_SECONDS = doubling(0.01, 20);
@@ -113,8 +116,8 @@ function podSeconds(metrics: Metrics): (attempts: number) => HistogramSeries {
 }
 
 /** Makes each value when it is first asked for. */
-function remembered<Value>(make: (key: string) => Value): (key: string) => Value {
-  const made = new Map<string, Value>();
+export function remembered<Key extends string, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>();
   return (key) => {
     let value = made.get(key);
     if (value === undefined) {

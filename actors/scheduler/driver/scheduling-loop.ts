@@ -2,6 +2,7 @@
 // the next gathers. Knows nothing of where events come from. A crash loses nothing: pods without a node are found again.
 import type { Clock, Timer, Timers } from '../../../runtime/environment.ts';
 import { type OrchErrorCode, toErrorFrame } from '../../../runtime/errors.ts';
+import type { CycleTiming } from '../core/cycle-timing.ts';
 import type { BindDecision, BindingEnd, Decision, FailDecision, Question } from '../core/decision.ts';
 import type { SchedulingCore } from '../core/scheduling-core.ts';
 import type { WaitingPods } from '../core/waiting-pods.ts';
@@ -30,6 +31,7 @@ export interface LoopParts {
   readonly clock: Clock;
   readonly timers: Timers;
   readonly metrics: SchedulerMetrics;
+  readonly timing: CycleTiming;
   readonly events: EventRecorder;
   readonly conditions: ConditionWriter;
   readonly preemptor: Preemptor;
@@ -65,8 +67,8 @@ export class SchedulingLoop {
 
   constructor(parts: LoopParts) {
     this.parts = parts;
-    const { port, clock, timers, waiting, metrics, extenders } = parts;
-    this.cycle = new BindingCycle({ port, clock, timers, waiting, metrics, extenders });
+    const { port, clock, timers, waiting, metrics, timing, extenders } = parts;
+    this.cycle = new BindingCycle({ port, clock, timers, waiting, metrics, timing, extenders });
   }
 
   /** Something changed: decide soon. */
@@ -182,9 +184,16 @@ export class SchedulingLoop {
     if (this.inFlight !== undefined || this.gathering.length === 0) return;
     const batch = this.gathering;
     this.gathering = [];
-    this.parts.metrics.batchBindings.observe(batch.length);
+    const { metrics, timing } = this.parts;
+    metrics.batchBindings.observe(batch.length);
+    const sentMs = timing.nowMs();
     this.inFlight = this.bind(batch)
-      .then((ends) => this.settleBatch(batch, ends))
+      .then((ends) => {
+        batch.forEach(({ decision: { profile } }, at) => {
+          timing.point(profile.schedulerName, 'Bind', ends[at]?.bound === true ? 'Success' : 'Error', sentMs);
+        });
+        this.settleBatch(batch, ends);
+      })
       .catch(this.crash);
   }
 
@@ -217,7 +226,7 @@ export class SchedulingLoop {
   }
 
   private settle({ decision, decidedMs }: GatheredBinding, end: BindingEnd, nowMs: number): void {
-    const { core, metrics, events, conditions } = this.parts;
+    const { core, metrics, timing, events, conditions } = this.parts;
     const { pod, queued, node, profile } = decision;
     core.settleBinding(pod, end, nowMs);
     const { attempts, e2eSeconds } = metrics.profile(profile.schedulerName);
@@ -234,7 +243,9 @@ export class SchedulingLoop {
     metrics.podSeconds(queued.attempts).observe((nowMs - queued.firstQueuedMs) / 1000);
     metrics.podAttempts.observe(queued.attempts);
     events.scheduled(pod, node.name);
+    const boundMs = timing.nowMs();
     for (const plugin of profile.postBinds) plugin.postBind(pod, node.name);
+    timing.point(profile.schedulerName, 'PostBind', 'Success', boundMs);
   }
 
   /** Until the core has something to do by itself, or `wake`. */

@@ -8,13 +8,8 @@ import type { ExtenderConfiguration } from '../configuration/configuration.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { BindingEnd } from '../core/decision.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import {
-  type PreemptionCandidate,
-  type Rejection,
-  refusal,
-  SCORE_MAX,
-  type StatusCode,
-} from '../framework/framework.ts';
+import { type PreemptionCandidate, type Rejection, SCORE_MAX } from '../framework/framework.ts';
+import { refusal, type StatusCode } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import * as shapes from './extender-shapes.ts';
 
@@ -122,7 +117,7 @@ export class HttpExtender {
 
   async #ask<Answer>(verb: string, args: object, read: (value: unknown) => Answer): Promise<Answer> {
     try {
-      return read(await this.#client.postBelow(verb, args, this.configuration.httpTimeoutMs));
+      return read(await this.#client.postBelow(verb, JSON.stringify(args), this.configuration.httpTimeoutMs));
     } catch (error) {
       if (!(error instanceof ServiceCallFailed || error instanceof shapes.BadAnswer)) throw error;
       const isOpen = error instanceof ServiceCallFailed && error.isOpen;

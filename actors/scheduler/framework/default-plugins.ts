@@ -65,3 +65,14 @@ export const AUTOSCALER_PLUGINS: PluginSets = {
     weight,
   })),
 };
+
+/** The set that scores by the capacity of the volumes found for a pod, too. */
+export function withVolumeScores(sets: PluginSets): PluginSets {
+  return { ...sets, score: [...sets.score, ...of('VolumeBinding')] };
+}
+
+/** The set that spreads the pods of a service or controller by these, where it is not done by topology. */
+export function withSelectorSpread(sets: PluginSets): PluginSets {
+  const added = of('SelectorSpread');
+  return { ...sets, preScore: [...sets.preScore, ...added], score: [...sets.score, ...added] };
+}

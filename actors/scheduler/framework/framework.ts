@@ -6,27 +6,7 @@ import type { NodeInfo } from '../core/node-info.ts';
 import type { ClusterObjects } from '../objects/cluster-objects.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { TopologyIndex } from '../topology/topology-index.ts';
-
-/** What a plug-in's refusal means, for this attempt and for the queue afterwards. */
-export type StatusCode =
-  /**
-   * The pod does not fit now, and evicting other pods could help. The next node is tried; when none is left, post-filter
-   * plug-ins may act, and the pod waits as unschedulable for a ClusterEvent that one of the refusing plug-ins names.
-   */
-  | 'unschedulable'
-  /** As `unschedulable`, but evicting pods from this node can't help: post-filter plug-ins leave the node out. */
-  | 'unresolvable'
-  /** The plug-in could not decide. The attempt ends, whatever other nodes say, and the pod is tried after its backoff. */
-  | 'error';
-
-/** A refusal. There is no success status: a plug-in that has nothing against it answers null, which costs nothing. */
-export interface Status {
-  readonly code: StatusCode;
-  /** Each is counted once per node in the message that the user sees. Constant where possible, or told apart by node. */
-  readonly reasons: readonly string[];
-  /** The ClusterEvents after which the answer may be another one. */
-  readonly helpedBy: number;
-}
+import type { Status } from './status.ts';
 
 /**
  * What plug-ins may know of the cluster besides the node in question. It does not change within one decision: deciding is
@@ -75,6 +55,11 @@ export interface PreparedFilter {
   /** The names of the only nodes that can do: others need not be asked about. */
   readonly only?: readonly string[];
   /**
+   * Given where the answer follows from the node as it stands and from this text, which says all of the pod that counts:
+   * pods with the same text are answered alike, until the node changes.
+   */
+  readonly ofNodeAlone?: string;
+  /**
    * From here on answers as if the pod were placed on the node (1) or not (-1), for what the plug-in counts beyond the
    * node itself. The changes between two resets are about one node.
    */
@@ -103,6 +88,8 @@ export interface NodeScorer {
    * highest to SCORE_MAX, `lowest` does so and turns them around.
    */
   readonly normalize: 'none' | 'highest' | 'lowest' | Normalize;
+  /** As in PreparedFilter. */
+  readonly ofNodeAlone?: string;
 }
 
 export const SCORE_MAX = 100;
@@ -234,9 +221,4 @@ export interface Profile {
   readonly preBinds: readonly PreBindPlugin[];
   readonly binds: readonly BindPlugin[];
   readonly postBinds: readonly PostBindPlugin[];
-}
-
-/** A refusal that plug-ins keep as a constant. */
-export function refusal(code: StatusCode, helpedBy: number, ...reasons: string[]): Status {
-  return Object.freeze({ code, helpedBy, reasons: Object.freeze(reasons) });
 }

@@ -21,7 +21,7 @@ import { selectorSpread } from '../plugins/selector-spread.ts';
 import { serviceAffinity } from '../plugins/service-affinity.ts';
 import { taintToleration } from '../plugins/taint-toleration.ts';
 import { volumeBinding } from '../plugins/volume-binding.ts';
-import { builtInVolumeLimits, csiVolumeLimits } from '../plugins/volume-limits.ts';
+import { attachedDisks, builtInVolumeLimits, csiVolumeLimits } from '../plugins/volume-limits.ts';
 import { volumeRestrictions } from '../plugins/volume-restrictions.ts';
 import { volumeZone } from '../plugins/volume-zone.ts';
 import type {
@@ -36,6 +36,7 @@ import type {
   ReservePlugin,
   ScorePlugin,
 } from './framework.ts';
+import type { SchedulerGates } from './gates.ts';
 import { type PluginArgs, systemConstraints } from './plugin-args.ts';
 
 /** The extension points, as configurations name them, in the order in which a pod passes them. */
@@ -71,7 +72,7 @@ export type AnyPlugin = Plugin &
 
 export interface PluginEntry {
   readonly points: readonly ExtensionPoint[];
-  readonly create: (args: PluginArgs, dialect: Dialect) => AnyPlugin;
+  readonly create: (args: PluginArgs, dialect: Dialect, gates: SchedulerGates) => AnyPlugin;
 }
 
 const FILTER: readonly ExtensionPoint[] = ['filter'];
@@ -108,8 +109,8 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
   [
     'VolumeBinding',
     {
-      points: ['preFilter', 'filter', 'reserve', 'preBind'],
-      create: (args) => volumeBinding(args.VolumeBinding),
+      points: ['preFilter', 'filter', 'score', 'reserve', 'preBind'],
+      create: (args, _, { scoresVolumeCapacity }) => volumeBinding(args.VolumeBinding, scoresVolumeCapacity),
     },
   ],
   [
@@ -124,7 +125,14 @@ export const PLUGINS: ReadonlyMap<string, PluginEntry> = new Map<string, PluginE
   ['NodeVolumeLimits', { points: FILTER, create: () => csiVolumeLimits }],
   ['VolumeZone', { points: FILTER, create: (_, dialect) => volumeZone(dialect) }],
   ['DefaultPreemption', { points: ['postFilter'], create: (args) => defaultPreemption(args.DefaultPreemption) }],
-  ['NodeResourcesBalancedAllocation', { points: SCORE, create: () => balancedAllocation }],
+  [
+    'NodeResourcesBalancedAllocation',
+    {
+      points: SCORE,
+      create: (_, dialect, { balancesAttachedVolumes }) =>
+        balancedAllocation(balancesAttachedVolumes ? attachedDisks(dialect.spell('@label/')) : undefined),
+    },
+  ],
   ['ImageLocality', { points: SCORE, create: () => imageLocality }],
   [
     'NodeResourcesLeastAllocated',

@@ -3,6 +3,7 @@ import type { Dialect } from '../../../config/dialect.ts';
 import { runtimeClass } from '../plugins/runtime-class.ts';
 import type { PluginSets } from './default-plugins.ts';
 import type { FilterPlugin, Plugin, Profile, ScorePlugin } from './framework.ts';
+import type { SchedulerGates } from './gates.ts';
 import type { PluginArgs } from './plugin-args.ts';
 import { type AnyPlugin, type ExtensionPoint, PLUGINS } from './plugin-table.ts';
 
@@ -11,6 +12,7 @@ interface ProfileParts {
   readonly sets: PluginSets;
   readonly args: PluginArgs;
   readonly dialect: Dialect;
+  readonly gates: SchedulerGates;
   /** Makes the plug-ins of the operator's own. */
   readonly own?: (name: string) => AnyPlugin | undefined;
 }
@@ -31,12 +33,12 @@ const METHODS: Readonly<Record<ExtensionPoint, keyof AnyPlugin>> = {
 };
 
 /** Throws an Error that says what is wrong with the sets. */
-export function makeProfile({ schedulerName, sets, args, dialect, own }: ProfileParts): Profile {
+export function makeProfile({ schedulerName, sets, args, dialect, gates, own }: ProfileParts): Profile {
   const made = new Map<string, AnyPlugin>();
   const named = (name: string): AnyPlugin => {
     let plugin = made.get(name);
     if (plugin === undefined) {
-      plugin = PLUGINS.get(name)?.create(args, dialect) ?? own?.(name);
+      plugin = PLUGINS.get(name)?.create(args, dialect, gates) ?? own?.(name);
       if (plugin === undefined) throw new Error(`there is no plug-in ${name}`);
       made.set(name, plugin);
     }

@@ -3,7 +3,8 @@
 
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import { type FilterPlugin, refusal, type ScorePlugin } from '../framework/framework.ts';
+import type { FilterPlugin, ScorePlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { NodeTerm, WeightedNodeTerm } from '../pods/node-terms.ts';
 import { nodeEligibility } from './node-eligibility.ts';
 import { anyTermCheck, termCheck } from './node-selector-terms.ts';

@@ -1,6 +1,7 @@
 // NodeLabel: nodes must have some labels and must not have others, or would rather; whatever their values.
 import { ClusterEvent } from '../core/cluster-event.ts';
-import { type FilterPlugin, refusal, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import { type FilterPlugin, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 
 export interface NodeLabelArgs {
   readonly presentLabels: readonly string[];

@@ -1,7 +1,8 @@
 // NodePorts: no two pods of a node claim the same host port.
 
 import { ClusterEvent } from '../core/cluster-event.ts';
-import { type FilterPlugin, refusal } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 
 const PORT_TAKEN = refusal(
   'unschedulable',

@@ -2,7 +2,8 @@
 
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import { type FilterPlugin, type NodeFilter, refusal, type Status } from '../framework/framework.ts';
+import type { FilterPlugin, PreparedFilter } from '../framework/framework.ts';
+import { refusal, type Status } from '../framework/status.ts';
 import type { ResourceAmounts } from '../pods/resource-amounts.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeAllocatable | ClusterEvent.podRemoved;
@@ -30,7 +31,7 @@ export function nodeResourcesFit(args: NodeResourcesFitArgs = NOTHING_IGNORED): 
 function heeded(
   { scalars }: ResourceAmounts,
   { ignoredResources, ignoredResourceGroups }: NodeResourcesFitArgs,
-): readonly (readonly [name: string, amount: number])[] {
+): Scalars {
   const all = [...scalars];
   if (all.length === 0 || ignoredResources.length + ignoredResourceGroups.length === 0) return all;
   return all.filter(([name]) => {
@@ -39,7 +40,16 @@ function heeded(
   });
 }
 
-function filterFor(request: ResourceAmounts, scalars: readonly (readonly [string, number])[]): NodeFilter {
+type Scalars = readonly (readonly [name: string, amount: number])[];
+
+function filterFor(request: ResourceAmounts, scalars: Scalars): PreparedFilter {
+  const { milliCpu, memoryBytes, ephemeralStorageBytes } = request;
+  const amounts = `${milliCpu} ${memoryBytes} ${ephemeralStorageBytes}`;
+  const ofNodeAlone = request.scalars.size === 0 ? amounts : `${amounts} + ${scalars.join(' ')}`;
+  return { check: checkFor(request, scalars), ofNodeAlone };
+}
+
+function checkFor(request: ResourceAmounts, scalars: Scalars): PreparedFilter['check'] {
   const asksForNothing =
     request.milliCpu === 0 &&
     request.memoryBytes === 0 &&

@@ -4,7 +4,8 @@ import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { Taint } from '../core/node-info.ts';
-import { type FilterPlugin, refusal } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 
 const CORDONED = refusal(
   'unresolvable',
@@ -19,6 +20,6 @@ export function nodeUnschedulable(dialect: Dialect): FilterPlugin {
     prepareFilter: (pod, { hasCordonedNodes }) =>
       !hasCordonedNodes || tolerationOf(pod.constraints.tolerations, taint) !== undefined
         ? null
-        : (node) => (node.unschedulable ? CORDONED : null),
+        : { check: (node) => (node.unschedulable ? CORDONED : null), ofNodeAlone: '' },
   };
 }

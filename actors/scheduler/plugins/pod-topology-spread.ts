@@ -8,10 +8,10 @@ import {
   type FilterPlugin,
   type NodeScorer,
   type PreparedFilter,
-  refusal,
   SCORE_MAX,
   type ScorePlugin,
 } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { SpreadConstraint } from '../pods/pod-terms.ts';
 import type { SpreadCounts } from '../topology/spread-counts.ts';

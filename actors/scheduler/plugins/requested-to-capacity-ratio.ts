@@ -16,7 +16,7 @@ export function requestedToCapacityRatio(
   shape: readonly ShapePoint[],
   resources: readonly WeightedResource[] = CPU_AND_MEMORY,
 ): ScorePlugin {
-  const line = shape.map(({ utilization, score }) => ({ utilization, score: score * (SCORE_MAX / SHAPE_SCORE_MAX) }));
+  const line = scoreLine(shape);
   return {
     name: 'RequestedToCapacityRatio',
     prepareScore(pod) {
@@ -41,13 +41,18 @@ export function requestedToCapacityRatio(
   };
 }
 
+/** A shape on the scale of scores. */
+export function scoreLine(shape: readonly ShapePoint[]): readonly ShapePoint[] {
+  return shape.map(({ utilization, score }) => ({ utilization, score: score * (SCORE_MAX / SHAPE_SCORE_MAX) }));
+}
+
 function utilization(requested: number, capacity: number): number {
   if (capacity === 0 || requested > capacity) return FULL;
   return FULL - Math.trunc(((capacity - requested) * FULL) / capacity);
 }
 
 /** The line's value, whole numbers all the way; level before its first point and after its last. */
-function scoreAt(line: readonly ShapePoint[], utilization: number): number {
+export function scoreAt(line: readonly ShapePoint[], utilization: number): number {
   for (let at = 0; at < line.length; at++) {
     const { utilization: to, score } = line[at]!;
     if (utilization > to) continue;

@@ -18,30 +18,42 @@ export const CPU_AND_MEMORY: readonly WeightedResource[] = [
  * small ones; nothing else does.
  */
 export function measure(resource: string, pod: PodInfo): (node: NodeInfo, into: Float64Array) => void {
-  const { request } = pod;
+  const own = wanted(resource, pod);
   switch (resource) {
     case 'cpu':
       return (node, into) => {
         into[0] = node.allocatable.milliCpu;
-        into[1] = node.scoredMilliCpu + pod.scoredMilliCpu;
+        into[1] = node.scoredMilliCpu + own;
       };
     case 'memory':
       return (node, into) => {
         into[0] = node.allocatable.memoryBytes;
-        into[1] = node.scoredMemoryBytes + pod.scoredMemoryBytes;
+        into[1] = node.scoredMemoryBytes + own;
       };
     case 'ephemeral-storage':
       return (node, into) => {
         into[0] = node.allocatable.ephemeralStorageBytes;
-        into[1] = node.requestedEphemeralStorageBytes + request.ephemeralStorageBytes;
+        into[1] = node.requestedEphemeralStorageBytes + own;
       };
-    default: {
-      const own = request.scalars.get(resource) ?? 0;
+    default:
       return (node, into) => {
         into[0] = node.allocatable.scalars.get(resource) ?? 0;
         into[1] = (node.requestedScalars.get(resource) ?? 0) + own;
       };
-    }
+  }
+}
+
+/** What `measure` counts of the pod itself. */
+function wanted(resource: string, { request, scoredMilliCpu, scoredMemoryBytes }: PodInfo): number {
+  switch (resource) {
+    case 'cpu':
+      return scoredMilliCpu;
+    case 'memory':
+      return scoredMemoryBytes;
+    case 'ephemeral-storage':
+      return request.ephemeralStorageBytes;
+    default:
+      return request.scalars.get(resource) ?? 0;
   }
 }
 
@@ -59,6 +71,7 @@ function meanOfResources(
       const amounts = new Float64Array(2);
       return {
         normalize: 'none',
+        ofNodeAlone: resources.map((resource) => wanted(resource.name, pod)).join(' '),
         score(node) {
           let score = 0;
           for (const { read, weight } of measures) {

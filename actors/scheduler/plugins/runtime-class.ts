@@ -1,7 +1,8 @@
 // RuntimeClass: a pod of a runtime class waits until the class is there, and for ever if it was admitted without what the
 // class adds to its pods: binding it would break what the class promises, and nobody would notice.
 import { ClusterEvent } from '../core/cluster-event.ts';
-import { type FilterPlugin, refusal } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { RuntimeClass } from '../objects/cluster-objects.ts';
 import type { PodInfo, Toleration } from '../pods/pod-info.ts';
 

@@ -3,7 +3,8 @@
 import { labelSelectorFromMap } from '../../../api/selectors/label-selector.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import { type ClusterView, type FilterPlugin, refusal, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import { type ClusterView, type FilterPlugin, SCORE_MAX, type ScorePlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import { podsSelected } from './selected-pods.ts';
 

@@ -4,7 +4,8 @@
 import { tolerationOf } from '../../../api/pods/tolerations.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { Taint } from '../core/node-info.ts';
-import { type FilterPlugin, refusal, type ScorePlugin, type Status } from '../framework/framework.ts';
+import type { FilterPlugin, ScorePlugin } from '../framework/framework.ts';
+import { refusal, type Status } from '../framework/status.ts';
 
 /** One Status per taint object, so that refusing is cheap; goes when the node's taints do. */
 const refusals = new WeakMap<Taint, Status>();
@@ -25,11 +26,14 @@ export const taintToleration: FilterPlugin & ScorePlugin = {
   prepareFilter(pod, { hasHardTaints }) {
     if (!hasHardTaints) return null;
     const { tolerations } = pod.constraints;
-    return (node) => {
-      for (const taint of node.hardTaints) {
-        if (tolerationOf(tolerations, taint) === undefined) return refusalFor(taint);
-      }
-      return null;
+    return {
+      check(node) {
+        for (const taint of node.hardTaints) {
+          if (tolerationOf(tolerations, taint) === undefined) return refusalFor(taint);
+        }
+        return null;
+      },
+      ofNodeAlone: JSON.stringify(tolerations),
     };
   },
 

@@ -2,19 +2,20 @@
 // consumer get a volume, found or made. What is found is reserved with the node and written before the pod is bound.
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import {
-  type FilterPlugin,
-  type ObjectPatch,
-  type PreBindPlugin,
-  type PreBindWork,
-  type ReservePlugin,
-  refusal,
-  type Status,
+import type {
+  FilterPlugin,
+  ObjectPatch,
+  PreBindPlugin,
+  PreBindWork,
+  ReservePlugin,
+  ScorePlugin,
 } from '../framework/framework.ts';
+import { refusal, type Status } from '../framework/status.ts';
 import type { Claim, Volume } from '../objects/volume-objects.ts';
 import type { VolumeReservation, VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 import type { ClaimUse } from '../pods/pod-volumes.ts';
+import { type ShapePoint, scoreAt, scoreLine } from './requested-to-capacity-ratio.ts';
 import { matchingVolume, provisioning, reachable } from './volume-match.ts';
 
 const HELPED_BY = ClusterEvent.nodeAdded | ClusterEvent.nodeLabels | ClusterEvent.volumes;
@@ -31,7 +32,16 @@ const WAITS_FOR_BINDING = 'pod has unbound immediate PersistentVolumeClaims';
 export interface VolumeBindingArgs {
   /** How long a pod waits before it is bound for its volumes to be bound or made. */
   readonly bindTimeoutMs: number;
+  /** How nodes are scored by the share of the found volumes that the claims ask for. */
+  readonly shape?: readonly ShapePoint[];
 }
+
+/** The fuller the volumes found would be, the better. */
+const FULLEST_FIRST: readonly ShapePoint[] = [
+  { utilization: 0, score: 0 },
+  { utilization: 100, score: 10 },
+];
+const FULL = 100;
 
 /** A pod's claims, sorted by what is to be done about them. */
 interface PodClaims {
@@ -39,7 +49,11 @@ interface PodClaims {
   readonly unbound: readonly Claim[];
 }
 
-export function volumeBinding(args: VolumeBindingArgs): FilterPlugin & ReservePlugin & PreBindPlugin {
+/** `scoresCapacity`: runs at score too. */
+export function volumeBinding(
+  args: VolumeBindingArgs,
+  scoresCapacity = false,
+): FilterPlugin & ReservePlugin & PreBindPlugin & Partial<ScorePlugin> {
   /** By uid, of pods between reservation and binding. */
   const reserved = new Map<string, { readonly reservation: VolumeReservation; readonly volumes: VolumeState }>();
   return {
@@ -49,6 +63,7 @@ export function volumeBinding(args: VolumeBindingArgs): FilterPlugin & ReservePl
       const claims = claimsOf(pod, volumes);
       return 'code' in claims ? claims : (node) => check(claims, node, volumes);
     },
+    ...(scoresCapacity ? capacityScores(scoreLine(args.shape ?? FULLEST_FIRST)) : {}),
     reserve(pod, node, { objects: { volumes } }) {
       if (pod.volumes.claims.length === 0) return null;
       const claims = claimsOf(pod, volumes);
@@ -76,6 +91,40 @@ export function volumeBinding(args: VolumeBindingArgs): FilterPlugin & ReservePl
       held?.volumes.release(held.reservation);
     },
   };
+}
+
+/** Scores nodes by the volumes that the pod's claims would get there, the mean of their classes. */
+function capacityScores(line: readonly ShapePoint[]): Pick<ScorePlugin, 'prepareScore'> {
+  return {
+    prepareScore(pod, { objects: { volumes } }) {
+      const claims = pod.volumes.claims.length === 0 ? undefined : claimsOf(pod, volumes);
+      if (claims === undefined || 'code' in claims || claims.unbound.length === 0) return null;
+      return {
+        normalize: 'none',
+        score(node) {
+          const found = find(claims.unbound, node, volumes);
+          return 'code' in found ? 0 : capacityScore(found, line);
+        },
+      };
+    },
+  };
+}
+
+function capacityScore({ bindings }: VolumeReservation, line: readonly ShapePoint[]): number {
+  const byClass = new Map<string, { requested: number; capacity: number }>();
+  for (const { claim, volume } of bindings) {
+    const sum = byClass.get(volume.storageClass) ?? { requested: 0, capacity: 0 };
+    sum.requested += claim.requestBytes;
+    sum.capacity += volume.capacityBytes;
+    byClass.set(volume.storageClass, sum);
+  }
+  if (byClass.size === 0) return 0;
+  let total = 0;
+  for (const { requested, capacity } of byClass.values()) {
+    const isFull = capacity === 0 || requested > capacity;
+    total += scoreAt(line, isFull ? FULL : Math.trunc((requested * FULL) / capacity));
+  }
+  return Math.round(total / byClass.size);
 }
 
 /** A Status where the claims can be bound to no node as they are. */

@@ -2,7 +2,8 @@
 // object says, and one for each kind of disk that is built in.
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import { type FilterPlugin, refusal } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { Claim, Volume } from '../objects/volume-objects.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
@@ -66,19 +67,30 @@ const BUILT_IN: readonly BuiltInDisks[] = [
   },
 ];
 
-/** The limits of one kind of built-in disk. `provisionerPrefix` begins the names of the built-in provisioners. */
-function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPlugin {
-  const provisioner = `${provisionerPrefix}${disks.provisioner}`;
-  const idsOf = (pod: PodInfo, volumes: VolumeState, into: Set<string>) => {
-    for (const { kind, id } of pod.volumes.disks) if (kind === disks.kind) into.add(id);
+type DiskIds = (pod: PodInfo, volumes: VolumeState, into: Set<string>) => void;
+
+/** Adds the ids of a pod's disks of a kind. */
+function diskIds({ kind }: BuiltInDisks, provisioner: string): DiskIds {
+  return (pod, volumes, into) => {
+    for (const disk of pod.volumes.disks) if (disk.kind === kind) into.add(disk.id);
     forEachClaim(pod, volumes, (claim, volume) => {
       if (volume !== undefined) {
-        if (volume.disk?.kind === disks.kind) into.add(volume.disk.id);
+        if (volume.disk?.kind === kind) into.add(volume.disk.id);
       } else if (volumes.classes.get(claim.storageClass)?.provisioner === provisioner) {
         into.add(`${claim.namespace}/${claim.name}`);
       }
     });
   };
+}
+
+function limitOn(node: NodeInfo, { limitName, limit }: BuiltInDisks): number {
+  return node.allocatable.scalars.get(limitName) ?? limit(node);
+}
+
+/** The limits of one kind of built-in disk. `provisionerPrefix` begins the names of the built-in provisioners. */
+function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPlugin {
+  const provisioner = `${provisionerPrefix}${disks.provisioner}`;
+  const idsOf = diskIds(disks, provisioner);
   return {
     name: disks.plugin,
     prepareFilter(pod, { objects: { volumes } }) {
@@ -86,7 +98,7 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPl
       idsOf(pod, volumes, wanted);
       if (wanted.size === 0) return null;
       return (node) => {
-        const limit = node.allocatable.scalars.get(disks.limitName) ?? disks.limit(node);
+        const limit = limitOn(node, disks);
         // Every use a disk of its own: the most there can be, which is nearly always few enough.
         if (node.volumeUses + wanted.size <= limit) return null;
         if (volumes.attachLimits(node.name).migrated.has(provisioner)) return null;
@@ -101,6 +113,40 @@ function builtInLimits(disks: BuiltInDisks, provisionerPrefix: string): FilterPl
 /** EBSLimits, GCEPDLimits, AzureDiskLimits and CinderLimits. */
 export function builtInVolumeLimits(provisionerPrefix: string): readonly FilterPlugin[] {
   return BUILT_IN.map((disks) => builtInLimits(disks, provisionerPrefix));
+}
+
+/** Disks that a node can still attach, and how many of a pod's it does not have yet. */
+export interface DiskRoom {
+  readonly free: number;
+  readonly wanted: number;
+}
+
+/** Answers, for a pod, the room on a node for disks of the pod's kind; undefined for a pod without any. */
+export type AttachedDisks = (
+  pod: PodInfo,
+  volumes: VolumeState,
+) => ((node: NodeInfo) => DiskRoom | undefined) | undefined;
+
+/** Of the built-in kinds: the last one that a pod has disks of, as the limits are looked at one after the other. */
+export function attachedDisks(provisionerPrefix: string): AttachedDisks {
+  const kinds = BUILT_IN.map((disks) => {
+    const provisioner = `${provisionerPrefix}${disks.provisioner}`;
+    return { disks, provisioner, idsOf: diskIds(disks, provisioner) };
+  }).reverse();
+  return (pod, volumes) => {
+    for (const { disks, provisioner, idsOf } of kinds) {
+      const wanted = new Set<string>();
+      idsOf(pod, volumes, wanted);
+      if (wanted.size === 0) continue;
+      return (node) => {
+        if (volumes.attachLimits(node.name).migrated.has(provisioner)) return undefined;
+        const used = new Set<string>();
+        for (const other of node.volumePods.values()) idsOf(other, volumes, used);
+        return { free: limitOn(node, disks) - used.size, wanted: [...wanted].filter((id) => !used.has(id)).length };
+      };
+    }
+    return undefined;
+  };
 }
 
 /** A CSI volume: its driver, and what tells it from others. */

@@ -1,6 +1,7 @@
 // VolumeRestrictions: some disks can be used by one pod of a node at a time, or by several that only read.
 import { ClusterEvent } from '../core/cluster-event.ts';
-import { type FilterPlugin, refusal } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal } from '../framework/status.ts';
 import type { ExclusiveDisk } from '../pods/pod-volumes.ts';
 
 const IN_USE = refusal(

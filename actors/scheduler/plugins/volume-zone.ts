@@ -2,7 +2,8 @@
 import type { Dialect } from '../../../config/dialect.ts';
 import { ClusterEvent } from '../core/cluster-event.ts';
 import type { NodeInfo } from '../core/node-info.ts';
-import { type FilterPlugin, refusal, type Status } from '../framework/framework.ts';
+import type { FilterPlugin } from '../framework/framework.ts';
+import { refusal, type Status } from '../framework/status.ts';
 import type { VolumeState } from '../objects/volume-state.ts';
 import type { PodInfo } from '../pods/pod-info.ts';
 

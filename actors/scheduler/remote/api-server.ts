@@ -1,7 +1,9 @@
 // The API server as the scheduler of a process of its own speaks with it: calls at a pace (QPS and burst), bodies in the
-// configured encoding. Answers status codes and parsed JSON; what they mean is the callers' business.
+// configured encoding, both ways. Answers status codes and plain objects; what they mean is the callers' business.
 import { decode, type JsonObject } from '../../../api/codec/decode.ts';
-import { encodeEnveloped } from '../../../api/codec/protobuf.ts';
+import { DecodeError } from '../../../api/codec/decode-error.ts';
+import { hasEnvelope, openWatchEvent } from '../../../api/codec/envelope.ts';
+import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts';
 import type { Registry } from '../../../api/resources/registry.ts';
 import { schemaOf, type TypeSchema } from '../../../api/schema/schema.ts';
 import type { Clock, Timers } from '../../../runtime/environment.ts';
@@ -11,15 +13,19 @@ import { Pace } from '../driver/pace.ts';
 const CALL_DEADLINE_MS = 10_000;
 /** Lists take as long as they take. */
 const LIST_DEADLINE_MS = 60_000;
+const JSON_TYPE = 'application/json';
+const OPENING_BRACE = 0x7b;
 const MERGE_PATCH = 'application/merge-patch+json';
 
 export interface ApiServerParts {
-  readonly client: Pick<ApiClient, 'call' | 'lines'>;
+  readonly client: Pick<ApiClient, 'call' | 'parts'>;
   readonly registry: Registry;
   readonly clock: Clock;
   readonly timers: Timers;
   /** Encoding of the objects that are sent: JSON, or Protobuf. */
   readonly contentType: string;
+  /** What may come back, as an Accept header; empty: what is sent, or anything else that there is. */
+  readonly acceptContentTypes: string;
   /** Requests a second; 0 and less: no limit. */
   readonly qps: number;
   readonly burst: number;
@@ -27,7 +33,7 @@ export interface ApiServerParts {
 
 export interface ParsedAnswer {
   readonly status: number;
-  /** Empty where the answer is no JSON object. */
+  /** Empty where the answer is no object. */
   readonly object: JsonObject;
 }
 
@@ -74,16 +80,40 @@ export class ApiServer {
     return (await this.#call({ method: 'DELETE', path, body }, CALL_DEADLINE_MS)).status;
   }
 
-  /** Resolves with the status when the watch has ended. */
-  async watch(path: string, onLine: (line: Buffer) => void, signal: AbortSignal): Promise<number> {
+  /** Resolves with the status when the watch has ended; rejects with what `onEvent` throws, or when an event cannot be read. */
+  async watch(path: string, onEvent: (event: JsonObject) => void, signal: AbortSignal): Promise<number> {
     await this.#myTurn();
-    return this.#parts.client.lines({ method: 'GET', path }, onLine, signal);
+    const onPart = (part: Buffer): void => {
+      if (part.length > 0) onEvent(this.#eventIn(part));
+    };
+    return this.#parts.client.parts({ method: 'GET', path, accept: this.#accepts }, onPart, signal);
+  }
+
+  get #accepts(): string {
+    const { acceptContentTypes, contentType } = this.#parts;
+    return acceptContentTypes || (contentType === JSON_TYPE ? JSON_TYPE : `${contentType}, ${JSON_TYPE}`);
+  }
+
+  #eventIn(part: Buffer): JsonObject {
+    if (part[0] === OPENING_BRACE) return parsed(part);
+    const { type, object } = openWatchEvent(part);
+    return { type, object: this.#objectIn(object) };
+  }
+
+  /** JSON, or Protobuf in its envelope. Throws DecodeError. */
+  #objectIn(body: Buffer): JsonObject {
+    if (!hasEnvelope(body)) return parsed(body);
+    return decodeEnveloped(body, (apiVersion, kind) => {
+      const type = kindOf(this.#parts.registry, apiVersion, kind);
+      if (type === undefined) throw new DecodeError(`${apiVersion} ${kind} is no kind that is known here`);
+      return type;
+    }).object;
   }
 
   async #call(call: ApiCall, deadlineMs: number): Promise<ParsedAnswer> {
     await this.#myTurn();
-    const { status, body } = await this.#parts.client.call(call, deadlineMs);
-    return { status, object: parsed(body) };
+    const { status, body } = await this.#parts.client.call({ ...call, accept: this.#accepts }, deadlineMs);
+    return { status, object: this.#objectIn(body) };
   }
 
   #myTurn(): Promise<void> {

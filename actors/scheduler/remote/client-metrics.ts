@@ -3,7 +3,7 @@ import type { Clock } from '../../../runtime/environment.ts';
 import type { Metrics } from '../../../runtime/metrics.ts';
 import type { ApiClient } from '../../../transport/outgoing/api-client.ts';
 
-type Client = Pick<ApiClient, 'call' | 'lines'>;
+type Client = Pick<ApiClient, 'call' | 'parts'>;
 
 const SECONDS = Array.from({ length: 10 }, (_, at) => Number((0.001 * 2 ** at).toPrecision(4)));
 /** What the code of a request without an answer is. */
@@ -33,6 +33,6 @@ export function countedClient(client: Client, url: string, metrics: Metrics, clo
   };
   return {
     call: (call, deadlineMs) => count(call.method, ({ status }) => status, client.call(call, deadlineMs)),
-    lines: (call, onLine, signal) => count(call.method, (status) => status, client.lines(call, onLine, signal)),
+    parts: (call, onPart, signal) => count(call.method, (status) => status, client.parts(call, onPart, signal)),
   };
 }

@@ -131,16 +131,16 @@ export class Informer {
     const ended = new AbortController();
     let problem: Error | undefined;
     const signal = AbortSignal.any([this.#stop.signal, ended.signal]);
-    const onLine = (line: Buffer): void => {
+    const onEvent = (event: JsonObject): void => {
       try {
-        if (problem === undefined) this.#event(line);
+        if (problem === undefined) this.#event(event);
       } catch (error) {
         problem = error as Error;
         ended.abort();
       }
     };
     try {
-      const status = await server.watch(`${paths[this.#path]}?${query}`, onLine, signal);
+      const status = await server.watch(`${paths[this.#path]}?${query}`, onEvent, signal);
       if (status === 410) throw new Expired();
       if (status !== 200) throw new Error(`a watch was answered ${status}`);
     } catch (error) {
@@ -148,9 +148,7 @@ export class Informer {
     }
   }
 
-  #event(line: Buffer): void {
-    if (line.length === 0) return;
-    const event = asObject(JSON.parse(line.toString('utf8')));
+  #event(event: JsonObject): void {
     const object = asObject(event.object);
     if (event.type === 'ERROR') {
       if (object.code === 410) throw new Expired();

@@ -6,6 +6,7 @@ import type { Metrics } from '../../../runtime/metrics.ts';
 import type { SchedulerConfiguration } from '../configuration/configuration.ts';
 import { SchedulerEngine } from '../driver/scheduler-engine.ts';
 import type { Profile } from '../framework/framework.ts';
+import type { RecordSettings } from '../recording/recorder.ts';
 import { SCHEDULER_SETTINGS } from '../settings.ts';
 import type { ApiServer } from './api-server.ts';
 import { httpPort } from './http-port.ts';
@@ -29,6 +30,8 @@ export interface RemoteSchedulerParts {
   readonly server: ApiServer;
   /** Of this process alone. */
   readonly identity: string;
+  /** Absent: nothing is recorded. */
+  readonly record?: RecordSettings | undefined;
   readonly crash: (error: Error) => void;
 }
 
@@ -42,7 +45,7 @@ export class RemoteScheduler {
 
   constructor(parts: RemoteSchedulerParts) {
     this.#parts = parts;
-    const { environment, metrics, log, configuration, profiles, server, crash } = parts;
+    const { environment, metrics, log, configuration, profiles, server, record, crash } = parts;
     const { dialect } = server.registry;
     this.#engine = new SchedulerEngine({
       environment,
@@ -53,6 +56,7 @@ export class RemoteScheduler {
       profiles,
       port: httpPort(server),
       settings: SCHEDULER_SETTINGS,
+      record,
       crash,
     });
     this.#informers = this.#engine.storageKeys.map((storageKey) => this.#informer(storageKey));

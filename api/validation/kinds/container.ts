@@ -50,6 +50,7 @@ export interface SecurityContext {
 export interface Container {
   readonly name?: string;
   readonly image?: string;
+  readonly resources?: { readonly limits?: object; readonly requests?: object };
   readonly ports?: readonly ContainerPort[];
   readonly volumeMounts?: readonly VolumeMount[];
   readonly volumeDevices?: readonly VolumeDevice[];

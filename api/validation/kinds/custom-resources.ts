@@ -27,6 +27,11 @@ interface Version {
   readonly deprecated?: boolean;
   readonly deprecationWarning?: string | null;
   readonly schema?: { readonly openAPIV3Schema?: JsonObject };
+  readonly subresources?: Subresources;
+}
+
+interface Subresources {
+  readonly status?: object | null;
 }
 
 interface Conversion {
@@ -43,6 +48,7 @@ interface DefinitionSpec {
   readonly versions?: readonly Version[] | null;
   readonly version?: string;
   readonly validation?: { readonly openAPIV3Schema?: JsonObject };
+  readonly subresources?: Subresources;
   readonly conversion?: Conversion;
   readonly preserveUnknownFields?: boolean | null;
 }
@@ -141,15 +147,17 @@ const schemaNeeded: Rule<DefinitionSpec> = ({ versions, preserveUnknownFields },
 };
 
 const schemas: Rule<DefinitionSpec> = ({ versions }, at) => {
-  for (const [index, { schema }] of (versions ?? []).entries()) {
+  for (const [index, { schema, subresources }] of (versions ?? []).entries()) {
     if (!isJsonObject(schema?.openAPIV3Schema)) continue;
     at.enter(`versions[${index}].schema.openAPIV3Schema`);
-    checkCustomSchema(schema.openAPIV3Schema, { structural: true }, at);
+    checkCustomSchema(schema.openAPIV3Schema, { structural: true, hasStatus: hasStatus(subresources) }, at);
     at.leave();
   }
 };
 
-const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preserveUnknownFields }, at) => {
+const hasStatus = (subresources: Subresources | undefined): boolean => isJsonObject(subresources?.status);
+
+const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preserveUnknownFields, ...spec }, at) => {
   const versions = list ?? [];
   const structural = preserveUnknownFields === false;
   const perVersion = versions.some(({ schema }) => isJsonObject(schema?.openAPIV3Schema));
@@ -157,15 +165,16 @@ const olderSchemas: Rule<DefinitionSpec> = ({ versions: list, validation, preser
     at.invalid('validation', 'spec.validation', 'top-level and per-version schemas are mutually exclusive');
   }
   const all = [
-    ['validation.openAPIV3Schema', validation?.openAPIV3Schema] as const,
+    ['validation.openAPIV3Schema', validation?.openAPIV3Schema, spec.subresources] as const,
     ...versions.map(
-      ({ schema }, index) => [`versions[${index}].schema.openAPIV3Schema`, schema?.openAPIV3Schema] as const,
+      ({ schema, subresources }, index) =>
+        [`versions[${index}].schema.openAPIV3Schema`, schema?.openAPIV3Schema, subresources] as const,
     ),
   ];
-  for (const [path, schema] of all) {
+  for (const [path, schema, subresources] of all) {
     if (!isJsonObject(schema)) continue;
     at.enter(path);
-    checkCustomSchema(schema, { structural }, at);
+    checkCustomSchema(schema, { structural, hasStatus: hasStatus(subresources) }, at);
     at.leave();
   }
   if (structural && !validation?.openAPIV3Schema && versions.some(({ schema }) => !schema?.openAPIV3Schema)) {

@@ -35,6 +35,9 @@ const RESOURCE_FIELDS: readonly string[] = ['cpu', 'ephemeral-storage', 'memory'
 ]);
 const RESOURCE_FIELDS_SHOWN = [...RESOURCE_FIELDS].sort();
 
+/** What more may be shown with the gate DownwardAPIHugePages. */
+const HUGE_PAGES = ['limits.hugepages-', 'requests.hugepages-'];
+
 const CPU_DIVISORS = ['1m', '1'];
 const BYTE_DIVISORS = ['1', '1k', '1M', '1G', '1T', '1P', '1E', '1Ki', '1Mi', '1Gi', '1Ti', '1Pi', '1Ei'];
 
@@ -43,11 +46,16 @@ export function checkResourceField(selector: ResourceFieldSelector, isVolume: bo
   const { containerName = '', resource = '', divisor = '0' } = selector;
   if (isVolume && containerName === '') at.required('resourceFieldRef.containerName');
   else if (resource === '') at.required('resourceFieldRef.resource');
-  else if (!RESOURCE_FIELDS.includes(resource)) {
+  else if (!isShown(resource, at)) {
     at.notSupported('resourceFieldRef.resource', resource, RESOURCE_FIELDS_SHOWN);
   }
-  if (!RESOURCE_FIELDS.includes(resource) || divisor === '0' || divisor === '' || divisor === null) return;
+  if (!isShown(resource, at) || divisor === '0' || divisor === '' || divisor === null) return;
   const allowed = resource.endsWith('cpu') ? CPU_DIVISORS : BYTE_DIVISORS;
   const fits = allowed.some((one) => compareQuantities(one, divisor) === 0);
   if (!fits) at.invalid('resourceFieldRef.divisor', resource, `only the divisors ${allowed.join(', ')} are for it`);
+}
+
+function isShown(resource: string, at: Report): boolean {
+  if (RESOURCE_FIELDS.includes(resource)) return true;
+  return at.settings.gate('DownwardAPIHugePages') && HUGE_PAGES.some((prefix) => resource.startsWith(prefix));
 }

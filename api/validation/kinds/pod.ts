@@ -3,6 +3,7 @@
 
 import { parseIp } from '../../../values/ip.ts';
 import { deepEqual } from '../../deep-equal.ts';
+import { appArmorPrefix } from '../../features/app-armor.ts';
 import { isJsonObject, type JsonObject } from '../../json-value.ts';
 import { metadataOf } from '../../object-meta.ts';
 import {
@@ -19,6 +20,8 @@ import { trimmedImage } from './container.ts';
 import { embeddedAnnotations, embeddedLabels, type Labels } from './labels.ts';
 import { type Toleration, toleration } from './placement.ts';
 import type { PodSpec } from './pod-spec.ts';
+
+const HUGE_PAGES = 'hugepages-';
 
 interface Pod extends JsonObject {
   readonly spec?: PodSpec;
@@ -39,6 +42,17 @@ const plainImages: Rule<Pod> = ({ spec }, at) => {
       at.leave();
     }
   }
+};
+
+/** Without the gate HugePageStorageMediumSize all containers use huge pages of one size. */
+const oneHugePageSize: Rule<Pod> = ({ spec }, at) => {
+  if (at.settings.gate('HugePageStorageMediumSize')) return;
+  const sizes = new Set<string>();
+  for (const { resources } of [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]) {
+    for (const name of Object.keys({ ...resources?.limits, ...resources?.requests }))
+      if (name.startsWith(HUGE_PAGES)) sizes.add(name);
+  }
+  if (sizes.size > 1) at.invalid('spec', [...sizes].sort().join(', '), 'must use a single hugepage size in a pod spec');
 };
 
 const podAnnotations: Rule<Pod> = (pod, at) => {
@@ -66,7 +80,7 @@ function checkPodAnnotations(annotations: Labels, spec: PodSpec | undefined, at:
   if (annotations[pod] !== undefined) checkSeccomp(pod, annotations[pod], at);
   const seccomp = containerSeccompPrefix(at.dialect);
   for (const key of ours) if (key.startsWith(seccomp)) checkSeccomp(key, annotations[key]!, at);
-  const appArmor = `container.apparmor.security.beta.${labelDomain}/`;
+  const appArmor = appArmorPrefix(labelDomain);
   for (const key of ours) {
     if (key.startsWith(appArmor)) checkAppArmor(key, key.slice(appArmor.length), annotations[key]!, spec, at);
   }
@@ -259,7 +273,7 @@ const fixedAnnotations: ChangeRule<Pod> = (pod, stored, at) => {
 
 function refuseChange(key: string, what: string, at: Report): void {
   const { labelDomain } = at.dialect;
-  if (key.startsWith(`container.apparmor.security.beta.${labelDomain}/`)) {
+  if (key.startsWith(appArmorPrefix(labelDomain))) {
     at.forbidden(`[${key}]`, `may not ${what} AppArmor annotations`);
   } else if (key === `${labelDomain}/config.mirror`) {
     at.forbidden(`[${key}]`, `may not ${what} mirror pod annotation`);
@@ -306,7 +320,7 @@ const podIps: Rule<readonly { readonly ip?: string }[]> = (list, at) => {
 };
 
 export const podTypes: RuleTable = {
-  'core/v1.Pod': { rules: [podAnnotations, 'spec', plainImages, noEphemeral, podSeccomp] },
+  'core/v1.Pod': { rules: [podAnnotations, 'spec', plainImages, noEphemeral, oneHugePageSize, podSeccomp] },
   'core/v1.PodTemplateSpec': { rules: [template, 'spec', afterTemplate] },
   'core/v1.PodStatus': {
     fields: { podIPs: { rules: [podIps] }, nominatedNodeName: { format: 'dns1123Subdomain' } },

@@ -27,7 +27,7 @@ class SocketTarget {
 
   async start(): Promise<void> {
     const args = ['--ingress', this.#ingress];
-    this.#server = await startServer({ teardown: (step) => this.#undo.push(step) }, { args });
+    this.#server = await startServer({ teardown: (step) => this.#undo.push(step) }, { args, placement: 'default' });
     const { client } = this.#server;
     for (const name of ['control', 'fuzz'])
       await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name } } });

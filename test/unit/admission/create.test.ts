@@ -252,6 +252,11 @@ test('nothing is created in a namespace that is being deleted', async (t) => {
       },
     ],
   });
+  const unnamed = await world.write('create', path, { body: { metadata: { generateName: 'gen-' } } });
+  t.is(
+    unnamed.body.message,
+    'configmaps "gen-" is forbidden: unable to create new content in namespace going because it is being terminated',
+  );
   // What is there can still be changed.
   const update = await world.write('update', `${path}/before`, {
     body: { metadata: { name: 'before' }, data: { a: 'b' } },

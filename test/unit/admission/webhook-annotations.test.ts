@@ -1,13 +1,15 @@
 // What webhooks say for audit events, and what is said of them: two plugins and a webhook's server, without the rest of ours.
 import test from 'ava';
 import { pino } from 'pino';
-import { Attributes, type AuditAnnotation } from '../../../actors/admission/attributes.ts';
+import { Attributes } from '../../../actors/admission/attributes.ts';
+import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
 import { type Keep, KindView } from '../../../actors/admission/cluster.ts';
 import { KindVersions } from '../../../actors/admission/kind-version.ts';
 import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
 import { mutatingAdmissionWebhook } from '../../../actors/admission/plugins/mutating-admission-webhook/mutating-admission-webhook.ts';
 import type { AdmissionPlugin, PluginContext } from '../../../actors/admission/plugins/plugin.ts';
 import { validatingAdmissionWebhook } from '../../../actors/admission/plugins/validating-admission-webhook/validating-admission-webhook.ts';
+import type { AuditAnnotation } from '../../../actors/admission/protocol.ts';
 import { StoredForm } from '../../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
@@ -59,7 +61,7 @@ function written(): Attributes {
     user: { name: 'u', uid: '', groups: [], extra: {} },
     userAgent: '',
     parameters: {},
-    auditAnnotations: new Map<string, string>(),
+    auditAnnotations: new AuditAnnotations(),
     deletion: undefined,
     dryRun: false,
     isTracked: true,
@@ -114,6 +116,27 @@ test('a webhook that refuses says why as well', async (t) => {
   const attributes = written();
   await t.throwsAsync(async () => plugin.validate?.(attributes));
   t.deepEqual(attributes.auditAnnotations, [metadata('refuses.example.org/why', 'not')]);
+});
+
+test('a patch that changes nothing is told, too', async (t) => {
+  const operation = { op: 'replace', path: '/metadata/name', value: 'm' };
+  const plugin = await answering(t, mutatingAdmissionWebhook, { repeats: () => patchOf(operation) });
+  const attributes = written();
+  // In canonical form, as the steps before plugins leave it.
+  const before = { ...attributes.object, metadata: { name: 'm', namespace: 'default', creationTimestamp: null } };
+  attributes.object = before;
+  await plugin.mutate?.(attributes);
+  t.is(attributes.object, before);
+  t.false(attributes.wantsSecondRound);
+  const of = { configuration: 'c', webhook: 'repeats.example.org' };
+  t.deepEqual(attributes.auditAnnotations, [
+    {
+      key: 'patch.webhook.admission.orch.io/round_0_index_0',
+      value: JSON.stringify({ ...of, patch: [operation], patchType: 'JSONPatch' }),
+      level: 'Request',
+    },
+    metadata('mutation.webhook.admission.orch.io/round_0_index_0', JSON.stringify({ ...of, mutated: false })),
+  ]);
 });
 
 test('what webhooks change is told, with their patches at a higher level, and what they leave as it is', async (t) => {

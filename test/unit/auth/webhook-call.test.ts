@@ -24,7 +24,7 @@ function world(answers: readonly (unknown | Error)[], callMs = 0) {
   };
   let calls = 0;
   const client = {
-    async post(_body: object, deadlineMs: number): Promise<unknown> {
+    async post(_json: string, deadlineMs: number): Promise<unknown> {
       deadlines.push(Math.round(deadlineMs));
       nowMs += callMs;
       const answer = answers[Math.min(calls++, answers.length - 1)];

@@ -2,17 +2,18 @@
 // Method: small bounded loads against the bare listener and the bare engine, each in its own process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { Bench } from '../../../bench/bench.ts';
+import { Bench, type Target } from '../../../bench/bench.ts';
 import { withBareListener } from '../../../bench/floors.ts';
 import type { Endpoint, RequestJob, WatchJob } from '../../../bench/load-protocol.ts';
 import { configMap } from '../../../bench/objects.ts';
 import { floorFigures } from '../../../bench/report.ts';
+import { asUsers, staticUsers } from '../../../bench/static-users.ts';
 
 const WATCHERS = 2;
 
@@ -61,6 +62,35 @@ test('a load bounded by its count does exactly so many requests', async (t) => {
   t.is(result.errors, 0);
   t.true(result.latency.p50Ms > 0 && result.latency.p99Ms >= result.latency.p50Ms);
   t.is(floorFigures('x', result).cpuSecondsPer1000 === null, process.platform !== 'linux');
+});
+
+test('a load that waits between its requests does all of them', async (t) => {
+  const bench = benchFor(t);
+  const result = await withBareListener(bench, ({ endpoint }) => bench.load({ ...requests(endpoint, 20), pauseMs: 1 }));
+  t.is(result.operations, 20);
+  t.is(result.errors, 0);
+});
+
+test('users of a bench are known by their tokens, and ask by the number of their object', async (t) => {
+  const bench = benchFor(t);
+  const [file, mode] = staticUsers(bench, { mouse: 2, elephant: 1 });
+  t.is(mode, 'authorization-mode=AlwaysAllow');
+  const lines = readFileSync(file!.replace('token-auth-file=', ''), 'utf8').trimEnd().split('\n');
+  t.deepEqual(
+    lines.map((line) => line.split(',').slice(0, 2)),
+    [
+      ['bench-mouse-00000000', 'mouse-0'],
+      ['bench-mouse-00000001', 'mouse-1'],
+      ['bench-elephant-00000000', 'elephant-0'],
+    ],
+  );
+  const target = { endpoint: { host: 'h', port: 1, tls: { ca: 'a', cert: 'c', key: 'k' } } } as Target;
+  t.deepEqual(asUsers(target, 'mouse').endpoint, {
+    host: 'h',
+    port: 1,
+    tls: { ca: 'a' },
+    authorization: 'Bearer bench-mouse-{object}',
+  });
 });
 
 test('a body far larger than a read arrives whole', async (t) => {

@@ -94,7 +94,7 @@ test('setting a stable or deprecated gate, or one that nothing depends on, warns
   t.deepEqual(parseFeatureGates('NodeLease=true,VolumeSubpath=false,StreamingProxyRedirects=false').warnings, [
     'feature gate NodeLease=true will be refused in a later release: its feature is stable; nothing in this release depends on it',
     'feature gate VolumeSubpath=false will be refused in a later release: its feature is stable',
-    'feature gate StreamingProxyRedirects=false will be refused in a later release: it is deprecated; nothing in this release depends on it',
+    'feature gate StreamingProxyRedirects=false will be refused in a later release: it is deprecated',
   ]);
   t.deepEqual(parseFeatureGates('CPUManager=true,SuspendJob=true,WinDSR=false').warnings, [
     'feature gate CPUManager=true is not in force: nothing in this release depends on it',

@@ -45,7 +45,7 @@ test('help says type, default, unit, bounds, values and what does not work yet',
     entry(text, 'lease-reuse-duration-seconds'),
     /\(not in force: events expire by their own age; there are no store leases\)$/,
   );
-  t.regex(entry(text, 'store-cafile'), /\(refused: [^)]+\)$/);
+  t.regex(entry(text, 'store-servers-overrides'), /\(refused: [^)]+\)$/);
   t.regex(entry(text, 'enable-admission-plugins'), /In this release only [^;]*; others are refused\./);
   t.regex(entry(text, 'v'), /^-v, --v int /);
   t.regex(entry(helpText('scheduler'), 'port'), /Deprecated: use --secure-port\./);

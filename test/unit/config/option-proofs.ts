@@ -17,7 +17,7 @@ const TOLERATIONS: Proof = [
   'the seconds are those of the options',
 ];
 const HOOKS: Proof = [
-  'integration/admission-webhooks.test.ts',
+  'integration/webhook-places.test.ts',
   'a webhook that is a service is called at an endpoint of it',
 ];
 const EGRESS: Proof = [
@@ -50,6 +50,14 @@ const AUDIT_SENT: Proof = [AUDIT, 'a webhook is sent lists of events'];
 const AUDIT_UNSENT: Proof = [AUDIT, 'a webhook that cannot be reached'];
 const LOG_FILES = 'integration/log-files.test.ts';
 const LOGGING = 'unit/runtime/logging/log.test.ts';
+const IDENTITY: Proof = [
+  'integration/windows-and-identities.test.ts',
+  'a server under the gate keeps a lease of its identity',
+];
+const WINDOWS: Proof = [
+  'integration/windows-and-identities.test.ts',
+  '--watch-cache-sizes and --default-watch-cache-size say',
+];
 const HELP: Proof = ['integration/cli.test.ts', 'help and versions go to stdout'];
 
 export const PROOFS: Readonly<Record<string, Proof>> = {
@@ -137,11 +145,11 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'oidc-signing-algs': PROVIDER,
   'authorization-mode': ['integration/cli.test.ts', 'AlwaysDeny forbids'],
   'enable-admission-plugins': [
-    'unit/admission/plugins.test.ts',
+    'unit/admission/plugin-table.test.ts',
     'the default plugins run unless they are switched off',
   ],
   'disable-admission-plugins': [
-    'unit/admission/plugins.test.ts',
+    'unit/admission/plugin-table.test.ts',
     'the default plugins run unless they are switched off',
   ],
   'default-not-ready-toleration-seconds': TOLERATIONS,
@@ -153,6 +161,10 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'store-engine': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
   'store-history-bytes': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
   'storage-versions': ['integration/storage-versions.test.ts', 'after the version they are stored in has changed'],
+  'store-servers': ['integration/several-servers.test.ts', 'what one server acknowledged the other shows'],
+  'store-cafile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],
+  'store-certfile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],
+  'store-keyfile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],
   'store-prefix': ['integration/cli.test.ts', 'a directory of the other dialect, or under another prefix, is refused'],
   'store-compaction-interval': ['integration/http-errors.test.ts', 'a change older than the history kept is Expired'],
   'store-count-metric-poll-period': ['integration/store-tools.test.ts', 'metrics say how many objects there are'],
@@ -206,9 +218,21 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'skip-headers': [LOGGING, 'without headers there is the message'],
   vmodule: [LOGGING, 'a module may be more silent than the rest'],
   'log-backtrace-at': [LOGGING, 'a line of the place that is asked for shows how it was reached'],
+  'log-flush-frequency': [
+    'unit/runtime/logging/log-files.test.ts',
+    'what was written is brought to the disk once for all lines until then',
+  ],
+  'experimental-logging-sanitization': [LOGGING, 'with sanitization a line that holds something sensitive'],
+  'watch-cache': ['unit/hub/windows.test.ts', 'a silent watch is told how far it has come'],
+  'watch-cache-sizes': WINDOWS,
+  'default-watch-cache-size': WINDOWS,
+  'identity-lease-duration-seconds': IDENTITY,
+  'identity-lease-renew-interval-seconds': IDENTITY,
   v: ['integration/option-effects.test.ts', 'and -v says how many there are'],
   help: HELP,
   version: HELP,
+  'scheduling-record': ['integration/scheduling-record.test.ts', 'records is decided the same again'],
+  'scheduling-record-bytes': ['integration/scheduling-record.test.ts', 'a record ends where it is full'],
   config: ['integration/scheduler-choice.test.ts', 'up schedules as the profiles of its configuration file say'],
   'hard-pod-affinity-symmetric-weight': FLAGS,
   'write-config-to': POLICY,

@@ -184,8 +184,7 @@ for (const [program, argv, message] of refused) {
 
 const refusedUntilBuilt: readonly string[] = [
   '--cloud-provider=aws',
-  '--store-cafile=ca.pem',
-  '--store-servers=https://10.0.0.1:2379',
+  '--store-servers-overrides=/events#https://10.0.0.1:2379',
 ];
 
 for (const argument of refusedUntilBuilt) {
@@ -195,14 +194,13 @@ for (const argument of refusedUntilBuilt) {
 }
 
 test('an option that changes nothing is accepted with a line that names it and says why', (t) => {
-  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9', '--watch-cache=false']).warnings, [
+  t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9']).warnings, [
     '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases',
-    '--watch-cache is not in force: reads always come from memory, as recent as the store',
   ]);
 });
 
 test('a value that says what happens anyway is no reason for a line', (t) => {
-  const argv = ['--watch-cache', '--cloud-provider=external'];
+  const argv = ['--cloud-provider=external'];
   t.deepEqual(run('up', argv).warnings, []);
 });
 

@@ -260,6 +260,21 @@ test('no certificate outlives its authority, and no two have the same number', a
   t.not(a.serialNumber, b.serialNumber);
 });
 
+test('an authority that has expired signs nothing, and says so', async (t) => {
+  const signingAuthority = await makeSelfSigned({
+    commonName: 'ended',
+    names: [],
+    notBefore: new Date(-2 * DAY_MS),
+    notAfter: new Date(-DAY_MS),
+    purpose: 'authority',
+  });
+  const f = await started({ signingAuthority });
+  put(f, 'late', { signerName: SIGNERS.client, usages: CLIENT }, [APPROVED]);
+  await f.time.settle();
+  t.regex(statusOf(f, 'late').conditions?.at(-1)?.message ?? '', /^the signer has expired: NotAfter=/);
+  t.is(signed(f, 'late'), undefined);
+});
+
 /** Answers the questions about access; the others go to the server. */
 function rights(f: Fixture, mayDo: (subresource: string) => boolean): unknown[] {
   const asked: unknown[] = [];

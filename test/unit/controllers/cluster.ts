@@ -287,8 +287,10 @@ export class Cluster {
         const record = event.kept();
         return { revision, object: () => parse(record) };
       },
+      parsed: (parse) => event.parsed(parse),
       uid: () => event.uid(),
       mayBeOwned: () => event.mayBeOwned(),
+      mayHave: (name) => event.mayHave(name),
       mayBeTerminating: () => event.mayBeTerminating(),
     };
   }

@@ -10,6 +10,7 @@ export const NO_METRICS: Metrics = {
   counter: () => SERIES,
   gauge: () => SERIES,
   histogram: () => ({ observe: () => {} }),
+  summary: () => ({ observe: () => {}, turn: () => {} }),
   beforeReading: () => {},
   reading: () => [],
 };

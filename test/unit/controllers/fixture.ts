@@ -5,6 +5,7 @@ import { CustomTypes } from '../../../actors/controllers/custom-types.ts';
 import type { ControllersOptions, PersistedType } from '../../../actors/controllers/options.ts';
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
+import { NOTHING_LEFT } from '../../../api/aggregation/namespace-sweep.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { runningControllers } from '../../../config/controllers.ts';
@@ -81,6 +82,8 @@ export function defaultOptions(): ControllersOptions {
     advertiseAddress: '192.0.2.7',
     securePort: 6443,
     endpointReconcilerType: 'lease',
+    sharesStore: false,
+    hasScheduler: false,
     apiserverCount: 1,
     authentication: AUTHENTICATION,
   };
@@ -105,6 +108,8 @@ export interface Fixture {
   onSubscribe(answer: () => unknown): void;
   /** Replaces what the auth actor answers to who asks for a token: one that names the account and the secret. */
   onIssue(answer: (subject: SecretTokenSubject) => unknown): void;
+  /** Replaces what an ingress answers that is to empty a namespace at extension servers: that nothing is left. */
+  onSweep(answer: (namespace: string) => unknown): void;
   /** False holds back what the store sends, as a slow thread would. */
   deliver(on: boolean): void;
   /** What is held back. Emptied, it is lost. */
@@ -213,11 +218,18 @@ export async function fixture(
       },
     },
   };
+  let sweep: (namespace: string) => unknown = () => NOTHING_LEFT;
+  const ingress = {
+    name: 'ingress',
+    ask: (message: { readonly type: string; readonly namespace: string }) =>
+      alive(Promise.resolve().then(() => (message.type === 'sweepNamespace' ? sweep(message.namespace) : {}))),
+  };
   const context: ActorContext = {
     ...placed,
     timers,
     metrics: NO_METRICS,
     ref: ((name: string) => refs[name]) as ActorContext['ref'],
+    refs: ((name: string) => (name === 'ingress' ? [ingress] : placed.refs(name as 'hub'))) as ActorContext['refs'],
   };
   const actor = createControllers(context, options, among?.feedFactory ?? cluster.feedFactory);
   const noReply = { send: () => {}, fail: () => {} };
@@ -246,6 +258,9 @@ export async function fixture(
     },
     onIssue: (answer) => {
       issue = answer;
+    },
+    onSweep: (answer) => {
+      sweep = answer;
     },
     deliver: (on) => {
       isDelivering = on;

@@ -1,7 +1,7 @@
 // The garbage collector against a cluster in this process: what goes with its owners, what stays, and how owners are let go.
 import test from 'ava';
 import type { Cluster } from './cluster.ts';
-import { type Fixture, objectOf, restarted, started } from './fixture.ts';
+import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { OwnerReference, Stored } from './stored.ts';
 
 const CONFIG_MAPS = 'core/configmaps';
@@ -485,4 +485,25 @@ test('ten thousand dependents go with their owner, a few at a time', async (t) =
   t.deepEqual(names(f), []);
   t.is(f.writesOf('delete configmaps').length, count);
   t.is(f.cluster.inFlightMost, 64);
+});
+
+test('an owner of a group that another server answers for may be there, until this one answers for it again', async (t) => {
+  const group = DIALECT.spell('apiregistration.@group');
+  const owners = [ownedBy('web', { apiVersion: 'apps/v1', kind: 'Deployment' })];
+  const f = await world((cluster) => {
+    cluster.put(`${group}/apiservices`, {
+      apiVersion: `${group}/v1`,
+      kind: 'APIService',
+      metadata: { name: 'v1.apps' },
+      spec: { group: 'apps', version: 'v1', service: { namespace: 'default', name: 'other', port: 443 } },
+    });
+    put(cluster, 'd', { owners });
+  });
+  t.deepEqual(ownersOf(f, 'd'), ['web']);
+  put(f.cluster, 'e', { owners });
+  await f.time.settle();
+  t.deepEqual(names(f), ['d', 'e']);
+  f.cluster.remove(`${group}/apiservices`, '', 'v1.apps');
+  await f.time.settle();
+  t.deepEqual(names(f), []);
 });

@@ -6,7 +6,8 @@ import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.t
 const LEASES = DIALECT.spell('coordination.@group/leases');
 
 function putPod(cluster: Cluster, name: string, nodeName: string): void {
-  cluster.put('core/pods', objectOf('Pod', 'default', name, { spec: { nodeName, terminationGracePeriodSeconds: 30 } }));
+  const spec = { terminationGracePeriodSeconds: 30, ...(nodeName === '' ? {} : { nodeName }) };
+  cluster.put('core/pods', objectOf('Pod', 'default', name, { spec }));
 }
 
 function putNode(cluster: Cluster, name: string, conditions: Record<string, string>[] = []): void {
@@ -182,6 +183,13 @@ test('a pod bound after it was first seen is followed to its node', async (t) =>
   f.cluster.put('core/pods', { ...pod, spec: { nodeName: 'nowhere' } });
   await f.time.advance(41_000);
   t.deepEqual(pods(f), []);
+});
+
+test('a pod that is not bound is not parsed', async (t) => {
+  const f = await started();
+  putPod(f.cluster, 'p', '');
+  await f.time.settle();
+  t.is(f.cluster.parsed.get('core/pods'), undefined);
 });
 
 test('on a node with an agent, pods are parsed once', async (t) => {

@@ -4,6 +4,8 @@ import { CohortIndex } from '../../../actors/hub/cohort-index.ts';
 import { frameEvents } from '../../../actors/hub/frames.ts';
 import { ResourceCache } from '../../../actors/hub/resource-cache.ts';
 import { compileSelection } from '../../../actors/hub/selection.ts';
+import { WatchMetrics } from '../../../actors/hub/watch-metrics.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { renderingOf } from '../rendering/representations.ts';
 import { Records, type SampleObject } from './records.ts';
@@ -22,6 +24,7 @@ function cohort(namespace: string, fieldSelector = '', labelSelector = ''): Coho
     bookmarks: false,
     rendering: renderingOf({ group: '', version: 'v1', kind: 'Sample' }),
     renderingText: '',
+    series: new WatchMetrics(new MetricsRegistry()).of({ group: '', version: 'v1', kind: 'Sample' }),
     columnsDue: new Set(),
     live: new Set(),
     members: 1,

@@ -3,6 +3,7 @@
 
 import { type Hub, hubActor } from '../../../actors/hub/hub.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
+import type { WatchWindows } from '../../../actors/hub/windows.ts';
 import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import type { Operation, StoreProtocol, TransactionResult } from '../../../actors/store/protocol.ts';
@@ -36,12 +37,12 @@ import { planOfOneThread } from '../../../runtime/plan.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { createSimulation, type Simulation, whileTimePasses } from '../../../runtime/simulation/simulation.ts';
 import { packAttributes } from '../../../storage/attributes.ts';
-import type { StorageEngine } from '../../../storage/engine.ts';
+import type { LocalEngine } from '../../../storage/local-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { valueView } from '../../../storage/slab-record.ts';
 import { type StoreSlabs, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { exchangeOver } from '../ingress/exchanges.ts';
-import { NO_CONVERSION } from '../ingress/no-conversion.ts';
+import { NO_CONVERSION, SAME_FORMS } from '../ingress/no-conversion.ts';
 import { renderingOf, representationOf } from '../rendering/representations.ts';
 import { FakeResponse } from './fake-response.ts';
 import { HeldDelivery } from './held-delivery.ts';
@@ -101,6 +102,7 @@ export interface WorldOptions {
   readonly historyEventsMax?: number;
   readonly historyBytesMax?: number;
   readonly compactionIntervalMs?: number;
+  readonly windows?: WatchWindows;
   /** 0: the hub does not check itself. */
   readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
@@ -109,7 +111,7 @@ export interface WorldOptions {
   readonly randomDelivery?: boolean;
   /** The store's messages reach the hub late. */
   readonly distantHub?: boolean;
-  readonly engine?: (bytes: Uint8Array) => StorageEngine;
+  readonly engine?: (bytes: Uint8Array) => LocalEngine;
   /** More actors on the thread. */
   readonly kinds?: readonly ActorDefinition<undefined>[];
 }
@@ -202,6 +204,7 @@ class WatchIngress implements Actor<WatchDeliveryProtocol> {
       context,
       hub: context.ref('hub'),
       conversion: NO_CONVERSION,
+      forms: SAME_FORMS,
       requestTimeoutMs: REQUEST_TIMEOUT_MS,
       minRequestTimeoutMs: 1_800_000,
       metaGroup: DIALECTS.orch.metaGroup,
@@ -366,7 +369,10 @@ export class HubWorld {
     const request = { isWebSocket: false, release: () => {} } as unknown as Exchange['request'];
     const exchange = exchangeOver(watch.response, { request, query: parameters, info, verb: 'watch' });
     this.ingress.watches
-      .serve(exchange, info, configMaps(), representationOf(renderingOf(configMaps(), { encoding })))
+      .serve(exchange, info, {
+        type: configMaps(),
+        representation: representationOf(renderingOf(configMaps(), { encoding })),
+      })
       .then(
         () => {
           const { ongoing } = exchange;
@@ -488,7 +494,9 @@ class Parts {
         settings,
         create: async (context) => {
           this.slabs = ThreadSlabs.of(context);
-          this.store = new RestartableStore(() => new Store(context, storeOptions));
+          this.store = new RestartableStore(
+            () => new Store(context, storeOptions, storeOptions.engine(context) as LocalEngine),
+          );
           await this.store.open();
           return this.store as Actor<Protocol>;
         },
@@ -501,6 +509,7 @@ class Parts {
           this.hub = hubActor.create(context, {
             selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
             initialEventsEndAnnotation: 'initial-events-end',
+            ...(this.#options.windows && { windows: this.#options.windows }),
             records: new ProtobufRecords(DIALECTS.orch),
           }) as Hub;
           const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;

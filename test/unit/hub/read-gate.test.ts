@@ -10,14 +10,26 @@ type Outcome = 'waits' | 'goes' | ReadRefusal;
 class Fixture {
   readonly time = new VirtualTime();
   readonly shared = new SharedState();
-  readonly gate = new ReadGate({ timers: this.time } as unknown as ActorContext);
+  isShared = false;
+  /** Answers of the store to what was asked of it, in order. */
+  readonly barriers: ((revision: number | Error) => void)[] = [];
+  readonly gate = new ReadGate({ timers: this.time } as unknown as ActorContext, {
+    ask: () => this.barrier() as never,
+  });
 
   /** A gate that has applied 10 and whose window begins after 4, of a store that has committed 12. */
-  static opened(): Fixture {
+  static opened(isShared = false): Fixture {
     const fixture = new Fixture();
+    fixture.isShared = isShared;
     fixture.shared.committedRevision = 12;
-    fixture.gate.open(fixture.shared, 10, 4);
+    fixture.gate.open(fixture.shared, fixture.isShared, 10, 4);
     return fixture;
+  }
+
+  barrier(): Promise<{ revision: number }> {
+    return new Promise((resolve, reject) => {
+      this.barriers.push((revision) => (typeof revision === 'number' ? resolve({ revision }) : reject(revision)));
+    });
   }
 
   pass(freshness: Freshness): () => Outcome {
@@ -101,7 +113,7 @@ test('a read that waits when the store is lost goes on with the next one', async
   t.is(outcome(), 'waits');
   const next = new SharedState();
   next.committedRevision = 13;
-  fixture.gate.open(next, 13, 13);
+  fixture.gate.open(next, false, 13, 13);
   t.is(outcome(), 'waits');
   fixture.gate.release();
   t.is(outcome(), 'goes');
@@ -114,4 +126,28 @@ test('reads that wait set no more timers once they have been answered', async (t
   fixture.gate.advance(12, 4);
   fixture.gate.release();
   t.is(fixture.time.nextDueMs, undefined);
+});
+
+test('where other servers write too, a consistent read waits for what the store says was acknowledged by then', async (t) => {
+  const fixture = Fixture.opened(true);
+  const first = fixture.pass({ kind: 'mostRecent' });
+  const second = fixture.pass({ kind: 'mostRecent' });
+  const cached = fixture.pass({ kind: 'notOlderThan', revision: 10 });
+  await fixture.time.runUntilIdle();
+  t.is(fixture.barriers.length, 1);
+  const third = fixture.pass({ kind: 'mostRecent' });
+  await fixture.time.runUntilIdle();
+  t.is(fixture.barriers.length, 1, 'one at a time');
+  fixture.barriers[0]!(13);
+  await fixture.time.runUntilIdle();
+  t.is(fixture.barriers.length, 2, 'who came later is not told what was asked before');
+  fixture.gate.advance(12, 4);
+  fixture.gate.release();
+  t.deepEqual([first(), second(), third(), cached()], ['waits', 'waits', 'waits', 'goes']);
+  fixture.gate.advance(13, 4);
+  fixture.gate.release();
+  t.deepEqual([first(), second(), third()], ['goes', 'goes', 'waits']);
+  fixture.barriers[1]!(new Error('no member answers'));
+  await fixture.time.runUntilIdle();
+  t.deepEqual(third(), notReady);
 });

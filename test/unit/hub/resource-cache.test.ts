@@ -44,7 +44,7 @@ test('a record that moved is found at its new place in every state that holds it
 /** One random history, checked against the copied state of every revision. */
 function checkHistory(seed: number, checkpointEvents: number): string[] {
   const random = new SeededRandom(seed);
-  const cache = new ResourceCache('core/samples', checkpointEvents);
+  const cache = new ResourceCache('core/samples', Number.POSITIVE_INFINITY, checkpointEvents);
   const wrong: string[] = [];
   const state = new Map<string, number>();
   const states = new Map<number, Record<string, number>>();

@@ -2,6 +2,7 @@
 import test from 'ava';
 import type { HubProtocol } from '../../../actors/hub/protocol.ts';
 import type { Arrival } from '../../../actors/ingress/pipeline/exchange.ts';
+import type { AnswerForm } from '../../../actors/ingress/reads/answer-forms.ts';
 import { Reads } from '../../../actors/ingress/reads/reads.ts';
 import { Watches } from '../../../actors/ingress/watch/watches.ts';
 import { parseQuery } from '../../../api/query.ts';
@@ -17,7 +18,7 @@ import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import type { ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { FakeResponse } from '../hub/fake-response.ts';
 import { exchangeOver } from './exchanges.ts';
-import { NO_CONVERSION } from './no-conversion.ts';
+import { NO_CONVERSION, SAME_FORMS } from './no-conversion.ts';
 
 test('a watch that is ready for more says so again when the hub had no room for the news', async (t) => {
   const time = new VirtualTime();
@@ -37,6 +38,7 @@ test('a watch that is ready for more says so again when the hub had no room for 
     context,
     hub,
     conversion: NO_CONVERSION,
+    forms: SAME_FORMS,
     schema: () => schemaOf(DIALECTS.orch),
     bearerPrefix: 'bearer.',
     ...limits,
@@ -45,9 +47,9 @@ test('a watch that is ready for more says so again when the hub had no room for 
   const request = { isWebSocket: false, release: () => {} } as unknown as Arrival['request'];
   const exchange = exchangeOver(response, { request, query: parseQuery('watch=1') });
   const info = { namespace: '' } as Parameters<Watches['serve']>[1];
-  const type = { storageKey: 'core/pods', selectableFields: [] } as unknown as Parameters<Watches['serve']>[2];
-  const representation = { contentType: 'application/json' } as Parameters<Watches['serve']>[3];
-  void watches.serve(exchange, info, type, representation);
+  const type = { storageKey: 'core/pods', selectableFields: [] };
+  const form = { type, representation: { contentType: 'application/json' } };
+  void watches.serve(exchange, info, form as unknown as AnswerForm);
   await time.runUntilIdle();
   watches.frames({ watchers: [1], chunk: Buffer.from('{}\n'), throughRevision: 1, catchUp: true, parks: 0 });
   response.disconnect();
@@ -75,12 +77,12 @@ for (const [why, ask] of LATE_CASES) {
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
       conversion: NO_CONVERSION,
+      forms: SAME_FORMS,
     });
     const exchange = exchangeOver();
-    const type = {} as Parameters<Reads['sendWritten']>[3];
-    const representation = {} as Parameters<Reads['sendWritten']>[4];
+    const form = {} as AnswerForm;
     const place = { incarnation: 1, revision: 2, slab: 0, offset: 0 };
-    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, type, representation), {
+    const error = await t.throwsAsync(reads.sendWritten(exchange, 201, place, form), {
       instanceOf: StatusError,
     });
     t.is(error.status.code, 504);

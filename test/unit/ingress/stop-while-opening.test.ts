@@ -52,6 +52,7 @@ test('a listener that opens after its ingress was stopped is closed again', asyn
       port: 1,
       openConnections: 0,
       replaceTls: () => Promise.resolve(),
+      sendAway: () => {},
       stopAccepting() {
         accepting = false;
       },

@@ -1,9 +1,9 @@
 import test from 'ava';
+import { decodePprof } from '../../../bench/profile/pprof-reader.ts';
 import { encodePprof } from '../../../rendering/pprof.ts';
 import { ProfileTables } from '../../../runtime/profiles/thread-profile.ts';
-import { decodePprof } from '../../server/pprof.ts';
 
-test('threads become one profile whose samples carry their stack, the leaf first, and their thread', (t) => {
+test('threads become one profile whose samples carry their stack, the leaf first, and their thread', async (t) => {
   const front = new ProfileTables();
   const outer = front.call(-1, 'outer', 'a.js', 10, 11);
   const inner = front.call(outer, 'inner', 'a.js', 20, 22);
@@ -19,7 +19,7 @@ test('threads become one profile whose samples carry their stack, the leaf first
     startedWallMs: 1_700_000_000_000,
     durationMs: 2000,
   });
-  t.deepEqual(decodePprof(bytes), {
+  t.deepEqual(await decodePprof(bytes), {
     valueTypes: ['samples/count', 'cpu/nanoseconds'],
     period: 'cpu/nanoseconds 1000000',
     timeNanos: '1700000000000000000',

@@ -2,6 +2,7 @@ import test from 'ava';
 import type { MetricsReading } from '../../../runtime/metrics.ts';
 import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 import { METRICS_CONTENT_TYPE, renderMetrics } from '../../../transport/metrics-text.ts';
+import { MetricsText } from '../../server/metrics-text.ts';
 
 function sampled(thread: string, requests: number): MetricsReading {
   const metrics = new MetricsRegistry();
@@ -66,4 +67,40 @@ test('the text form has help, type, labels and cumulative buckets, summed over t
     'seconds_count 8',
   ]);
   t.is(METRICS_CONTENT_TYPE, 'text/plain; version=0.0.4; charset=utf-8');
+});
+
+const SHAPE = { quantiles: [0.5, 0.99], ageMs: 5000 };
+
+test('a summary tells quantiles of what all threads have seen lately, and sum and number of all there was', async (t) => {
+  const threads = [new MetricsRegistry(), new MetricsRegistry()];
+  const series = threads.map((metrics) => metrics.summary('took', 'Took.', SHAPE, { verb: 'get' }));
+  for (let value = 1; value <= 1000; value++) series[value % 2]!.observe(value / 1000, value);
+  const read = async (): Promise<MetricsText> =>
+    new MetricsText(await renderMetrics(threads.map((metrics) => metrics.reading())));
+  const near = (text: MetricsText, quantile: string, wanted: number): void => {
+    const [found] = text.matching('took', { verb: 'get', quantile });
+    t.true(Math.abs(found!.value / wanted - 1) < 0.025, `${found!.value} for ${wanted}`);
+  };
+  const text = await read();
+  t.is(text.kinds.get('took'), 'summary');
+  near(text, '0.5', 0.5);
+  near(text, '0.99', 0.99);
+  t.is(text.sum('took_count'), 1000);
+  t.is(Math.round(text.sum('took_sum')), 501);
+  series[0]!.observe(7, 6500);
+  for (const one of series) one.turn(6500);
+  near(await read(), '0.5', 7);
+  for (const one of series) one.turn(1e9);
+  const later = await read();
+  t.is(later.matching('took', { quantile: '0.5' })[0]!.value, Number.NaN);
+  t.is(later.sum('took_count'), 1001);
+});
+
+test('a summary takes what is nothing and what is beyond all measure', async (t) => {
+  const metrics = new MetricsRegistry();
+  const series = metrics.summary('took', 'Took.', SHAPE);
+  for (const value of [0, -1, 1e12]) series.observe(value, 0);
+  const text = new MetricsText(await renderMetrics([metrics.reading()]));
+  t.is(text.sum('took', { quantile: '0.5' }), 0);
+  t.true(text.sum('took', { quantile: '0.99' }) > 9000);
 });

@@ -2,7 +2,8 @@
 import test from 'ava';
 import { ApiServer } from '../../../actors/scheduler/remote/api-server.ts';
 import { httpPort } from '../../../actors/scheduler/remote/http-port.ts';
-import { decodeEnveloped } from '../../../api/codec/protobuf.ts';
+import { encodeWatchEvent } from '../../../api/codec/envelope.ts';
+import { decodeEnveloped, encodeEnveloped } from '../../../api/codec/protobuf.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
@@ -25,12 +26,21 @@ function recording(
       calls.push({ ...call, atMs: time.monotonicMs() });
       return answer(call);
     },
-    lines: async () => 200,
+    parts: async () => 200,
   };
   return {
     time,
     calls,
-    server: new ApiServer({ client, registry, clock: time, timers: time, contentType, qps, burst }),
+    server: new ApiServer({
+      client,
+      registry,
+      clock: time,
+      timers: time,
+      contentType,
+      acceptContentTypes: '',
+      qps,
+      burst,
+    }),
   };
 }
 
@@ -56,6 +66,45 @@ test('objects are sent in Protobuf where that is asked for, and patches as JSON'
   const { object } = decodeEnveloped(binding!.body!, (_, kind) => schemaOf(dialect).kind('', 'v1', kind)!);
   t.like(object, { kind: 'Binding', metadata: { name: 'p', uid: 'u' }, target: { kind: 'Node', name: 'n' } });
   t.like(patch, { path: '/api/v1/namespaces/a/pods/p/status', contentType: 'application/merge-patch+json' });
+});
+
+test('answers and the events of watches are read in either encoding, by what they are', async (t) => {
+  const podType = schemaOf(dialect).kind('', 'v1', 'Pod')!;
+  const listType = schemaOf(dialect).kind('', 'v1', 'PodList')!;
+  const pod = { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'p', namespace: 'a', resourceVersion: '7' } };
+  const list = { kind: 'PodList', apiVersion: 'v1', metadata: { resourceVersion: '9' }, items: [pod] };
+  const bodies = [Buffer.from(JSON.stringify(list)), encodeEnveloped(list, listType)];
+  const parts = [
+    Buffer.from(JSON.stringify({ type: 'ADDED', object: pod })),
+    Buffer.alloc(0),
+    encodeWatchEvent('MODIFIED', encodeEnveloped(pod, podType)),
+  ];
+  const time = new VirtualTime();
+  const accepts: (string | undefined)[] = [];
+  const client = {
+    async call({ accept }: ApiCall) {
+      accepts.push(accept);
+      return { status: 200, body: bodies.shift()! };
+    },
+    async parts(_: ApiCall, onPart: (part: Buffer) => void) {
+      for (const part of parts) onPart(part);
+      return 200;
+    },
+  };
+  const contentType = dialect.protobufMediaType;
+  const all = { client, registry, clock: time, timers: time, contentType, acceptContentTypes: '', qps: 0, burst: 0 };
+  const server = new ApiServer(all);
+  for (let at = 0; at < 2; at++) {
+    const { object } = await server.list('/api/v1/pods');
+    t.like(object, { metadata: { resourceVersion: '9' } });
+    t.like((object.items as object[])[0], { metadata: pod.metadata });
+  }
+  t.deepEqual(accepts, [`${contentType}, application/json`, `${contentType}, application/json`]);
+  const events: object[] = [];
+  t.is(await server.watch('/api/v1/pods', (event) => void events.push(event), new AbortController().signal), 200);
+  t.is(events.length, 2);
+  t.like(events[0], { type: 'ADDED', object: { metadata: pod.metadata } });
+  t.like(events[1], { type: 'MODIFIED', object: { metadata: pod.metadata } });
 });
 
 for (const [answer, end] of [

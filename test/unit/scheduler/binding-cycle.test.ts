@@ -1,10 +1,12 @@
 import test from 'ava';
+import { NO_TIMING } from '../../../actors/scheduler/core/cycle-timing.ts';
 import type { BindDecision } from '../../../actors/scheduler/core/decision.ts';
 import { WaitingPods } from '../../../actors/scheduler/core/waiting-pods.ts';
 import { admissionPort } from '../../../actors/scheduler/driver/admission-port.ts';
 import { BindingCycle } from '../../../actors/scheduler/driver/binding-cycle.ts';
 import { schedulerMetrics } from '../../../actors/scheduler/driver/scheduler-metrics.ts';
-import { type PreBindWork, type Profile, refusal } from '../../../actors/scheduler/framework/framework.ts';
+import type { PreBindWork, Profile } from '../../../actors/scheduler/framework/framework.ts';
+import { refusal } from '../../../actors/scheduler/framework/status.ts';
 import { FakeCluster } from './fake-context.ts';
 import { defaultProfile, dialect, newCore, nodeInfo, podInfo } from './objects.ts';
 
@@ -19,6 +21,7 @@ function setUp(profile: Partial<Profile> = {}, waits?: ReadonlyMap<string, numbe
     waiting,
     extenders: undefined,
     metrics: schedulerMetrics(metrics, newCore()),
+    timing: NO_TIMING,
   });
   const decision = {
     kind: 'bind',

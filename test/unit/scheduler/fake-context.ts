@@ -95,6 +95,10 @@ export class RecordedMetrics implements Metrics {
     };
   }
 
+  summary(name: string, help: string, _shape: object, labels: Labels = {}) {
+    return { ...this.histogram(name, help, [], labels), turn: () => {} };
+  }
+
   beforeReading(collect: () => void): void {
     this.collectors.push(collect);
   }
@@ -241,6 +245,7 @@ export function emptyPresent(sequence: number): PresentState {
     live: new Uint32Array(),
     history: new Uint32Array(),
     tokenKey: new Uint8Array(),
+    isShared: false,
   };
 }
 
@@ -248,7 +253,13 @@ export function emptyPresent(sequence: number): PresentState {
 export function feedEvent(type: FeedEvent['type'], storageKey: string, object: Record<string, unknown>): FeedEvent {
   const metadata = object.metadata as { readonly namespace?: string; readonly name: string };
   const { namespace = '', name } = metadata;
-  const unread = { uid: () => '', mayBeOwned: () => false, mayBeTerminating: () => false };
+  const unread = {
+    parsed: <T>(parse: (text: string) => T) => parse(JSON.stringify(object)),
+    uid: () => '',
+    mayBeOwned: () => false,
+    mayHave: (name: Buffer) => JSON.stringify(object).includes(name.toString()),
+    mayBeTerminating: () => false,
+  };
   const read = { revision: 1, object: () => object };
   return { type, storageKey, namespace, name, ...read, ...unread, kept: () => read };
 }

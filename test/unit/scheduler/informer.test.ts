@@ -32,10 +32,10 @@ function running(answers: (path: string) => JsonObject | number) {
         const answer = answers(path);
         return typeof answer === 'number' ? { status: answer, object: {} } : { status: 200, object: answer };
       },
-      watch: (path, onLine, signal) =>
+      watch: (path, onEvent, signal) =>
         new Promise((end, reject) => {
           signal.addEventListener('abort', () => reject(new Error('cut')));
-          watches.push({ path, line: (event) => onLine(Buffer.from(JSON.stringify(event))), end, signal });
+          watches.push({ path, line: (event) => onEvent(event as JsonObject), end, signal });
         }),
     },
     environment: { clock: time, timers: time, random: { next: () => 0.5 } },

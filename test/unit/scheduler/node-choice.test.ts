@@ -4,8 +4,9 @@ import { type Choice, feasibleNodesWanted, NodeChooser } from '../../../actors/s
 import type { NodeInfo } from '../../../actors/scheduler/core/node-info.ts';
 import { spreadOverZones } from '../../../actors/scheduler/core/node-order.ts';
 import { Nominations } from '../../../actors/scheduler/core/nominations.ts';
-import type { FilterPlugin, Profile, ScorePlugin, Status } from '../../../actors/scheduler/framework/framework.ts';
-import { refusal } from '../../../actors/scheduler/framework/framework.ts';
+import type { FilterPlugin, Profile, ScorePlugin } from '../../../actors/scheduler/framework/framework.ts';
+import type { Status } from '../../../actors/scheduler/framework/status.ts';
+import { refusal } from '../../../actors/scheduler/framework/status.ts';
 import { prioritySort } from '../../../actors/scheduler/plugins/priority-sort.ts';
 import type { PodInfo } from '../../../actors/scheduler/pods/pod-info.ts';
 import { defaultProfile, dialect, nodeInfo, podInfo, seededRandom, viewOf, zoneOf } from './objects.ts';
@@ -27,17 +28,17 @@ class Chooser {
   private readonly profile: Profile;
   private readonly chooser: NodeChooser;
 
-  constructor(profile: Profile, seed: number) {
+  constructor(profile: Profile, seed: number, prefersNominatedNode = false) {
     this.profile = profile;
-    this.chooser = new NodeChooser(seededRandom(seed), 0);
+    this.chooser = new NodeChooser(seededRandom(seed), { sampledPercent: 0, prefersNominatedNode });
   }
 
   get nodesExamined(): number {
     return this.chooser.nodesExamined;
   }
 
-  choose(pod: PodInfo, nodes: readonly NodeInfo[]): Choice {
-    return this.chooser.choose(pod, this.profile, viewOf(nodes), new Nominations());
+  choose(pod: PodInfo, nodes: readonly NodeInfo[], nominations = new Nominations()): Choice {
+    return this.chooser.choose(pod, this.profile, viewOf(nodes), nominations);
   }
 }
 
@@ -208,4 +209,23 @@ test('nodes are tried zone by zone in turn', (t) => {
       .join(''),
     'adebfc',
   );
+});
+
+test('a pod goes where it was promised room while it fits there, where nominated nodes are preferred', (t) => {
+  const scores = [{ plugin: scoreBy(({ name }) => (name === 'n0' ? 100 : 0)), weight: 1 }];
+  const nodes = nodesNamed(3);
+  const promised = (node: string): Nominations => {
+    const nominations = new Nominations();
+    nominations.set(podInfo('p'), node);
+    return nominations;
+  };
+  const chosen = (prefers: boolean, node: string, filters: readonly FilterPlugin[] = []) => {
+    const chooser = new Chooser({ ...EMPTY_PROFILE, filters, scores }, 1, prefers);
+    return chooser.choose(podInfo('p'), nodes, promised(node)).node?.name;
+  };
+  const full = filterBy(({ name }) => (name === 'n2' ? refusal('unschedulable', 0, 'full') : null));
+  t.is(chosen(true, 'n2'), 'n2');
+  t.is(chosen(false, 'n2'), 'n0');
+  t.is(chosen(true, 'n2', [full]), 'n0');
+  t.is(chosen(true, 'gone'), 'n0');
 });

@@ -6,6 +6,7 @@ import { zoneByLabels } from '../../../actors/scheduler/core/node-order.ts';
 import { type CoreOptions, SchedulingCore } from '../../../actors/scheduler/core/scheduling-core.ts';
 import { DEFAULT_PLUGINS } from '../../../actors/scheduler/framework/default-plugins.ts';
 import type { ClusterView, Profile } from '../../../actors/scheduler/framework/framework.ts';
+import { DEFAULT_GATES } from '../../../actors/scheduler/framework/gates.ts';
 import { PLUGIN_ARGS } from '../../../actors/scheduler/framework/plugin-args.ts';
 import { makeProfile } from '../../../actors/scheduler/framework/profile.ts';
 import { type PodInfo, readPod } from '../../../actors/scheduler/pods/pod-info.ts';
@@ -18,7 +19,7 @@ export const dialect = DIALECTS.orch;
 const AVOID_ANNOTATION = dialect.spell('scheduler.alpha.@label/preferAvoidPods');
 /** The profile of a scheduler that nobody configured. */
 export function defaultProfile(of: Dialect, schedulerName = 'default-scheduler'): Profile {
-  return makeProfile({ schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, dialect: of });
+  return makeProfile({ schedulerName, sets: DEFAULT_PLUGINS, args: PLUGIN_ARGS, dialect: of, gates: DEFAULT_GATES });
 }
 
 export const zoneOf = zoneByLabels(dialect);

@@ -59,6 +59,17 @@ test('pods of the present state and pods that come later are bound, as the sched
   t.is(cluster.metrics.read('scheduler_schedule_attempts_total{profile="default-scheduler",result="scheduled"}'), 2);
 });
 
+test('a pod for another scheduler is not even parsed, and counts once it is bound', async (t) => {
+  const small = node('n', { allocatable: { pods: '1' } });
+  const { cluster, feed } = await running([nodeEvent(small, 'present')]);
+  const theirs = podEvent(pod('theirs', { spec: { schedulerName: 'another' } }));
+  await feed({ ...theirs, object: () => t.fail('parsed') as never });
+  await feed(podEvent(boundPod('theirs', 'n', { spec: { schedulerName: 'another' } })));
+  await feed(podEvent(pod('ours')));
+  t.deepEqual(cluster.binds, []);
+  t.is(cluster.events('FailedScheduling').length, 1);
+});
+
 test('a bound pod gets an event that says where it went', async (t) => {
   const { cluster } = await running([podEvent(pod('a')), nodeEvent(node('n'))]);
   const [event] = cluster.events('Scheduled');

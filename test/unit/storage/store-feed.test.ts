@@ -2,11 +2,13 @@ import test from 'ava';
 import { historyPlaces, livePlaces } from '../../../actors/store/present-state.ts';
 import { EXPECT_ANY, type Operation } from '../../../actors/store/protocol.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
+import { ParsedRecords } from '../../../storage/parsed-records.ts';
 import type { PresentState, Publication } from '../../../storage/publication.ts';
+import { lending } from '../../../storage/record-reading.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
 import { createStoreFeed, type FeedEvent, type KeptRecord } from '../../../storage/store-feed.ts';
-import { SlabView } from '../../../storage/thread-slabs.ts';
+import { SlabView, ThreadSlabs } from '../../../storage/thread-slabs.ts';
 import { MessageWriter } from '../store/store-model.ts';
 
 /** A store that only publishes. */
@@ -53,6 +55,7 @@ class Publisher {
       live: livePlaces(this.#log),
       history: historyPlaces(this.#log),
       tokenKey: new Uint8Array(32),
+      isShared: false,
     };
   }
 }
@@ -114,6 +117,64 @@ test('a feed follows records into slabs that come with the batches', (t) => {
   for (let n = 0; n < 20; n++)
     feed.apply(publisher.publish((w) => [w.put(`core/pods/x/${n}`, EXPECT_ANY, 'y'.repeat(500))]));
   t.is(take().length, 20);
+});
+
+test('what two feeds of a thread tell is one object, parsed once, and another record is another', (t) => {
+  const publisher = new Publisher();
+  const parsed = new ParsedRecords();
+  const thread = new ThreadSlabs();
+  const heard: unknown[] = [];
+  const feeds = ['scheduler', 'controllers'].map((name) =>
+    createStoreFeed({ slabs: thread.viewOf(name), parsed, onEvent: (event) => heard.push(event.object()) }),
+  );
+  const present = publisher.present();
+  for (const feed of feeds) feed.begin(present);
+  const large = 'y'.repeat(20_000);
+  const batch = publisher.publish(
+    (w) => [w.put('core/pods/x/a', EXPECT_ANY, 'one')],
+    (w) => [w.put('core/pods/x/b', EXPECT_ANY, 'two')],
+    (w) => [w.put('core/pods/x/c', EXPECT_ANY, large)],
+  );
+  for (const feed of feeds) feed.apply(batch);
+  const [a, b, c, again, againB, againC] = heard as { readonly data: string }[];
+  t.deepEqual([a?.data, b?.data, c?.data], ['one', 'two', large]);
+  t.is(again, a);
+  t.is(againB, b);
+  t.is(againC, c);
+});
+
+test('a feed tells no managedFields, but where they are of a form that nobody writes', (t) => {
+  const publisher = new Publisher();
+  const told: unknown[] = [];
+  const onEvent = (event: FeedEvent) =>
+    told.push((event.object().metadata as { managedFields?: unknown }).managedFields);
+  const feed = createStoreFeed({ slabs: new SlabView(), onEvent });
+  feed.begin(publisher.present());
+  const fields = (fieldsV1: object) => ({ managedFields: [{ fieldsV1, manager: 'm' }] });
+  const odd = fields({ 'f:a': [{}] });
+  feed.apply(
+    publisher.publish(
+      (w) => [w.put('core/pods/x/a', EXPECT_ANY, 'one', '', fields({ 'f:a': {} }))],
+      (w) => [w.put('core/pods/x/b', EXPECT_ANY, 'two', '', odd)],
+    ),
+  );
+  t.deepEqual(told, [undefined, odd.managedFields]);
+});
+
+test('under test, who changes an object that others are told of as well throws', (t) => {
+  const publisher = new Publisher();
+  lending.wipes = true;
+  t.teardown(() => {
+    lending.wipes = false;
+  });
+  const onEvent = (event: FeedEvent) => {
+    (event.object() as { data: string }).data = 'mine';
+  };
+  const feed = createStoreFeed({ slabs: new SlabView(), onEvent });
+  feed.begin(publisher.present());
+  t.throws(() => feed.apply(publisher.publish((w) => [w.put('core/pods/x/a', EXPECT_ANY, 'ours')])), {
+    instanceOf: TypeError,
+  });
 });
 
 test('a record that is kept can be parsed later, and is told of anew where it was moved', (t) => {

@@ -6,7 +6,7 @@ import { recover } from '../../../actors/store/recovery.ts';
 import { type FormedBatch, RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import type { StoredEncryption } from '../../../storage/encryption/stored-encryption.ts';
-import type { StorageEngine } from '../../../storage/engine.ts';
+import type { LocalEngine } from '../../../storage/local-engine.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { SlabPool } from '../../../storage/slab-pool.ts';
 import { recordLength, recordRevision } from '../../../storage/slab-record.ts';
@@ -38,7 +38,7 @@ export class RandomStore {
   readonly model = new StoreModel();
   readonly #random: SeededRandom;
   readonly #options: RandomStoreOptions;
-  readonly #engine: StorageEngine;
+  readonly #engine: LocalEngine;
   #readerSlot: number;
   #sequence = 0;
   #held: HeldPlace[] = [];
@@ -48,7 +48,7 @@ export class RandomStore {
   readonly problems: string[] = [];
   movedRecords = 0;
 
-  constructor(random: SeededRandom, engine: StorageEngine, options: RandomStoreOptions) {
+  constructor(random: SeededRandom, engine: LocalEngine, options: RandomStoreOptions) {
     this.#random = random;
     this.#engine = engine;
     this.#options = options;

@@ -8,9 +8,9 @@ import { recover } from '../../../actors/store/recovery.ts';
 import { RevisionLog } from '../../../actors/store/revision-log.ts';
 import type { OrchError } from '../../../runtime/errors.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import type { EngineContents, StorageEngine } from '../../../storage/engine.ts';
 import { EventRecordWriter } from '../../../storage/event-log.ts';
 import { LevelEngine } from '../../../storage/level-engine.ts';
+import type { EngineContents, LocalEngine } from '../../../storage/local-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { isSealedValue } from '../../../storage/sealed-value.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
@@ -133,7 +133,7 @@ interface Held {
 }
 
 /** An engine that gives back what it was told to. */
-class FixedEngine implements StorageEngine {
+class FixedEngine implements LocalEngine {
   readonly #held: Held;
 
   constructor(held: Held) {
@@ -153,14 +153,12 @@ class FixedEngine implements StorageEngine {
   }
 
   commit = neverAsked;
-  readBarrier = neverAsked;
   compact = neverAsked;
   probe = neverAsked;
   diskBytes = neverAsked;
   view(): never {
     throw new Error('recovery does not ask for this');
   }
-  onForeignBatch(): void {}
   async close(): Promise<void> {}
 }
 
@@ -169,7 +167,7 @@ async function neverAsked(): Promise<never> {
 }
 
 /** LevelDB handles open once: each `open` makes another on the same directory. */
-class ReopenedLevelEngine implements StorageEngine {
+class ReopenedLevelEngine implements LocalEngine {
   readonly #directory: string;
   #engine: LevelEngine;
 
@@ -183,23 +181,21 @@ class ReopenedLevelEngine implements StorageEngine {
     return this.#engine.open();
   }
 
-  loadValues: StorageEngine['loadValues'] = (visit) => this.#engine.loadValues(visit);
-  loadEvents: StorageEngine['loadEvents'] = (visit) => this.#engine.loadEvents(visit);
-  commit: StorageEngine['commit'] = (batch) => this.#engine.commit(batch);
-  readBarrier: StorageEngine['readBarrier'] = () => this.#engine.readBarrier();
-  compact: StorageEngine['compact'] = (upToRevision) => this.#engine.compact(upToRevision);
-  probe: StorageEngine['probe'] = () => this.#engine.probe();
-  view: StorageEngine['view'] = () => this.#engine.view();
-  diskBytes: StorageEngine['diskBytes'] = () => this.#engine.diskBytes();
-  close: StorageEngine['close'] = () => this.#engine.close();
-  onForeignBatch(): void {}
+  loadValues: LocalEngine['loadValues'] = (visit) => this.#engine.loadValues(visit);
+  loadEvents: LocalEngine['loadEvents'] = (visit) => this.#engine.loadEvents(visit);
+  commit: LocalEngine['commit'] = (batch) => this.#engine.commit(batch);
+  compact: LocalEngine['compact'] = (upToRevision) => this.#engine.compact(upToRevision);
+  probe: LocalEngine['probe'] = () => this.#engine.probe();
+  view: LocalEngine['view'] = () => this.#engine.view();
+  diskBytes: LocalEngine['diskBytes'] = () => this.#engine.diskBytes();
+  close: LocalEngine['close'] = () => this.#engine.close();
 
   #make(): LevelEngine {
     return new LevelEngine({ directory: this.#directory, prefix: '/registry', dialect: 'orch' });
   }
 }
 
-async function reopened(engine: StorageEngine): Promise<{ log: RevisionLog; pool: SlabPool }> {
+async function reopened(engine: LocalEngine): Promise<{ log: RevisionLog; pool: SlabPool }> {
   const pool = new SlabPool(4096, new SharedState());
   const log = new RevisionLog(pool, 'json');
   await recover(log, pool, engine, await engine.open());
@@ -247,7 +243,7 @@ async function smallStore(): Promise<{ engine: MemoryEngine; states: readonly He
   return { engine, states, model };
 }
 
-async function heldBy(engine: StorageEngine): Promise<Held> {
+async function heldBy(engine: LocalEngine): Promise<Held> {
   const held: Held = { contents: await engine.open(), values: new Map(), events: [] };
   await engine.loadValues((key, value) => held.values.set(key, Uint8Array.from(value)));
   await engine.loadEvents((events) => held.events.push(Uint8Array.from(events)));

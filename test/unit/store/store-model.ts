@@ -66,10 +66,10 @@ export class MessageWriter {
     return Buffer.concat(this.#chunks);
   }
 
-  put(key: string, expect: number, data: string, label = ''): PutOperation {
+  put(key: string, expect: number, data: string, label = '', metadata: object = {}): PutOperation {
     const { namespace, name } = parseKey(key);
     const labels = label === '' ? undefined : { label };
-    const object = { metadata: { name, namespace, labels }, data };
+    const object = { metadata: { name, namespace, labels, ...metadata }, data };
     const { text, revisionOffset, itemOffset } = encodeStored(object, 'v1', 'Sample');
     const bytes = Buffer.from(text);
     const valueOffset = this.#bytes;

@@ -14,7 +14,7 @@ import type { Delivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
-import type { EngineBatch, StorageEngine } from '../../../storage/engine.ts';
+import type { EngineBatch, LocalEngine } from '../../../storage/local-engine.ts';
 import { MemoryEngine } from '../../../storage/memory-engine.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
@@ -25,7 +25,7 @@ import { MessageWriter, type Version, versionAt } from './store-model.ts';
 export const DEADLINE_MS = 60_000;
 
 /** An engine in memory whose commits and probes wait for the test when it wants them to. */
-export class HeldEngine implements StorageEngine {
+export class HeldEngine implements LocalEngine {
   readonly inner = new MemoryEngine(new Uint8Array(32).fill(5));
   readonly batches: { readonly firstRevision: number; readonly lastRevision: number; readonly bytes: number }[] = [];
   readonly compactions: number[] = [];
@@ -39,19 +39,17 @@ export class HeldEngine implements StorageEngine {
   beforeLoad: () => Promise<void> = async () => {};
   isOpen = false;
 
-  open: StorageEngine['open'] = () => {
+  open: LocalEngine['open'] = () => {
     this.isOpen = true;
     return this.inner.open();
   };
-  loadValues: StorageEngine['loadValues'] = async (visit) => {
+  loadValues: LocalEngine['loadValues'] = async (visit) => {
     await this.beforeLoad();
     return this.inner.loadValues(visit);
   };
-  loadEvents: StorageEngine['loadEvents'] = (visit) => this.inner.loadEvents(visit);
-  readBarrier: StorageEngine['readBarrier'] = () => this.inner.readBarrier();
-  view: StorageEngine['view'] = () => this.inner.view();
-  diskBytes: StorageEngine['diskBytes'] = () => this.inner.diskBytes();
-  onForeignBatch(): void {}
+  loadEvents: LocalEngine['loadEvents'] = (visit) => this.inner.loadEvents(visit);
+  view: LocalEngine['view'] = () => this.inner.view();
+  diskBytes: LocalEngine['diskBytes'] = () => this.inner.diskBytes();
 
   async commit(batch: EngineBatch): Promise<void> {
     const { firstRevision, lastRevision, writes, events } = batch;

@@ -97,7 +97,7 @@ for (const [what, make] of WAYS) {
     });
     t.teardown(() => service.close());
     const before = proxy.asked.length;
-    t.deepEqual(await service.post({}, 10_000), { path: '/' });
+    t.deepEqual(await service.post('{}', 10_000), { path: '/' });
     t.true(proxy.asked.length > before);
   });
 }

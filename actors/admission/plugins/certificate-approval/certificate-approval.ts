@@ -6,6 +6,7 @@ export const certificateApproval: AdmissionPluginKind = {
   name: 'CertificateApproval',
   wants: [{ operations: ['update'], resources: ['certificates/certificatesigningrequests/approval'] }],
   create: (context) => ({
-    validate: (attributes) => requireSigner(attributes, context, 'approve', signerOf(attributes.object)),
+    // Of the stored request: who decides cannot choose another signer by the way.
+    validate: (attributes) => requireSigner(attributes, context, 'approve', signerOf(attributes.old)),
   }),
 };

@@ -15,6 +15,8 @@ interface Classed {
   /** The classes, as `cluster.follow` has it, and as messages do. */
   readonly classes: string;
   readonly spoken: string;
+  /** What the refusal of several says beside their number. */
+  readonly severalProblem: string;
   /** The member of the spec that names a class; set, even to nothing, it is a choice. */
   readonly member: string;
   /** Says the same of old. */
@@ -29,6 +31,7 @@ const CLASSED: Readonly<Record<'storage' | 'ingress', Classed>> = {
     resource: 'core/persistentvolumeclaims',
     classes: 'storage.@group/v1/storageclasses',
     spoken: 'StorageClasses',
+    severalProblem: '',
     member: 'storageClassName',
     annotation: 'volume.beta.@label/storage-class',
     marks: ['storageclass.@label/is-default-class', 'storageclass.beta.@label/is-default-class'],
@@ -38,6 +41,7 @@ const CLASSED: Readonly<Record<'storage' | 'ingress', Classed>> = {
     resource: 'networking/ingresses',
     classes: 'networking.@group/v1/ingressclasses',
     spoken: 'IngressClasses',
+    severalProblem: ', only 1 allowed',
     member: 'ingressClassName',
     annotation: '@label/ingress.class',
     marks: ['ingressclass.@label/is-default-class'],
@@ -58,15 +62,17 @@ class DefaultClass implements AdmissionPlugin {
   }
 
   readonly mutate = (attributes: Attributes): void => {
-    const { member, spoken } = this.#of;
+    const { member, spoken, severalProblem } = this.#of;
     const spec = partAt(attributes.object, 'spec');
     if (typeof spec[member] === 'string') return;
     const { annotations } = metadataOf(attributes.object);
     if (annotations !== undefined && Object.hasOwn(annotations, this.#annotation)) return;
     const [first, ...others] = this.#defaults.within('').keys();
     if (first === undefined) return;
-    if (others.length > 0)
-      throw forbid(attributes, `Internal error occurred: ${others.length + 1} default ${spoken} were found`);
+    if (others.length > 0) {
+      const found = `${others.length + 1} default ${spoken} were found${severalProblem}`;
+      throw forbid(attributes, `Internal error occurred: ${found}`);
+    }
     attributes.object = { ...attributes.object, spec: { ...spec, [member]: first } };
   };
 }

@@ -5,6 +5,7 @@ import { isExtendedResource } from '../../../../api/validation/kinds/resource-am
 import type { Attributes } from '../../attributes.ts';
 import type { AdmissionPluginKind } from '../plugin.ts';
 
+const EFFECT = 'NoSchedule';
 const LISTS = ['containers', 'initContainers'] as const;
 
 function tolerate(attributes: Attributes): void {
@@ -17,16 +18,17 @@ function tolerate(attributes: Attributes): void {
   if (extended.size === 0) return;
   let tolerations = partsAt(spec, 'tolerations');
   for (const key of [...extended].sort())
-    if (!tolerations.some((one) => isFor(one, key))) tolerations = [...tolerations, { key, operator: 'Exists' }];
+    if (!tolerations.some((one) => isFor(one, key)))
+      tolerations = [...tolerations, { key, operator: 'Exists', effect: EFFECT }];
   attributes.object = { ...attributes.object, spec: { ...spec, tolerations } };
 }
 
-/** Exactly that of the taint, whatever its effect. */
+/** Exactly that of the taint by which nothing else is placed there. */
 function isFor(toleration: JsonObject, key: string): boolean {
   return (
     textAt(toleration, 'key') === key &&
     textAt(toleration, 'operator') === 'Exists' &&
-    textAt(toleration, 'effect') === '' &&
+    textAt(toleration, 'effect') === EFFECT &&
     textAt(toleration, 'value') === ''
   );
 }

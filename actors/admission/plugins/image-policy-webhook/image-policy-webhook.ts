@@ -1,7 +1,7 @@
 // ImagePolicyWebhook: a service outside is asked about the images of pods, its answers remembered. Without an answer pods are refused,
 // unless the settings say otherwise.
 import type { JsonObject } from '../../../../api/json-value.ts';
-import { asObject, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
+import { asObject, asTextMap, partAt, partsAt, textAt } from '../../../../api/object-fields.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import { ServiceCallFailed, ServiceClient } from '../../../../transport/outgoing/service-client.ts';
 import type { WebhookEnvironment } from '../../../webhook-call.ts';
@@ -11,17 +11,24 @@ import { forbid } from '../forbid.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { type ImagePolicySettings, readImagePolicy } from './configuration.ts';
 
-/** Blank: the images are allowed. */
-type Refusal = string;
+interface ImageAnswer {
+  /** Blank: the images are allowed. */
+  readonly refusal: string;
+  /** For the audit event. */
+  readonly annotations: ReadonlyMap<string, string>;
+}
 
 class ImagePolicyWebhook implements AdmissionPlugin {
   readonly #client: ServiceClient;
   readonly #environment: WebhookEnvironment;
   readonly #settings: ImagePolicySettings;
-  readonly #remembered: Remembered<Refusal>;
+  readonly #remembered: Remembered<ImageAnswer>;
   readonly #apiVersion: string;
   /** What is in the key of an annotation that is meant for the service. */
   readonly #annotationMark: string;
+  /** On pods that were taken without an answer. */
+  readonly #failedOpenKey: string;
+  readonly #auditPrefix: string;
 
   constructor({ reader: { context }, dialect }: PluginContext, settings: ImagePolicySettings) {
     const { clock, disk, log } = context;
@@ -36,6 +43,8 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     this.#remembered = new Remembered(clock);
     this.#apiVersion = dialect.spell('imagepolicy.@group/v1alpha1');
     this.#annotationMark = dialect.spell('.image-policy.@group/');
+    this.#failedOpenKey = dialect.spell('alpha.image-policy.@group/failed-open');
+    this.#auditPrefix = dialect.spell('imagepolicywebhook.image-policy.@group/');
   }
 
   readonly validate = (attributes: Attributes): void | Promise<void> => {
@@ -43,34 +52,47 @@ class ImagePolicyWebhook implements AdmissionPlugin {
     const key = JSON.stringify(spec);
     const known = this.#remembered.get(key);
     if (known === undefined) return this.#ask(attributes, spec, key);
-    refuseWith(attributes, known);
+    this.#follow(attributes, known);
     return undefined;
   };
 
   async #ask(attributes: Attributes, spec: JsonObject, key: string): Promise<void> {
     const { allowedMs, refusedMs, retryFirstMs, allowsWithoutAnswer } = this.#settings;
     const review = { kind: 'ImageReview', apiVersion: this.#apiVersion, metadata: { creationTimestamp: null }, spec };
-    let refusal: Refusal;
+    let answer: ImageAnswer;
     try {
-      refusal = this.#refusalOf(asObject(await askWebhook(this.#client, review, this.#environment, retryFirstMs)));
+      answer = this.#answerOf(asObject(await askWebhook(this.#client, review, this.#environment, retryFirstMs)));
     } catch (error) {
       if (!(error instanceof ServiceCallFailed)) throw error;
-      if (allowsWithoutAnswer) return;
-      throw forbid(attributes, error.message);
+      if (!allowsWithoutAnswer) throw forbid(attributes, error.message);
+      this.#failOpen(attributes);
+      return;
     }
-    this.#remembered.set(key, refusal, refusal === '' ? allowedMs : refusedMs);
-    refuseWith(attributes, refusal);
+    this.#remembered.set(key, answer, answer.refusal === '' ? allowedMs : refusedMs);
+    this.#follow(attributes, answer);
   }
 
-  #refusalOf(answer: JsonObject): Refusal {
+  #follow(attributes: Attributes, { refusal, annotations }: ImageAnswer): void {
+    for (const [key, value] of annotations) attributes.annotate(`${this.#auditPrefix}${key}`, value);
+    if (refusal !== '') throw forbid(attributes, refusal);
+  }
+
+  /** The pod, and the audit event, say that nobody was asked. */
+  #failOpen(attributes: Attributes): void {
+    attributes.annotate(`${this.#auditPrefix}failed-open`, 'true');
+    if (attributes.subresource !== '') return;
+    const metadata = metadataOf(attributes.object);
+    const annotations = { ...metadata.annotations, [this.#failedOpenKey]: 'true' };
+    attributes.object = { ...attributes.object, metadata: { ...metadata, annotations } };
+    attributes.texts = undefined;
+  }
+
+  #answerOf(answer: JsonObject): ImageAnswer {
     if (answer.kind !== 'ImageReview' || answer.apiVersion !== this.#apiVersion)
       throw new ServiceCallFailed('the service about images answered with something else than a review', false);
     const status = partAt(answer, 'status');
-    if (status.allowed === true) return '';
-    const reason = textAt(status, 'reason');
-    return reason === ''
-      ? 'one or more images rejected by webhook backend'
-      : `image policy webhook backend denied one or more images: ${reason}`;
+    const annotations = asTextMap(status.auditAnnotations);
+    return { refusal: status.allowed === true ? '' : refusalFor(textAt(status, 'reason')), annotations };
   }
 
   #specOf({ object, subresource, asked: { namespace } }: Attributes): JsonObject {
@@ -90,8 +112,10 @@ class ImagePolicyWebhook implements AdmissionPlugin {
   }
 }
 
-function refuseWith(attributes: Attributes, refusal: Refusal): void {
-  if (refusal !== '') throw forbid(attributes, refusal);
+function refusalFor(reason: string): string {
+  return reason === ''
+    ? 'one or more images rejected by webhook backend'
+    : `image policy webhook backend denied one or more images: ${reason}`;
 }
 
 export const imagePolicyWebhook = configurable<ImagePolicySettings>({

@@ -6,10 +6,10 @@ import { placedNew } from '../../../../api/metadata.ts';
 import type { Schema } from '../../../../api/schema/schema.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
+import { showOwners } from '../../ownership.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
-import type { HookAnswer } from '../webhooks/review.ts';
 import { isOf, type ToldVersions } from '../webhooks/told-versions.ts';
 import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
 import { Rounds } from './rounds.ts';
@@ -46,6 +46,7 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
       // Who was not asked in the first round is not in the second.
       if (attributes.isSecondRound && !rounds.asksAgain(hook)) continue;
       if (!this.#phase.selects(invocation, attributes)) continue;
+      showOwners(attributes);
       if (await this.#ask(attributes, invocation, versions)) {
         rounds.changed();
         attributes.wantsSecondRound = true;
@@ -62,8 +63,10 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
       const told = await versions.as(invocation.type);
       const changed = await this.#phase.caller.call(invocation, told, (answer) => {
         const patched = patchedBy(invocation.hook, answer, told.object, this.#schema, this.#features);
-        if (patched !== undefined) this.#annotatePatch(attributes, invocation, answer);
-        return patched;
+        if (patched === undefined) return undefined;
+        const done = { patch: patched.operations, patchType: answer.patchType };
+        this.#annotate(attributes, invocation, 'patch', done, 'Request');
+        return patched.object;
       });
       if (changed === undefined) return false;
       hasChanged = true;
@@ -75,10 +78,6 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
     } finally {
       this.#annotate(attributes, invocation, 'mutation', { mutated: hasChanged }, 'Metadata');
     }
-  }
-
-  #annotatePatch(attributes: Attributes, invocation: Invocation, { patch, patchType }: HookAnswer): void {
-    this.#annotate(attributes, invocation, 'patch', { patch: JSON.parse(patch) as unknown, patchType }, 'Request');
   }
 
   /** What has become of the object, for the audit event. */

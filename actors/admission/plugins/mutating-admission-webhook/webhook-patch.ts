@@ -1,5 +1,5 @@
 // What a webhook's patch makes of an object. A patch that cannot be applied, or makes something else of the object, refuses the
-// write whatever the policy of the webhook: it has answered, and is wrong. Pure.
+// write whatever the policy of the webhook: it has answered, and is wrong. One of a type that is not known is no answer. Pure.
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { Features } from '../../../../api/codec/default-rules.ts';
@@ -15,16 +15,23 @@ import { internalError } from '../../../../api/status/failures.ts';
 import { isStatusError, StatusError } from '../../../../api/status/status.ts';
 import { NO_OBJECT } from '../../attributes.ts';
 import type { Hook } from '../webhooks/hook.ts';
-import type { HookAnswer } from '../webhooks/review.ts';
+import { type HookAnswer, UnusableAnswer } from '../webhooks/review.ts';
 
-/** The object changed, in canonical form and with its defaults; undefined where it is as it was. Throws StatusError 500. */
+export interface Patched {
+  /** In canonical form and with its defaults; undefined where it is as it was. */
+  readonly object: JsonObject | undefined;
+  /** What was done to it. */
+  readonly operations: unknown;
+}
+
+/** What a patch has come to; undefined where there is none. Throws StatusError 500, and UnusableAnswer. */
 export function patchedBy(
   { name }: Hook,
   { patch, patchType }: HookAnswer,
   object: JsonObject,
   schema: Schema,
   features: Features,
-): JsonObject | undefined {
+): Patched | undefined {
   if (patch === '') return undefined;
   const quoted = JSON.stringify(name);
   const operations = parsed(patch, quoted);
@@ -33,9 +40,9 @@ export function patchedBy(
     throw refused(
       `admission webhook ${quoted} attempted to modify the object, which is not supported for this operation`,
     );
-  if (patchType !== 'JSONPatch') throw refused(`unsupported patch type ${JSON.stringify(patchType)}`);
+  if (patchType !== 'JSONPatch') throw new UnusableAnswer(`unsupported patch type ${JSON.stringify(patchType)}`);
   const changed = canonical(applied(object, operations, quoted), object, quoted, schema, features);
-  return deepEqual(changed, object) ? undefined : changed;
+  return { object: deepEqual(changed, object) ? undefined : changed, operations };
 }
 
 function parsed(patch: string, quoted: string): unknown {

@@ -6,7 +6,7 @@ import type { Ref } from '../../../../runtime/actor.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import type { AdmissionProtocol } from '../../protocol.ts';
-import type { StoreReader } from '../../store-reader.ts';
+import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 
 const SERVER: User = { name: 'system:apiserver', uid: '', groups: [SUPERUSERS], extra: {} };
@@ -21,12 +21,15 @@ class NamespaceAutoProvision implements AdmissionPlugin {
     this.#admission = reader.context.ref('admission');
   }
 
-  readonly mutate = ({ type, asked: { namespace, dryRun, reader } }: Attributes): Promise<void> | undefined => {
-    const isThere = dryRun || !type.namespaced || this.#namespaces.get('', namespace) !== undefined;
-    return isThere ? undefined : this.#provide(namespace, reader);
+  readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
+    const { type, asked } = attributes;
+    const isThere = asked.dryRun || !type.namespaced || this.#namespaces.get('', asked.namespace) !== undefined;
+    return isThere ? undefined : this.#provide(asked.namespace, attributes);
   };
 
-  async #provide(name: string, { requestNumber, requestTimeoutMs }: StoreReader): Promise<void> {
+  /** Throws 403, whatever the namespace was refused for. */
+  async #provide(name: string, attributes: Attributes): Promise<void> {
+    const { requestNumber, requestTimeoutMs } = attributes.asked.reader;
     const reply = await this.#admission.ask(
       {
         type: 'write',
@@ -42,7 +45,9 @@ class NamespaceAutoProvision implements AdmissionPlugin {
     );
     if (reply.code < 300 || reply.code === ALREADY_THERE) return;
     // What is refused is answered with a Status.
-    if ('body' in reply) throw new StatusError(reply.body as Status);
+    if (!('body' in reply)) return;
+    const status = reply.body as Status;
+    throw status.reason === 'Forbidden' ? new StatusError(status) : forbid(attributes, status.message ?? '');
   }
 }
 

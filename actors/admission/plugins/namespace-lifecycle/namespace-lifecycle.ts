@@ -7,6 +7,7 @@ import { StatusError } from '../../../../api/status/status.ts';
 import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Attributes } from '../../attributes.ts';
 import { decodePlace, findPlace, keyOf, type StoreReader } from '../../store-reader.ts';
+import { nameIn } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 
 const REMEMBERED_MAX = 10_000;
@@ -41,8 +42,7 @@ class NamespaceLifecycle implements AdmissionPlugin {
     const place = await this.#find(attributes.asked.reader, namespace);
     if (this.#live.get(namespace) !== place.revision) {
       if (metadataOf(decodePlace(attributes.asked.reader, place)).deletionTimestamp) {
-        const name = attributes.asked.name || (metadataOf(attributes.object).name ?? '');
-        throw new StatusError(namespaceTerminating(attributes.type, name, namespace));
+        throw new StatusError(namespaceTerminating(attributes.type, nameIn(attributes), namespace));
       }
       if (this.#live.size >= REMEMBERED_MAX) this.#live.clear();
       this.#live.set(namespace, place.revision);

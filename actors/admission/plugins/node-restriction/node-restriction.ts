@@ -27,7 +27,7 @@ class NodeRestriction implements AdmissionPlugin {
     this.#checks = {
       pods: (node, attributes) => this.#pod(node, attributes),
       nodes: (node, attributes) => this.#node(node, attributes),
-      persistentvolumeclaims: claim,
+      persistentvolumeclaims: (node, attributes) => this.#claim(node, attributes),
       serviceaccounts: (node, attributes) => this.#token(node, attributes),
       leases: (node, attributes) => this.#lease(node, attributes),
       csinodes: storageNode,
@@ -145,6 +145,19 @@ class NodeRestriction implements AdmissionPlugin {
       throw forbid(attributes, 'can only access node lease with the same name as the requesting node');
   }
 
+  #claim(node: string, attributes: Attributes): void {
+    const { subresource, object, old = {} } = attributes;
+    if (subresource !== 'status') throw forbid(attributes, 'may only update PVC status');
+    if (!this.#context.options.gate('ExpandPersistentVolumes'))
+      throw forbid(attributes, `node ${quoted(node)} may not update persistentvolumeclaim metadata`);
+    if (deepEqual(withoutReport(object), withoutReport(old))) return;
+    throw forbid(
+      attributes,
+      `node ${quoted(node)} is not allowed to update fields other than status.capacity and status.conditions: ` +
+        changedMembers(object, old).join(', '),
+    );
+  }
+
   /** Throws 404. */
   async #read({ asked }: Attributes, storageKey: string, namespace: string, name: string): Promise<JsonObject> {
     const type = this.#context.registry.storageType(storageKey)!;
@@ -163,17 +176,6 @@ function podStatus(node: string, attributes: Attributes): void {
     );
   if (!deepEqual(metadataOf(object).labels ?? {}, metadataOf(old).labels ?? {}))
     throw forbid(attributes, `node ${quoted(node)} cannot update labels through pod status`);
-}
-
-function claim(node: string, attributes: Attributes): void {
-  const { subresource, object, old = {} } = attributes;
-  if (subresource !== 'status') throw forbid(attributes, 'may only update PVC status');
-  if (deepEqual(withoutReport(object), withoutReport(old))) return;
-  throw forbid(
-    attributes,
-    `node ${quoted(node)} is not allowed to update fields other than status.capacity and status.conditions: ` +
-      changedMembers(object, old).join(', '),
-  );
 }
 
 /** A claim without what an agent reports of it, and what changes with every write. */

@@ -14,32 +14,45 @@ interface CloudVolume {
   readonly id: string;
   readonly spoken: string;
   readonly unavailable: string;
+  /** Nothing is asked about one that is not there yet. */
+  readonly mayBePlanned: boolean;
 }
 
 const CLOUD_VOLUMES: readonly CloudVolume[] = [
   {
     member: 'awsElasticBlockStore',
     id: 'volumeID',
-    spoken: 'AWS EBS',
+    spoken: 'AWS EBS volume',
     unavailable: 'unable to build AWS cloud provider for EBS',
+    mayBePlanned: true,
   },
   {
     member: 'gcePersistentDisk',
     id: 'pdName',
-    spoken: 'GCE PD',
+    spoken: 'GCE PD volume',
     unavailable: 'unable to build GCE cloud provider for PD',
+    mayBePlanned: true,
   },
   {
     member: 'azureDisk',
     id: 'diskName',
-    spoken: 'AzureDisk',
+    spoken: 'AzureDisk volume',
     unavailable: 'unable to build Azure cloud provider for AzureDisk',
+    mayBePlanned: true,
   },
   {
     member: 'cinder',
     id: 'volumeID',
-    spoken: 'Cinder',
-    unavailable: 'unable to build OpenStack cloud provider for Cinder',
+    spoken: 'Cinder volume',
+    unavailable: 'unable to build OpenStack cloud provider for Cinder disk',
+    mayBePlanned: true,
+  },
+  {
+    member: 'vsphereVolume',
+    id: 'volumePath',
+    spoken: 'vSphere Volume',
+    unavailable: 'unable to build vSphere cloud provider',
+    mayBePlanned: false,
   },
 ];
 /** The identity of a volume that is not there yet. */
@@ -66,10 +79,11 @@ class PersistentVolumeLabel implements AdmissionPlugin {
       return;
     }
     const spec = partAt(attributes.object, 'spec');
-    for (const { member, id, spoken, unavailable } of CLOUD_VOLUMES) {
+    for (const { member, id, spoken, unavailable, mayBePlanned } of CLOUD_VOLUMES) {
       if (!isJsonObject(spec[member])) continue;
       const name = textAt(partAt(spec, member), id);
-      if (name !== PLACEHOLDER) throw forbid(attributes, `error querying ${spoken} volume ${name}: ${unavailable}`);
+      if (!mayBePlanned || name !== PLACEHOLDER)
+        throw forbid(attributes, `error querying ${spoken} ${name}: ${unavailable}`);
     }
   };
 

@@ -69,6 +69,7 @@ export function chargesOf(
   quotas: readonly Quota[],
   limited: readonly LimitedResource[],
   added: Amounts,
+  nowMs: number,
 ): readonly Charge[] {
   const { type, object, dialect } = attributes;
   const isPod = type.group === '' && type.plural === 'pods';
@@ -79,7 +80,7 @@ export function chargesOf(
   const counting = covering.filter(({ names }) => names.length > 0);
   for (const { quota, names } of counting) requireCountable(attributes, quota, names, isPod);
   if (Object.keys(added).length === 0) return NO_CHARGES;
-  requireCovered(attributes, limited, added, new Set(counting.flatMap(({ names }) => names)));
+  requireCovered(attributes, limited, new Set(counting.flatMap(({ names }) => names)), nowMs);
   if (isPod) requireScopesCovered(object, limited, quotas);
   const charges: Charge[] = [];
   for (const { quota, names } of covering) {
@@ -103,18 +104,22 @@ function requireCountable(attributes: Attributes, quota: Quota, names: readonly 
   }
 }
 
-/** What is limited has to be in some quota. */
+/** What is limited has to be in some quota: all that the object uses, whatever part of it is new. */
 function requireCovered(
   attributes: Attributes,
   limited: readonly LimitedResource[],
-  added: Amounts,
   covered: ReadonlySet<string>,
+  nowMs: number,
 ): void {
-  const { type } = attributes;
+  const { type, object, dialect } = attributes;
   const texts = limited
     .filter(({ group, resource }) => group === type.group && resource === type.plural)
     .flatMap(({ matchContains }) => matchContains);
-  const open = Object.keys(added).filter((name) => !covered.has(name) && texts.some((text) => name.includes(text)));
+  if (texts.length === 0) return;
+  const used = usageOf(type, object, dialect, nowMs);
+  const open = Object.keys(used).filter(
+    (name) => used[name]!.nano > 0n && !covered.has(name) && texts.some((text) => name.includes(text)),
+  );
   if (open.length > 0) throw forbid(attributes, `insufficient quota to consume: ${open.sort().join(',')}`);
 }
 

@@ -40,10 +40,11 @@ class ResourceQuota implements AdmissionPlugin {
     if (namespace === '' || !type.namespaced || !type.persisted || !isCounted(type)) return;
     const quotas = this.#quotas.within(namespace);
     if (quotas.size === 0 && !isLimited(this.#limited, attributes)) return;
-    const added = addedBy(attributes, this.#nowMs());
+    const nowMs = this.#nowMs();
+    const added = addedBy(attributes, nowMs);
     // Who adds nothing waits for nobody.
     if (dryRun || Object.keys(added).length === 0 || !isAnyAbout(attributes, quotas.values()))
-      chargesOf(attributes, inOrder(quotas), this.#limited, added);
+      chargesOf(attributes, inOrder(quotas), this.#limited, added, nowMs);
     else attributes.commitBy = (write, draft) => this.#desks.commit(namespace, { attributes, added }, write, draft);
   };
 
@@ -52,9 +53,10 @@ class ResourceQuota implements AdmissionPlugin {
     await this.#context.cluster.current();
     const quotas = new Map(inOrder(this.#quotas.within(namespace)).map((quota) => [quota.name, quota]));
     const charged = new Map<Quota['name'], Quota>();
+    const nowMs = this.#nowMs();
     return {
       add: ({ attributes, added }) => {
-        for (const { quota, used } of chargesOf(attributes, [...quotas.values()], this.#limited, added)) {
+        for (const { quota, used } of chargesOf(attributes, [...quotas.values()], this.#limited, added, nowMs)) {
           charged.set(quota.name, charged.get(quota.name) ?? quota);
           quotas.set(quota.name, { ...quota, used });
         }

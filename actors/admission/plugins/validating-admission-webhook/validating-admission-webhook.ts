@@ -1,6 +1,8 @@
 // ValidatingAdmissionWebhook: webhooks may refuse what is written. All that hear of a write are asked at once.
+import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
 import type { Attributes } from '../../attributes.ts';
+import { showOwners } from '../../ownership.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
@@ -22,7 +24,11 @@ class ValidatingAdmissionWebhook implements AdmissionPlugin {
 
   /** Rejects with the refusal of the first of them in order, once all have answered. */
   async #ask(attributes: Attributes, invocations: readonly Invocation[]): Promise<void> {
-    const versions = this.#phase.versions(attributes);
+    // Nothing changes the object from here on: what is told is what is stored.
+    attributes.texts ??= new EncodedTexts();
+    // In another version they are converted with the object.
+    if (invocations.some(({ type }) => type !== attributes.type)) showOwners(attributes);
+    const versions = this.#phase.versions(attributes, attributes.texts);
     const calls = invocations.map(async (invocation) =>
       this.#phase.caller.call(invocation, await versions.as(invocation.type), () => undefined),
     );

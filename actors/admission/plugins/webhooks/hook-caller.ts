@@ -8,13 +8,22 @@ import type { ActorContext } from '../../../../runtime/actor.ts';
 import { ServiceCallFailed } from '../../../../transport/outgoing/service-client.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { PluginContext } from '../plugin.ts';
-import type { Hook } from './hook.ts';
+import type { Hook, ReviewVersion } from './hook.ts';
 import { type HookPlaces, placeOf } from './hook-address.ts';
 import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
 import { reasonOf } from './hook-failure.ts';
 import { HookMetrics, type HookPhase } from './hook-metrics.ts';
 import type { Invocation } from './matching.ts';
-import { answerOf, denialOf, type HookAnswer, reviewOf, type Told, UnusableAnswer } from './review.ts';
+import {
+  answerOf,
+  denialOf,
+  type HookAnswer,
+  type ReviewForm,
+  reviewForm,
+  reviewText,
+  type Told,
+  UnusableAnswer,
+} from './review.ts';
 
 /** A webhook that could not be asked, or did not answer as it must: its failure policy says what follows. */
 class HookFailed extends Error {}
@@ -27,6 +36,7 @@ export class HookCaller {
   readonly #metrics: HookMetrics;
   readonly #phase: HookPhase;
   readonly #requestTimeoutMs: number;
+  readonly #forms = new Map<ReviewVersion, ReviewForm>();
   /** When the first webhook of a write was called: all together have the time of the request. */
   readonly #begun = new WeakMap<Attributes, number>();
 
@@ -41,7 +51,7 @@ export class HookCaller {
   }
 
   /**
-   * Asks a webhook, which allows the write; `use` does what it answers. Undefined where it could not be asked and its policy is to go
+   * Asks a webhook, which allows the write; `use` does what it answers, or throws UnusableAnswer. Undefined where it could not be asked and its policy is to go
    * on. Rejects with the StatusError that refuses the write.
    */
   async call<T>({ hook }: Invocation, told: Told, use: (answer: HookAnswer) => T): Promise<T | undefined> {
@@ -55,7 +65,7 @@ export class HookCaller {
       this.#annotate(told.attributes, hook, answer);
       for (const warning of answer.warnings) warn(told.attributes, warning);
       if (!answer.allowed) throw new Denied(denialOf(hook, answer.status));
-      const used = use(answer);
+      const used = usable(hook, () => use(answer));
       done(false);
       return used;
     } catch (error) {
@@ -102,21 +112,32 @@ export class HookCaller {
       throw failed('none of its admissionReviewVersions is one that this server speaks (v1, v1beta1)');
     const uid = this.#context.random.uuid();
     try {
-      const review = reviewOf(told, reviewVersion, uid, this.#schema);
-      const value = await this.#post(hook, review, attributes);
-      return answerOf(value, reviewVersion, uid, this.#schema, this.#phase === 'admit');
+      const form = this.#formOf(reviewVersion);
+      const value = await this.#post(hook, reviewText(told, form, uid), attributes);
+      return answerOf(value, form, uid, this.#phase === 'admit');
     } catch (error) {
       if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
-      const detail = reasonOf(error);
+      const detail = reasonOf(error, calledUrl(hook.address, hook.timeoutMs));
       if (detail === undefined) throw error;
-      throw failed(`Post "${calledUrl(hook.address, hook.timeoutMs)}": ${detail}`);
+      throw failed(detail);
     }
   }
 
-  async #post(hook: Hook, review: object, attributes: Attributes): Promise<unknown> {
+  #formOf(version: ReviewVersion): ReviewForm {
+    let form = this.#forms.get(version);
+    if (form === undefined) {
+      form = reviewForm(this.#schema, version);
+      this.#forms.set(version, form);
+    }
+    return form;
+  }
+
+  async #post(hook: Hook, review: string, attributes: Attributes): Promise<unknown> {
     const deadlineMs = this.#timeLeft(hook, attributes);
+    const client = this.clients.of(hook);
+    if ('url' in hook.address) return client.post(review, deadlineMs);
     const place = await placeOf({ ...this.#finder, reader: attributes.asked.reader }, hook.address);
-    return this.clients.of(hook).post(review, deadlineMs, place);
+    return client.post(review, deadlineMs, place);
   }
 
   #timeLeft(hook: Hook, attributes: Attributes): number {
@@ -126,6 +147,16 @@ export class HookCaller {
     const leftMs = this.#requestTimeoutMs > 0 ? this.#requestTimeoutMs - (nowMs - beganMs) : hook.timeoutMs;
     if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));
+  }
+}
+
+/** An answer that nothing can be done with is none. */
+function usable<T>({ name }: Hook, use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (!(error instanceof UnusableAnswer)) throw error;
+    throw new HookFailed(`failed calling webhook ${JSON.stringify(name)}: ${error.message}`);
   }
 }
 

@@ -26,6 +26,8 @@ export class HookClients {
   readonly #environment: Pick<ActorContext, 'clock' | 'disk' | 'log'>;
   readonly #makeClient: MakeWebhookClient;
   readonly #clients = new Map<string, WebhookClient>();
+  /** As they were found last. One that is retired still serves those that hold what is no longer configured. */
+  readonly #found = new WeakMap<CalledHook, WebhookClient>();
 
   constructor(
     credentials: HookCredentials,
@@ -38,12 +40,12 @@ export class HookClients {
   }
 
   of(hook: CalledHook): WebhookClient {
+    const found = this.#found.get(hook);
+    if (found !== undefined) return found;
     const key = keyOf(hook);
-    let client = this.#clients.get(key);
-    if (client === undefined) {
-      client = this.#make(hook);
-      this.#clients.set(key, client);
-    }
+    const client = this.#clients.get(key) ?? this.#make(hook);
+    this.#clients.set(key, client);
+    this.#found.set(hook, client);
     return client;
   }
 

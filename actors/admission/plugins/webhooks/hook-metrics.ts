@@ -1,6 +1,6 @@
 // What /metrics says of webhooks. Names, labels and buckets follow the field's, so that existing dashboards read them. Each webhook
 // makes its own series, so they are bounded.
-import type { Metrics } from '../../../../runtime/metrics.ts';
+import type { HistogramSeries, Metrics } from '../../../../runtime/metrics.ts';
 
 /** As the field's series call the two kinds. */
 export type HookPhase = 'admit' | 'validating';
@@ -13,10 +13,14 @@ const NAMES_MAX = 500;
 const OTHER_NAMES = 'other';
 const CODE_MAX = 600;
 
+type HookLabels = Readonly<Record<'name' | 'type', string>>;
+
 export class HookMetrics {
   readonly #metrics: Metrics;
   readonly #phase: HookPhase;
   readonly #names = new Set<string>();
+  /** Of webhooks that have allowed a write, by operation and name: as many as there are names. */
+  readonly #passed = new Map<string, HistogramSeries>();
 
   constructor(metrics: Metrics, phase: HookPhase) {
     this.#metrics = metrics;
@@ -24,10 +28,19 @@ export class HookMetrics {
   }
 
   called(webhook: string, operation: string, rejected: boolean, milliseconds: number): void {
-    const labels = { ...this.#labels(webhook), operation, rejected: String(rejected) };
-    this.#metrics
-      .histogram('apiserver_admission_webhook_admission_duration_seconds', 'How long webhooks took.', SECONDS, labels)
-      .observe(milliseconds / 1000);
+    const labels = this.#labels(webhook);
+    this.#took(labels, operation, rejected).observe(milliseconds / 1000);
+  }
+
+  #took(labels: HookLabels, operation: string, rejected: boolean): HistogramSeries {
+    const key = `${operation} ${labels.name}`;
+    const known = rejected ? undefined : this.#passed.get(key);
+    if (known !== undefined) return known;
+    const name = 'apiserver_admission_webhook_admission_duration_seconds';
+    const all = { ...labels, operation, rejected: String(rejected) };
+    const series = this.#metrics.histogram(name, 'How long webhooks took.', SECONDS, all);
+    if (!rejected) this.#passed.set(key, series);
+    return series;
   }
 
   rejected(webhook: string, operation: string, cause: RejectionCause, code: number): void {
@@ -47,7 +60,7 @@ export class HookMetrics {
     this.#metrics.counter('apiserver_admission_webhook_fail_open_count', help, this.#labels(webhook)).add(1);
   }
 
-  #labels(webhook: string): { readonly name: string; readonly type: HookPhase } {
+  #labels(webhook: string): HookLabels {
     if (!this.#names.has(webhook)) {
       if (this.#names.size >= NAMES_MAX) return { name: OTHER_NAMES, type: this.#phase };
       this.#names.add(webhook);

@@ -1,10 +1,13 @@
 // The review that a webhook is sent, and what its answer comes to. The answer is another's: every member is checked. Pure.
+
+import type { User } from '../../../../api/authorization/attributes.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
+import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import { asTextMap, booleanAt, partAt, textAt, textsAt } from '../../../../api/object-fields.ts';
 import { type KnownType, splitApiVersion } from '../../../../api/resources/resource-table.ts';
-import type { Schema } from '../../../../api/schema/schema.ts';
+import type { Schema, TypeSchema } from '../../../../api/schema/schema.ts';
 import type { Status, StatusReason } from '../../../../api/status/status.ts';
 import { type Attributes, NO_OBJECT } from '../../attributes.ts';
 import type { Hook, ReviewVersion } from './hook.ts';
@@ -30,98 +33,156 @@ export interface Told {
   readonly attributes: Attributes;
   readonly type: KnownType;
   readonly object: JsonObject;
+  /** JSON of the object's managedFields, where it has none itself; empty for none. */
+  readonly managedFieldsText: string;
   readonly old: JsonObject | undefined;
+  readonly texts: EncodedTexts;
+  /** Once somebody has been told. */
+  requestText: string | undefined;
 }
 
-/** A review of a write, to be answered under `uid`. */
-export function reviewOf(told: Told, version: ReviewVersion, uid: string, schema: Schema): JsonObject {
-  const { attributes, type, object, old } = told;
-  const { asked, subresource, dialect } = attributes;
-  const { name, uid: userUid, groups, extra } = asked.user;
-  const ofSub = subresource === '' ? undefined : subresource;
-  return {
-    kind: 'AdmissionReview',
-    apiVersion: reviewApiVersion(schema, version),
-    request: {
-      uid,
-      kind: kindOf(object, old, type),
-      resource: resourceOf(type),
-      subResource: ofSub,
-      requestKind: kindOf(attributes.object, attributes.old, attributes.type),
-      requestResource: resourceOf(attributes.type),
-      requestSubResource: ofSub,
-      name: nameOf(attributes) || undefined,
-      namespace: namespaceOf(attributes) || undefined,
-      operation: asked.operation.toUpperCase(),
-      userInfo: {
-        username: name,
-        uid: userUid || undefined,
-        groups: groups.length === 0 ? undefined : groups,
-        extra: Object.keys(extra).length === 0 ? undefined : extra,
-      },
-      object: object === NO_OBJECT ? null : object,
-      oldObject: old ?? null,
-      dryRun: asked.dryRun,
-      options: optionsOf(attributes, `${dialect.metaGroup}/v1`),
-    },
-  };
+/** The JSON of a review of a write, to be answered under `uid`. What every webhook is told alike is encoded once. */
+export function reviewText(told: Told, { apiVersion }: ReviewForm, uid: string): string {
+  told.requestText ??= requestText(told);
+  return `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","request":{"uid":"${uid}",${told.requestText}}`;
 }
 
-function reviewApiVersion({ dialect }: Schema, version: ReviewVersion): string {
-  return `${dialect.spell('admission.@group')}/${version}`;
+/** All of a request behind its uid. */
+function requestText(told: Told): string {
+  const { attributes, type, object, managedFieldsText, old, texts } = told;
+  const objectText = object === NO_OBJECT ? 'null' : texts.ofObject(object, managedFieldsText);
+  const oldText = old === undefined ? 'null' : texts.ofObject(old);
+  const shown = `"kind":${kindText(object, old, type)},"resource":${resourceText(type)}`;
+  const requested = `"requestKind":${kindText(attributes.object, attributes.old, attributes.type)},"requestResource":${resourceText(attributes.type)}`;
+  const objects = `"object":${objectText},"oldObject":${oldText}`;
+  return `${objects},${shown},${requested},"userInfo":${userText(attributes.asked.user)},${askedText(attributes)}}`;
 }
 
-function kindOf(object: JsonObject, old: JsonObject | undefined, type: KnownType): JsonObject {
+/** What is asked for, as members of a request. Written out: every call says it anew. */
+function askedText(attributes: Attributes): string {
+  const { asked, subresource } = attributes;
+  const members = `"operation":"${asked.operation.toUpperCase()}","dryRun":${asked.dryRun},"options":${optionsText(attributes)}`;
+  return (
+    textMember('subResource', subresource) +
+    textMember('requestSubResource', subresource) +
+    textMember('name', nameOf(attributes)) +
+    textMember('namespace', namespaceOf(attributes)) +
+    members
+  );
+}
+
+/** A member and the comma after it; nothing for an empty text. */
+function textMember(name: string, text: string): string {
+  return text === '' ? '' : `"${name}":${JSON.stringify(text)},`;
+}
+
+/** Those of types' own objects are the same each time, and so is a user for as long as its record is kept. */
+const KIND_TEXTS = new WeakMap<KnownType, string>();
+const RESOURCE_TEXTS = new WeakMap<KnownType, string>();
+const USER_TEXTS = new WeakMap<User, string>();
+
+function keptText<K extends object>(texts: WeakMap<K, string>, key: K, textOf: (key: K) => unknown): string {
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = JSON.stringify(textOf(key));
+    texts.set(key, text);
+  }
+  return text;
+}
+
+function userText(user: User): string {
+  return keptText(USER_TEXTS, user, ({ name, uid, groups, extra }) => ({
+    username: name,
+    uid: uid || undefined,
+    groups: groups.length === 0 ? undefined : groups,
+    extra: Object.keys(extra).length === 0 ? undefined : extra,
+  }));
+}
+
+/** Reviews of one version. */
+export interface ReviewForm {
+  readonly version: ReviewVersion;
+  readonly apiVersion: string;
+  readonly type: TypeSchema;
+}
+
+export function reviewForm(schema: Schema, version: ReviewVersion): ReviewForm {
+  const group = schema.dialect.spell('admission.@group');
+  return { version, apiVersion: `${group}/${version}`, type: schema.kind(group, version, 'AdmissionReview')! };
+}
+
+function kindText(object: JsonObject, old: JsonObject | undefined, type: KnownType): string {
   const shown = object === NO_OBJECT ? (old ?? NO_OBJECT) : object;
   const kind = textAt(shown, 'kind', type.kind);
-  return { ...splitApiVersion(textAt(shown, 'apiVersion', type.apiVersion)), kind };
+  const apiVersion = textAt(shown, 'apiVersion', type.apiVersion);
+  // What subresources show is another kind than the type's own.
+  if (kind !== type.kind || apiVersion !== type.apiVersion)
+    return JSON.stringify({ ...splitApiVersion(apiVersion), kind });
+  return keptText(KIND_TEXTS, type, () => ({ ...splitApiVersion(apiVersion), kind }));
 }
 
-function resourceOf({ group, version, plural }: KnownType): JsonObject {
-  return { group, version, resource: plural };
+function resourceText(type: KnownType): string {
+  return keptText(RESOURCE_TEXTS, type, ({ group, version, plural }) => ({ group, version, resource: plural }));
 }
 
 const OPTION_KINDS = { create: 'CreateOptions', update: 'UpdateOptions', delete: 'DeleteOptions' } as const;
 
 /** What the request asks for beside the object. Connections say it in their object. */
-function optionsOf({ asked: { operation, parameters, deletion, dryRun } }: Attributes, apiVersion: string): unknown {
-  if (operation === 'connect') return null;
+function optionsText({ asked, dialect }: Attributes): string {
+  const { operation, parameters, deletion, dryRun } = asked;
+  if (operation === 'connect') return 'null';
+  const kind = OPTION_KINDS[operation];
+  const apiVersion = `${dialect.metaGroup}/v1`;
+  if (operation === 'delete') return JSON.stringify({ ...deletion, kind, apiVersion });
   const { fieldManager } = parameters;
-  const options = operation === 'delete' ? deletion : { dryRun: dryRun ? ['All'] : undefined, fieldManager };
-  return { ...options, kind: OPTION_KINDS[operation], apiVersion };
+  const manager = fieldManager === undefined ? '' : `"fieldManager":${JSON.stringify(fieldManager)},`;
+  return `{${dryRun ? '"dryRun":["All"],' : ''}${manager}"kind":"${kind}","apiVersion":"${apiVersion}"}`;
 }
 
 /**
  * What an answer says. A v1 answer must be to the very question, and say what its patch is; where nothing may be changed it
  * must have none. Throws UnusableAnswer.
  */
-export function answerOf(
-  value: unknown,
-  version: ReviewVersion,
-  uid: string,
-  schema: Schema,
-  mayPatch: boolean,
-): HookAnswer {
-  const review = checked(value, version, schema);
+export function answerOf(value: unknown, form: ReviewForm, uid: string, mayPatch: boolean): HookAnswer {
+  if (isPlainYes(value, form, uid)) return PLAIN_YES;
+  const review = checked(value, form.type);
   if (!isJsonObject(review.response)) throw new UnusableAnswer('webhook response was absent');
   const response = review.response;
   const patch = textAt(response, 'patch');
-  if (version === 'v1') requireExact(review, response, version, uid, schema, mayPatch);
+  if (form.version === 'v1') requireExact(review, response, form.apiVersion, uid, mayPatch);
   return {
     allowed: booleanAt(response, 'allowed'),
     status: isJsonObject(response.status) ? response.status : undefined,
     patch: mayPatch ? Buffer.from(patch, 'base64').toString('utf8') : '',
-    patchType: textAt(response, 'patchType', 'JSONPatch'),
+    // Answers of old do not have to say it, and what they say was never looked at.
+    patchType: form.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch',
     warnings: textsAt(response, 'warnings'),
     auditAnnotations: asTextMap(partAt(response, 'auditAnnotations')),
   };
 }
 
+const PLAIN_YES: HookAnswer = Object.freeze({
+  allowed: true,
+  status: undefined,
+  patch: '',
+  patchType: '',
+  warnings: [],
+  auditAnnotations: new Map<string, string>(),
+});
+
+/** True for what most answers are: the write is allowed, and nothing else is said. It needs no look at its schema. */
+function isPlainYes(value: unknown, { version, apiVersion }: ReviewForm, uid: string): boolean {
+  if (version !== 'v1' || !isJsonObject(value) || Object.keys(value).length !== 3) return false;
+  if (value.kind !== 'AdmissionReview' || value.apiVersion !== apiVersion || !isJsonObject(value.response))
+    return false;
+  const { response } = value;
+  return response.allowed === true && response.uid === uid && Object.keys(response).length === 2;
+}
+
 /** By its schema, so that each member is what it must be. What the answer says of itself is kept as it is. */
-function checked(value: unknown, version: ReviewVersion, schema: Schema): JsonObject {
+function checked(value: unknown, type: TypeSchema): JsonObject {
   if (!isJsonObject(value)) throw new UnusableAnswer('the answer is no object');
   const { apiVersion, kind } = value;
-  const type = schema.kind(schema.dialect.spell('admission.@group'), version, 'AdmissionReview')!;
   try {
     return { ...decode(value, type).object, apiVersion, kind };
   } catch (error) {
@@ -133,14 +194,12 @@ function checked(value: unknown, version: ReviewVersion, schema: Schema): JsonOb
 function requireExact(
   review: JsonObject,
   response: JsonObject,
-  version: ReviewVersion,
+  expected: string,
   uid: string,
-  schema: Schema,
   mayPatch: boolean,
 ): void {
   const given = textAt(response, 'uid');
   if (given !== uid) throw new UnusableAnswer(`expected response.uid="${uid}", got ${JSON.stringify(given)}`);
-  const expected = reviewApiVersion(schema, version);
   if (review.apiVersion !== expected || review.kind !== 'AdmissionReview') {
     const said = `${textAt(review, 'apiVersion')}, Kind=${textAt(review, 'kind')}`;
     throw new UnusableAnswer(`expected webhook response of ${expected}, Kind=AdmissionReview, got ${said}`);

@@ -1,5 +1,6 @@
 // An object in the versions that webhooks ask for: each is made once a phase. Of a subresource, and of options, there is one version
 // only.
+import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
 import { type KnownType, splitApiVersion } from '../../../../api/resources/resource-table.ts';
@@ -10,11 +11,14 @@ import type { Told } from './review.ts';
 export class ToldVersions {
   readonly #attributes: Attributes;
   readonly #parts: ConversionParts;
+  readonly #texts: EncodedTexts;
   readonly #made = new Map<KnownType, Promise<Told>>();
 
-  constructor(attributes: Attributes, parts: ConversionParts) {
+  /** @param texts of the object's parts, for as long as nothing changes them. */
+  constructor(attributes: Attributes, parts: ConversionParts, texts = new EncodedTexts()) {
     this.#attributes = attributes;
     this.#parts = parts;
+    this.#texts = texts;
   }
 
   /** The write as a webhook is told it that asks for a type. */
@@ -42,7 +46,10 @@ export class ToldVersions {
   async #tell(type: KnownType): Promise<Told> {
     const attributes = this.#attributes;
     const { object, old } = attributes;
-    return { attributes, type, object: await this.#in(type, object), old: old && (await this.#in(type, old)) };
+    const [shown, before] = [await this.#in(type, object), old && (await this.#in(type, old))];
+    const managedFieldsText = shown === object ? attributes.managedFieldsText : '';
+    const texts = this.#texts;
+    return { attributes, type, object: shown, managedFieldsText, old: before, texts, requestText: undefined };
   }
 
   async #in(type: KnownType, object: JsonObject): Promise<JsonObject> {

@@ -1,4 +1,5 @@
 // What both webhook plugins share: the webhooks that hear of a write, and the calls of them.
+import type { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import { metadataOf } from '../../../../api/object-meta.ts';
 import { isStatusError } from '../../../../api/status/status.ts';
 import type { CredentialsByService } from '../../../../transport/outgoing/connection-file.ts';
@@ -43,8 +44,8 @@ export class WebhookPhase {
     return isSelected(hook, attributes, (namespace) => this.#labels.get('', namespace));
   }
 
-  versions(attributes: Attributes): ToldVersions {
-    return new ToldVersions(attributes, this.#conversion);
+  versions(attributes: Attributes, texts?: EncodedTexts): ToldVersions {
+    return new ToldVersions(attributes, this.#conversion, texts);
   }
 }
 

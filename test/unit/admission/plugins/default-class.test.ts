@@ -7,6 +7,7 @@ import { type PluginCase, type Present, testPlugin } from './plugin-cases.ts';
 
 const CLAIMS = '/api/v1/namespaces/default/persistentvolumeclaims';
 const INGRESSES = '/apis/networking.orch.io/v1/namespaces/default/ingresses';
+const OLDEST_INGRESSES = '/apis/extensions/v1beta1/namespaces/default/ingresses';
 const OLD_INGRESSES = '/apis/networking.orch.io/v1beta1/namespaces/default/ingresses';
 
 const storageClass = (name: string, mark?: string): Present => [
@@ -125,6 +126,13 @@ const ingresses: readonly PluginCase[] = [
     becomes: { spec: { ingressClassName: 'front' } },
   },
   {
+    what: 'an ingress of the oldest group, which has no default class,',
+    present: [FRONT],
+    path: OLDEST_INGRESSES,
+    body: { metadata: { name: 'it' }, spec: { backend: { serviceName: 's', servicePort: 80 } } },
+    becomes: { spec: { ingressClassName: undefined } },
+  },
+  {
     what: 'an ingress with a class of its own',
     present: [FRONT],
     path: INGRESSES,
@@ -151,7 +159,7 @@ const ingresses: readonly PluginCase[] = [
     path: INGRESSES,
     body: ingress(),
     refused:
-      'ingresses.networking.orch.io "it" is forbidden: Internal error occurred: 2 default IngressClasses were found',
+      'ingresses.networking.orch.io "it" is forbidden: Internal error occurred: 2 default IngressClasses were found, only 1 allowed',
   },
   {
     what: 'an update of an ingress that was there before the class',

@@ -54,8 +54,7 @@ testPlugin('NamespaceAutoProvision', { plugins: lifecycle }, [
     what: 'an object in one that cannot be',
     path: maps('No.Name'),
     body: MAP,
-    code: 422,
-    refused: /^Namespace "No.Name" is invalid: metadata.name: /,
+    refused: /^configmaps "it" is forbidden: Namespace "No.Name" is invalid: metadata.name: /,
   },
   {
     what: 'an object of the cluster',

@@ -345,6 +345,18 @@ const others: readonly PluginCase[] = [
 
 testPlugin('NodeRestriction', { plugins: [nodeRestriction] }, agentCases([...pods, ...nodes, ...others]));
 
+testPlugin('NodeRestriction', { plugins: [nodeRestriction], featureGates: 'ExpandPersistentVolumes=false' }, [
+  {
+    what: 'what a claim has where claims do not grow',
+    user: AGENT,
+    present: [claim],
+    verb: 'patch',
+    path: `${CLAIMS}/it/status`,
+    body: { status: { capacity: { storage: '2Gi' } } },
+    refused: 'persistentvolumeclaims "it" is forbidden: node "one" may not update persistentvolumeclaim metadata',
+  },
+]);
+
 test('NodeRestriction: a mirror pod is owned by its node, and names nothing else', async (t) => {
   const world = await AdmissionWorld.start({ plugins: [nodeRestriction] });
   const { uid = '' } = (await world.created(NODES, node('one'))).metadata;

@@ -106,7 +106,13 @@ testPlugin('PersistentVolumeLabel', { plugins: [persistentVolumeLabel] }, [
     what: 'a volume of OpenStack',
     path: VOLUMES,
     body: volume({ cinder: { volumeID: 'v' } }),
-    refused: failed('Cinder volume v: unable to build OpenStack cloud provider for Cinder'),
+    refused: failed('Cinder volume v: unable to build OpenStack cloud provider for Cinder disk'),
+  },
+  {
+    what: 'a volume of vSphere',
+    path: VOLUMES,
+    body: volume({ vsphereVolume: { volumePath: 'placeholder-for-provisioning' } }),
+    refused: failed('vSphere Volume placeholder-for-provisioning: unable to build vSphere cloud provider'),
   },
   {
     what: 'a volume that is not there yet',

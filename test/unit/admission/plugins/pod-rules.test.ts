@@ -141,7 +141,7 @@ testPlugin('LimitPodHardAntiAffinityTopology', { plugins: [limitPodHardAntiAffin
 
 const asking = (limits: object): object => podOf({}, { resources: { limits } });
 const tolerates = (...keys: readonly string[]) => ({
-  spec: { tolerations: keys.map((key) => ({ key, operator: 'Exists' })) },
+  spec: { tolerations: keys.map((key) => ({ key, operator: 'Exists', effect: 'NoSchedule' })) },
 });
 
 testPlugin('ExtendedResourceToleration', { plugins: [extendedResourceToleration] }, [
@@ -162,23 +162,23 @@ testPlugin('ExtendedResourceToleration', { plugins: [extendedResourceToleration]
     what: 'a pod that tolerates the taint already',
     path: PODS,
     body: podOf(
-      { tolerations: [{ key: 'a.example.com/x', operator: 'Exists' }] },
+      { tolerations: [{ key: 'a.example.com/x', operator: 'Exists', effect: 'NoSchedule' }] },
       { resources: { limits: { 'a.example.com/x': '1' } } },
     ),
     becomes: tolerates('a.example.com/x'),
   },
   {
-    what: 'a pod that tolerates one effect of the taint',
+    what: 'a pod that tolerates every effect of the taint, which is another toleration',
     path: PODS,
     body: podOf(
-      { tolerations: [{ key: 'a.example.com/x', operator: 'Exists', effect: 'NoSchedule' }] },
+      { tolerations: [{ key: 'a.example.com/x', operator: 'Exists' }] },
       { resources: { limits: { 'a.example.com/x': '1' } } },
     ),
     becomes: {
       spec: {
         tolerations: [
-          { key: 'a.example.com/x', operator: 'Exists', effect: 'NoSchedule' },
           { key: 'a.example.com/x', operator: 'Exists' },
+          { key: 'a.example.com/x', operator: 'Exists', effect: 'NoSchedule' },
         ],
       },
     },

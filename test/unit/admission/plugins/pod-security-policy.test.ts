@@ -1,8 +1,8 @@
 // PodSecurityPolicy: which policy a pod is taken under, who may use it, and what later changes of the pod must comply with.
 import test from 'ava';
-import type { AuditAnnotation } from '../../../../actors/admission/attributes.ts';
 import type { AdmissionPluginKind } from '../../../../actors/admission/plugins/plugin.ts';
 import { podSecurityPolicy } from '../../../../actors/admission/plugins/pod-security-policy/pod-security-policy.ts';
+import type { AuditAnnotation } from '../../../../actors/admission/protocol.ts';
 import { AdmissionWorld } from '../admission-world.ts';
 import { type PluginCase, PODS, type Present, podOf, testPlugin } from './plugin-cases.ts';
 import { policy, refused, TABLE } from './pod-security.ts';

@@ -208,6 +208,18 @@ const CASES: readonly Case[] = [
     usedAfter: { 'requests.cpu': '1' },
   },
   {
+    what: 'a service that changes to what is limited and in no quota',
+    limited: [{ resource: 'services', matchContains: ['services.'] }],
+    quota: {
+      hard: { services: '1', 'services.nodeports': '1' },
+      used: { services: '0', 'services.nodeports': '0' },
+    },
+    path: `${CORE}/services`,
+    body: service('ClusterIP'),
+    changes: { spec: { type: 'LoadBalancer' } },
+    refused: 'services "it" is forbidden: insufficient quota to consume: services.loadbalancers',
+  },
+  {
     what: 'a pod of a limited class without a quota for it',
     limited: [{ resource: 'pods', matchScopes: [{ scopeName: 'PriorityClass', operator: 'In', values: ['high'] }] }],
     body: podOf({ priorityClassName: 'high' }),

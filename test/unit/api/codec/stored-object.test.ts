@@ -1,4 +1,5 @@
 import test from 'ava';
+import { EncodedTexts } from '../../../../api/codec/encoded-texts.ts';
 import { encodeStored, REVISION_SLOT_BYTES } from '../../../../api/codec/stored-object.ts';
 
 type Encodable = Parameters<typeof encodeStored>[0];
@@ -37,6 +38,15 @@ for (const [what, object] of CASES) {
     t.deepEqual(Object.keys(item)[0], Object.keys(object).some((member) => /^\d/.test(member)) ? '0' : 'metadata');
   });
 }
+
+test('an object that was encoded for somebody else before is stored as the same text', (t) => {
+  for (const [what, object] of CASES) {
+    const texts = new EncodedTexts();
+    t.deepEqual(JSON.parse(texts.ofObject(object)), JSON.parse(JSON.stringify(object)), what);
+    const again = encodeStored(object, 'example.com/v1', 'Thing', '', texts);
+    t.deepEqual(again, encodeStored(object, 'example.com/v1', 'Thing'), what);
+  }
+});
 
 test('metadata is written in the order clients know, resourceVersion in its place', (t) => {
   const metadata = {

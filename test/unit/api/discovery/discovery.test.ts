@@ -10,6 +10,7 @@ import { DIALECTS } from '../../../../config/dialect.ts';
 const SETTINGS: DiscoverySettings = {
   serverAddress: '10.0.0.1:6443',
   extraPaths: ['/healthz', '/metrics', '/apis/'],
+  tellsStorageVersions: true,
   build: {
     gitCommit: '0123456789abcdef0123456789abcdef01234567',
     gitTreeState: 'clean',
@@ -22,6 +23,17 @@ const SETTINGS: DiscoverySettings = {
 function discovery(name: DialectName, ...runtimeConfig: string[]) {
   return createDiscovery(createRegistry(DIALECTS[name], { runtimeConfig }), DIALECTS[name], SETTINGS);
 }
+
+test('without its gate no resource says a hash of the version that it is stored in', (t) => {
+  const registry = createRegistry(DIALECTS.kubernetes, { runtimeConfig: [] });
+  const silent = createDiscovery(registry, DIALECTS.kubernetes, { ...SETTINGS, tellsStorageVersions: false });
+  const hashes = (of: typeof silent) =>
+    (of.document('/api/v1') as { resources: readonly ApiResource[] }).resources.filter(
+      ({ storageVersionHash }) => storageVersionHash !== undefined,
+    ).length;
+  t.is(hashes(silent), 0);
+  t.true(hashes(KUBERNETES) > 10);
+});
 
 const KUBERNETES = discovery('kubernetes');
 

@@ -12,9 +12,11 @@ function recording(omitStages: readonly string[] = []) {
     isLongRunning: false,
     requestBody: undefined,
     responseBody: undefined,
-    nowMs: () => 5,
-    send: (event: UnreadAuditEvent) => void events.push(event),
-    keep: (event: UnreadAuditEvent) => void events.push(event),
+    taker: {
+      nowMs: () => 5,
+      send: (event: UnreadAuditEvent) => void events.push(event),
+      keep: (event: UnreadAuditEvent) => void events.push(event),
+    },
   } as unknown as RequestAuditParts;
   return { audit: new RequestAudit(parts), events };
 }

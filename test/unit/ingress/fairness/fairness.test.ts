@@ -54,7 +54,7 @@ class Server {
       seats: new SharedSeats(seatMemory(), 0, 1),
       seatsMax,
       waitMaxMs: WAIT_MAX_MS,
-      counts: new RequestCounts(this.metrics),
+      counts: new RequestCounts(this.metrics, this.time, { readOnly: 1, mutating: 1 }),
       wake: () => {},
     });
   }

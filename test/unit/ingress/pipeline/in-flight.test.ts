@@ -5,14 +5,19 @@ import { InFlight, type InFlightLimits } from '../../../../actors/ingress/pipeli
 import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import { isOrchError } from '../../../../runtime/errors.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
 import { exchangeOver } from '../exchanges.ts';
 
 class Requests {
   readonly inFlight: InFlight;
-  readonly counts = new RequestCounts(new MetricsRegistry());
+  readonly time = new VirtualTime();
+  readonly metrics = new MetricsRegistry();
+  readonly counts: RequestCounts;
 
   constructor(limits: InFlightLimits, seats = new SharedSeats(seatMemory(), 0, 1)) {
-    this.inFlight = new InFlight(limits, seats, this.counts);
+    const { readsMax: readOnly, writesMax: mutating } = limits;
+    this.counts = new RequestCounts(this.metrics, this.time, { readOnly, mutating });
+    this.inFlight = new InFlight(limits, seats, this.counts, this.time);
   }
 
   /** Starts a request; answers whether it was let in, and how to end it. */

@@ -34,7 +34,7 @@ function listOf(expected: readonly object[], metadata: object = { resourceVersio
 
 async function streamed(envelope: ListEnvelope, list: ListItems, response = new FakeResponse()): Promise<FakeResponse> {
   response.start(200, []);
-  await streamList(envelope, list, response);
+  await streamList(envelope, list, { response, sentBytes: 0 });
   return response;
 }
 
@@ -116,7 +116,7 @@ test('a client that goes away ends the work, before, between and during the piec
   const gone = new FakeResponse();
   gone.start(200, []);
   gone.disconnect();
-  await streamList(ENVELOPE, list, gone);
+  await streamList(ENVELOPE, list, { response: gone, sentBytes: 0 });
   t.deepEqual(gone.chunks, []);
   t.false(gone.ended);
 

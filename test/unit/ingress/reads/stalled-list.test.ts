@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import type { HubProtocol, ListAnswer } from '../../../../actors/hub/protocol.ts';
+import type { AnswerForm } from '../../../../actors/ingress/reads/answer-forms.ts';
 import { Reads } from '../../../../actors/ingress/reads/reads.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 import { ProtobufRecords } from '../../../../rendering/protobuf-records.ts';
@@ -12,7 +13,7 @@ import { FakeResponse } from '../../hub/fake-response.ts';
 import { Records } from '../../hub/records.ts';
 import { renderingOf, representationOf } from '../../rendering/representations.ts';
 import { exchangeOver } from '../exchanges.ts';
-import { NO_CONVERSION } from '../no-conversion.ts';
+import { NO_CONVERSION, SAME_FORMS } from '../no-conversion.ts';
 
 const REQUEST_TIMEOUT_MS = 60_000;
 const PIN = 7;
@@ -50,6 +51,7 @@ for (const [what, isFull, isCut] of [
       pause: () => Promise.resolve(),
       jobs: NO_JOB_POOL,
       conversion: NO_CONVERSION,
+      forms: SAME_FORMS,
     });
     const response = new FakeResponse();
     response.isFull = isFull;
@@ -58,7 +60,7 @@ for (const [what, isFull, isCut] of [
     const info = { namespace: '', name: '' } as Parameters<Reads['list']>[1];
     const target = { kind: 'Sample', apiVersion: 'v1' } as unknown as Parameters<typeof renderingOf>[0];
     const representation = representationOf(renderingOf(target));
-    const listed = reads.list(exchange, info, type as unknown as Parameters<Reads['list']>[2], representation);
+    const listed = reads.list(exchange, info, { type, representation } as unknown as AnswerForm);
     await time.advance(REQUEST_TIMEOUT_MS - 1);
     t.deepEqual([response.aborted, response.ended, released.length], [false, !isCut, isCut ? 0 : 1]);
     await time.advance(1);

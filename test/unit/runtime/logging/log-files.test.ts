@@ -11,6 +11,7 @@ const LOST = 'lost\n';
 const options = (given: Partial<LogFileOptions> & Pick<LogFileOptions, 'paths'>): LogFileOptions => ({
   ownFileOnly: false,
   bytesMax: 0,
+  flushMs: 0,
   head: '',
   ...given,
 });
@@ -68,3 +69,26 @@ test('lines that cannot be written are said to be lost once they can', (t) => {
   t.false(outlets.isWritable());
   t.false(existsSync(path));
 });
+
+test('what was written is brought to the disk once for all lines until then, and nothing where nothing was', async (t) => {
+  const synced: number[] = [];
+  const path = join(FOLDER, 'flushed');
+  const other = join(FOLDER, 'silent');
+  const outlets = [path, other].map(
+    (one) =>
+      new LogOutlets(options({ paths: [['I', one]], flushMs: 5 }), LOST, (descriptor, callback) => {
+        synced.push(descriptor);
+        callback();
+      }),
+  );
+  for (let count = 0; count < 10; count++) outlets[0]!.line('I', 'line\n');
+  await waitFor(() => synced.length > 0);
+  t.is(synced.length, 1);
+  outlets[0]!.line('I', 'line\n');
+  await waitFor(() => synced.length > 1);
+  t.is(synced[1], synced[0]);
+});
+
+async function waitFor(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 1));
+}

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import test from 'ava';
-import { createLogger } from '../../../../runtime/logging/log.ts';
+import { createLogger, setLogLevel } from '../../../../runtime/logging/log.ts';
 import { NO_REQUEST, RequestNumbers, turn } from '../../../../runtime/turn.ts';
 
 function logged(format: 'text' | 'json', log: (logger: ReturnType<typeof createLogger>) => void): string[] {
@@ -159,3 +159,34 @@ for (const format of ['text', 'json']) {
     t.is(said, 'true\nfalse\n');
   });
 }
+
+test('with sanitization a line that holds something sensitive, however deep, says so and nothing else', (t) => {
+  const lines: string[] = [];
+  const log = createLogger('front', { level: 'info', format: 'json', sanitizes: true }, (line) => lines.push(line));
+  log.info({ of: { a: { deep: [{ bearerToken: 'hunter2' }] } }, who: 'jane' }, 'let in');
+  log.child({ actor: 'hub' }).info({ who: 'jane', password: '' }, 'nothing of the kind');
+  const [cut, whole] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  t.false(lines[0]!.includes('hunter2') || lines[0]!.includes('jane'));
+  t.like(cut, { msg: 'Log message has been redacted.', datapolicy: ['token'] });
+  t.like(whole, { msg: 'nothing of the kind', who: 'jane' });
+});
+
+test('the level can be changed while it runs, for all that was made of a logger; modules keep their own', (t) => {
+  const lines: string[] = [];
+  const log = createLogger('front', { level: 'info', format: 'text' }, (line) => lines.push(line));
+  const child = log.child({ actor: 'hub' }).child({ part: 'watchers' });
+  child.debug('hidden');
+  setLogLevel(log, 'debug');
+  child.debug('shown');
+  setLogLevel(log, 'info');
+  child.debug('hidden again');
+  t.deepEqual(
+    lines.map((line) => /"([a-z ]+)"/.exec(line)?.[1]),
+    ['shown'],
+  );
+  const modules = [['log.test', 'error']] as const;
+  const modular = createLogger('front', { level: 'info', format: 'text', modules }, (line) => lines.push(line));
+  setLogLevel(modular, 'trace');
+  modular.info('of a module');
+  t.is(lines.length, 1);
+});

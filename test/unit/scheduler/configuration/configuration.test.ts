@@ -5,6 +5,8 @@ import { defaultConfiguration } from '../../../../actors/scheduler/configuration
 import { effectiveConfiguration, type SchedulerFlags } from '../../../../actors/scheduler/configuration/effective.ts';
 import { profilesOf } from '../../../../actors/scheduler/configuration/profiles.ts';
 import { writtenConfiguration } from '../../../../actors/scheduler/configuration/write-configuration.ts';
+import type { SchedulerGates } from '../../../../actors/scheduler/framework/gates.ts';
+import { DEFAULT_GATES } from '../../../../actors/scheduler/framework/gates.ts';
 import { PLUGINS } from '../../../../actors/scheduler/framework/plugin-table.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
 
@@ -16,11 +18,19 @@ interface Given {
   readonly file?: unknown;
   readonly policy?: unknown;
   readonly flags?: Partial<SchedulerFlags>;
+  readonly gates?: Partial<SchedulerGates>;
 }
 
-function effective({ file, policy, flags }: Given) {
+function effective({ file, policy, flags, gates = {} }: Given) {
   const readFile = (path: string): string => `text of ${path}`;
-  return effectiveConfiguration({ flags: { ...FLAGS, ...flags }, file, policy, dialect, readFile });
+  return effectiveConfiguration({
+    flags: { ...FLAGS, ...flags },
+    file,
+    policy,
+    dialect,
+    readFile,
+    gates: { ...DEFAULT_GATES, ...gates },
+  });
 }
 
 const ofFile = (members: object) => effective({ file: { ...HEAD, ...members } });
@@ -32,6 +42,32 @@ test('no file and no flag give the defaults, and so does a file that says nothin
   t.deepEqual(effective({}), standard);
   t.deepEqual(ofFile({}), standard);
   t.is(profilesOf(standard, dialect).length, 1);
+});
+
+test('without the gate of spreading by topology pods without constraints are spread by their services and controllers', (t) => {
+  const scoresOf = (given: Given) =>
+    namesOf(effective({ ...given, gates: { spreadsByTopology: false } }).profiles[0]!.sets.score);
+  const argsOf = (given: Given) =>
+    effective({ ...given, gates: { spreadsByTopology: false } }).profiles[0]!.args.PodTopologySpread;
+  for (const file of [undefined, HEAD]) {
+    t.true(scoresOf({ file }).includes('SelectorSpread'));
+    t.false(argsOf({ file }).systemDefaults);
+    t.is(profilesOf(effective({ file, gates: { spreadsByTopology: false } }), dialect).length, 1);
+  }
+  t.false(namesOf(effective({}).profiles[0]!.sets.score).includes('SelectorSpread'));
+  const said = { pluginConfig: [{ name: 'PodTopologySpread', args: { defaultingType: 'System' } }] };
+  t.true(argsOf({ file: { ...HEAD, profiles: [said] } }).systemDefaults);
+});
+
+test('a shape for volumes is taken with the gate of their scores, and refused without', (t) => {
+  const shape = [{ utilization: 0, score: 10 }];
+  const file = { ...HEAD, profiles: [{ pluginConfig: [{ name: 'VolumeBinding', args: { shape } }] }] };
+  t.throws(() => effective({ file }), { message: /profiles: .*shape.*VolumeCapacityPriority/ });
+  const open = effective({ file, gates: { scoresVolumeCapacity: true } });
+  t.deepEqual(open.profiles[0]!.args.VolumeBinding.shape, shape);
+  t.is(namesOf(open.profiles[0]!.sets.score).at(-1), 'VolumeBinding');
+  const written = effective({ file: writtenConfiguration(open, dialect), gates: { scoresVolumeCapacity: true } });
+  t.deepEqual(written, open);
 });
 
 test('files of the other dialect are read as well', (t) => {
@@ -62,7 +98,8 @@ test('every built-in plug-in can be enabled where it runs, by its name', (t) => 
     );
     const pluginConfig =
       name === 'RequestedToCapacityRatio' ? [{ name, args: { shape: [{ utilization: 0, score: 10 }] } }] : [];
-    t.notThrows(() => profilesOf(ofProfile({ plugins, pluginConfig }), dialect), name);
+    const file = { ...HEAD, profiles: [{ plugins, pluginConfig }] };
+    t.notThrows(() => profilesOf(effective({ file, gates: { scoresVolumeCapacity: true } }), dialect), name);
   }
 });
 
@@ -212,7 +249,7 @@ const BAD_FILES: readonly (readonly [members: object, message: string])[] = [
   ],
   [
     { clientConnection: { acceptContentTypes: 'text/plain' } },
-    'clientConnection.acceptContentTypes: must have application/json among it',
+    'clientConnection.acceptContentTypes: must have one of application/vnd.orch.protobuf, application/json',
   ],
   [{ pluginModules: [''] }, 'pluginModules[0]: must be a text'],
   [{ extenders: [{}] }, 'extenders[0].urlPrefix: is required'],

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { ClusterState } from '../../../../actors/scheduler/core/cluster-state.ts';
 import { FilterRun } from '../../../../actors/scheduler/core/filter-run.ts';
-import { normalizeScores } from '../../../../actors/scheduler/core/node-choice.ts';
+import { normalizeScores } from '../../../../actors/scheduler/core/node-scores.ts';
 import { Nominations } from '../../../../actors/scheduler/core/nominations.ts';
 import type { FilterPlugin, ScorePlugin } from '../../../../actors/scheduler/framework/framework.ts';
 import { readPod } from '../../../../actors/scheduler/pods/pod-info.ts';

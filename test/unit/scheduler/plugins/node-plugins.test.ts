@@ -417,7 +417,7 @@ scoreCases(leastAllocated(), [
   },
 ]);
 
-scoreCases(balancedAllocation, [
+scoreCases(balancedAllocation(), [
   { title: 'equal shares score 100', pod: { requests: { cpu: '5', memory: '5000Mi' } }, node: ten, score: 100 },
   {
     title: 'a difference of three tenths scores 70',

@@ -1,0 +1,79 @@
+// Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
+// no event records; where the store numbers its commits itself, revision-log.ts does all this.
+import { crc32 } from 'node:zlib';
+import type { SlabPool } from '../../storage/slab-pool.ts';
+import { CREATED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
+import type { StoredValue } from '../../storage/stored-value.ts';
+import type { Place } from './protocol.ts';
+import { addToRuns, type CurrentRecord, type RevisionLog } from './revision-log.ts';
+
+export class AdmittedEvents {
+  readonly #log: RevisionLog;
+  readonly #pool: SlabPool;
+  #runs: number[] = [];
+
+  constructor(log: RevisionLog, pool: SlabPool) {
+    this.#log = log;
+    this.#pool = pool;
+  }
+
+  /** Runs of the records written since the last call, as publications have them. */
+  takeRuns(): readonly number[] {
+    const runs = this.#runs;
+    this.#runs = [];
+    return runs;
+  }
+
+  /** An object that was there before anybody watched. */
+  load(key: string, revision: number, value: StoredValue, isStale: boolean): void {
+    this.#write(key, revision, value, isStale, undefined);
+  }
+
+  /** An object was created or changed. `isStale`: it lies in the engine in a form that is not written here any more. */
+  put(key: string, revision: number, value: StoredValue, isStale: boolean): Place {
+    const before = this.#log.current.get(key);
+    const place = this.#write(key, revision, value, isStale, before);
+    this.#remember(place, before);
+    return place;
+  }
+
+  /** An object was removed; undefined when there was none. */
+  remove(key: string, revision: number): Place | undefined {
+    const { current, digests } = this.#log;
+    const before = current.get(key);
+    if (before === undefined) return undefined;
+    const place = { revision, ...this.#log.writeRemoval(before, revision) };
+    current.delete(key);
+    digests.change(key, before.keyChecksum, before.revision, 0);
+    this.#remember(place, before);
+    return place;
+  }
+
+  #write(
+    key: string,
+    revision: number,
+    value: StoredValue,
+    isStale: boolean,
+    before: CurrentRecord | undefined,
+  ): Place {
+    const { current, digests } = this.#log;
+    const bornRevision = value.bornRevision === 0 ? revision : value.bornRevision;
+    const type = bornRevision === revision ? CREATED : UPDATED;
+    const room = this.#pool.write({ ...value, revision, bornRevision, type }, key, value.attributes, value.json);
+    const slab = this.#pool.slab(room.slab);
+    stampRevision(slab.bytes, valueStart(slab, room.offset) + value.revisionOffset, revision);
+    if (isStale) markStale(slab, room.offset);
+    const place = { revision, slab: room.slab, offset: room.offset };
+    const keyChecksum = before?.keyChecksum ?? crc32(key);
+    // Member by member, as the other records are: V8 makes a shape of its own for each spread.
+    current.set(key, { revision, slab: place.slab, offset: place.offset, bornRevision, keyChecksum });
+    digests.change(key, keyChecksum, before?.revision ?? 0, revision);
+    return place;
+  }
+
+  #remember(place: Place, before: CurrentRecord | undefined): void {
+    const previous = { previousSlab: before?.slab ?? NO_SLAB, previousOffset: before?.offset ?? 0 };
+    this.#log.window.add({ ...place, ...previous });
+    addToRuns(this.#runs, place.slab, place.offset);
+  }
+}

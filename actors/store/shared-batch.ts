@@ -1,0 +1,167 @@
+// Which of the transactions that wait go into the next batch of a shared engine, and in what form. Decides and does nothing
+// else. A batch is judged by the engine as one step: each of its transactions sees the state before all of them, so that none
+// may name a key that one before it writes; those wait for the next batch.
+import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
+import { REVISION_STRIDE, type SharedTransaction, type SharedWrite } from '../../storage/shared-engine.ts';
+import { type StorageMedia, storedValueBytesMax, writeStoredValue } from '../../storage/stored-value.ts';
+import type { PendingCommit } from './pending-commits.ts';
+import { EXPECT_ANY, type PutOperation, type Transaction, type TransactionResult } from './protocol.ts';
+import type { RevisionLog } from './revision-log.ts';
+import { refusalOf } from './transaction-check.ts';
+import { DYING_PLACE, type VersionNumbers } from './version-numbers.ts';
+
+/** etcd counts the operations of a batch and those of its largest transaction together, to 128; two are the engine's own. */
+const OPERATIONS_MAX = 126;
+/** What a request may take is 1.5 MiB, keys and the engine's own included. */
+const BYTES_MAX = 1024 * 1024;
+const BYTES_A_WRITE = 200;
+const PLACES_MAX = REVISION_STRIDE - 2;
+
+/** A transaction that waits for its outcome. */
+export interface Candidate {
+  readonly commit: PendingCommit;
+  readonly index: number;
+  readonly transaction: Transaction;
+  /** What is known has been as new as everything acknowledged before this arrived: a refusal by it is final. */
+  isFresh: boolean;
+  /** Batches that it was in, in vain. */
+  tries: number;
+}
+
+export interface Entry {
+  readonly candidate: Candidate;
+  readonly place: number;
+  readonly shared: SharedTransaction;
+}
+
+export interface BatchParts {
+  readonly log: RevisionLog;
+  readonly numbers: VersionNumbers;
+  readonly media: StorageMedia;
+  readonly encryption: StoredEncryption | undefined;
+  /** Keys that nobody sees any more and that still lie in the engine, with the engine revision of each. */
+  readonly remains: ReadonlyMap<string, number>;
+}
+
+export type Verdict = 'sent' | 'later' | 'barrier' | TransactionResult;
+
+/** One batch being put together. */
+export class SharedBatch {
+  readonly entries: Entry[] = [];
+  readonly #parts: BatchParts;
+  readonly #written = new Set<string>();
+  #place = 0;
+  #bytes = 0;
+  #largest = 0;
+  readonly #revisionOf = (key: string): number => this.#parts.log.current.get(key)?.revision ?? 0;
+
+  constructor(parts: BatchParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes a transaction in, or says why not: it has to wait, needs a barrier first, or does not hold. */
+  add(candidate: Candidate): Verdict {
+    const { transaction } = candidate;
+    const { operations, guards = [] } = transaction;
+    const keys = [...operations, ...guards].map(({ key }) => key);
+    if (keys.some((key) => this.#written.has(key))) return this.#later(transaction);
+    const refusal = refusalOf(transaction, this.#revisionOf);
+    if (refusal !== undefined) return candidate.isFresh || isCertain(transaction, refusal) ? refusal : 'barrier';
+    if (operations.length === 0) {
+      if (!candidate.isFresh && guards.length > 0) return 'barrier';
+      return { ok: true, revision: this.#parts.log.revision, places: [] };
+    }
+    if (!this.#hasRoom(candidate)) return this.#later(transaction);
+    this.#take(candidate);
+    return 'sent';
+  }
+
+  /** What nobody sees any more goes for good where there is room. */
+  sweep(): readonly SharedTransaction[] {
+    const swept: SharedTransaction[] = [];
+    for (const [key, expect] of this.#parts.remains) {
+      if (this.entries.length + swept.length + this.#largest + 2 > OPERATIONS_MAX) break;
+      if (!this.#written.has(key)) {
+        swept.push({ guards: [], writes: [{ key, expect, value: undefined }], place: PLACES_MAX });
+      }
+    }
+    return swept;
+  }
+
+  /** Its keys are not to be written by one that came after it. */
+  #later({ operations }: Transaction): 'later' {
+    for (const { key } of operations) this.#written.add(key);
+    return 'later';
+  }
+
+  #hasRoom({ transaction }: Candidate): boolean {
+    const { operations, guards = [] } = transaction;
+    const size = operations.length + guards.length;
+    const bytes = bytesOf(transaction);
+    if (this.entries.length === 0) return true;
+    if (this.#place + 2 > PLACES_MAX || this.#bytes + bytes > BYTES_MAX) return false;
+    return this.entries.length + 1 + Math.max(size, this.#largest) <= OPERATIONS_MAX;
+  }
+
+  #take(candidate: Candidate): void {
+    const { transaction, commit } = candidate;
+    const { operations, guards = [], thenRemoves = [] } = transaction;
+    const place = this.#place;
+    this.#place += thenRemoves.length > 0 ? 2 : 1;
+    this.#bytes += bytesOf(transaction);
+    this.#largest = Math.max(this.#largest, operations.length + guards.length);
+    const writes = operations.map((operation): SharedWrite => {
+      const { key } = operation;
+      this.#written.add(key);
+      const expect = this.#lyingRevision(key);
+      if ('delete' in operation) return { key, expect, value: undefined };
+      const isDying = thenRemoves.includes(key);
+      return { key, expect, value: this.#stored(operation, commit.message.payload, place, isDying) };
+    });
+    const watched = guards.filter(({ expect }) => expect !== EXPECT_ANY);
+    const shared = {
+      guards: watched.map(({ key }) => ({ key, revision: this.#lyingRevision(key) })),
+      writes,
+      place,
+    };
+    this.entries.push({ candidate, place, shared });
+  }
+
+  /** The engine revision under which a key lies there, seen or not; 0: it does not. */
+  #lyingRevision(key: string): number {
+    const current = this.#parts.log.current.get(key);
+    return current === undefined ? (this.#parts.remains.get(key) ?? 0) : this.#parts.numbers.engineOf(current.revision);
+  }
+
+  /** A value that does not know its revision yet: it says its place, and when its object was made if that was before. */
+  #stored(put: PutOperation, payload: Uint8Array, place: number, isDying: boolean): Uint8Array {
+    const { key, attributes, valueOffset, valueLength, schemaGeneration, revisionOffset, itemOffset } = put;
+    const head = {
+      revision: isDying ? place + DYING_PLACE : place,
+      bornRevision: this.#parts.log.current.get(key)?.bornRevision ?? 0,
+      schemaGeneration,
+      revisionOffset,
+      itemOffset,
+    };
+    const json = payload.subarray(valueOffset, valueOffset + valueLength);
+    const target = Buffer.allocUnsafe(storedValueBytesMax(attributes, valueLength, itemOffset));
+    const length = writeStoredValue(target, 0, key, head, attributes, json, this.#parts.media);
+    const stored = target.subarray(0, length);
+    return this.#parts.encryption === undefined ? stored : this.#parts.encryption.seal(key, stored);
+  }
+}
+
+/** Versions only grow: an object that is newer than expected stays so. What is gone may be there again, and the reverse. */
+function isCertain(
+  { operations, guards = [] }: Transaction,
+  { key, currentRevision }: Extract<TransactionResult, { ok: false }>,
+): boolean {
+  const expect = [...guards, ...operations].find((one) => one.key === key)?.expect ?? 0;
+  return expect > 0 && currentRevision > expect;
+}
+
+function bytesOf({ operations }: Transaction): number {
+  let bytes = 0;
+  for (const operation of operations) bytes += BYTES_A_WRITE + ('delete' in operation ? 0 : operation.valueLength);
+  return bytes;
+}

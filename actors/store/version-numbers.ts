@@ -1,0 +1,26 @@
+// How versions are numbered where an engine numbers batches: the engine's revision times a stride, and the place in the batch.
+import { REVISION_STRIDE } from '../../storage/shared-engine.ts';
+
+/** A value whose place is this much higher is its object's last: it is removed again at the place after. */
+export const DYING_PLACE = 1024;
+
+export class VersionNumbers {
+  readonly #base: number;
+
+  constructor(base: number) {
+    this.#base = base;
+  }
+
+  version(engineRevision: number, place: number): number {
+    return this.#base + engineRevision * REVISION_STRIDE + place;
+  }
+
+  /** The version of a whole engine revision: no event of it is later, none of the next is as early. */
+  endOf(engineRevision: number): number {
+    return this.version(engineRevision, REVISION_STRIDE - 1);
+  }
+
+  engineOf(version: number): number {
+    return Math.floor((version - this.#base) / REVISION_STRIDE);
+  }
+}

@@ -1,0 +1,117 @@
+// How the versions of the audit group say an event. The JSON is put together here member by member, not by way of an object: with a
+// policy for every request there are two of them for each, and what they cost is what auditing costs. Pure.
+import type { User } from '../authorization/attributes.ts';
+import { microTimeOf } from '../object-meta.ts';
+import type { AuditEvent, AuditedObject, AuditedStatus } from './event.ts';
+
+export type AuditVersion = 'v1' | 'v1beta1' | 'v1alpha1';
+
+const ALPHA: AuditVersion = 'v1alpha1';
+
+/** Says events in one version of the audit group `group`, as JSON, without the members that they have nothing for. */
+export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent) => string {
+  const beginning = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)}`;
+  return (event) => {
+    const { level, auditID, stage, requestURI, verb, user, impersonatedUser, sourceIPs, userAgent } = event;
+    let text = beginning;
+    if (version !== 'v1') text += `,"metadata":{"creationTimestamp":"${time(event.receivedMs)}"}`;
+    text += `,"level":"${level}"`;
+    if (version !== 'v1') text += `,"timestamp":"${time(event.stageMs)}"`;
+    text += `,"auditID":${quoted(auditID)},"stage":"${stage}","requestURI":${quoted(requestURI)},"verb":${quoted(verb)}`;
+    text += `,"user":${user === null ? '{}' : userText(user)}`;
+    if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`;
+    if (sourceIPs.length > 0) text += `,"sourceIPs":${list(sourceIPs)}`;
+    if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`;
+    if (event.objectRef !== undefined) text += `,"objectRef":${referenceText(version, event.objectRef)}`;
+    if (event.responseStatus !== undefined) text += `,"responseStatus":${statusText(event.responseStatus)}`;
+    if (event.requestObject !== undefined) text += `,"requestObject":${JSON.stringify(event.requestObject)}`;
+    if (event.responseObject !== undefined) text += `,"responseObject":${JSON.stringify(event.responseObject)}`;
+    text += `,"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"`;
+    return `${text}${annotationsText(event.annotations)}}`;
+  };
+}
+
+/** Several of them, as a webhook is sent them. */
+export function eventListText(version: AuditVersion, group: string, items: readonly string[]): string {
+  return `{"kind":"EventList","apiVersion":${quoted(`${group}/${version}`)},"metadata":{},"items":[${items.join()}]}`;
+}
+
+/** Whoever asks again is the same object as long as the authenticator remembers them. */
+const userTexts = new WeakMap<User, string>();
+
+function userText(user: User): string {
+  let text = userTexts.get(user);
+  if (text === undefined) {
+    text = newUserText(user);
+    userTexts.set(user, text);
+  }
+  return text;
+}
+
+function newUserText({ name, uid, groups, extra }: User): string {
+  let text = `{"username":${quoted(name)}`;
+  if (uid !== '') text += `,"uid":${quoted(uid)}`;
+  if (groups.length > 0) text += `,"groups":${list(groups)}`;
+  for (const _key in extra) return `${text},"extra":${JSON.stringify(extra)}}`;
+  return `${text}}`;
+}
+
+function referenceText(version: AuditVersion, of: AuditedObject): string {
+  const { resource, namespace, name, uid, apiGroup, apiVersion, resourceVersion, subresource } = of;
+  let text = `{"resource":${quoted(resource)}`;
+  if (namespace !== '') text += `,"namespace":${quoted(namespace)}`;
+  if (name !== '') text += `,"name":${quoted(name)}`;
+  if (uid !== '') text += `,"uid":${quoted(uid)}`;
+  if (version === ALPHA) text += `,"apiVersion":${quoted(apiGroup === '' ? apiVersion : `${apiGroup}/${apiVersion}`)}`;
+  else if (apiGroup === '') text += `,"apiVersion":${quoted(apiVersion)}`;
+  else text += `,"apiGroup":${quoted(apiGroup)},"apiVersion":${quoted(apiVersion)}`;
+  if (resourceVersion !== '') text += `,"resourceVersion":${quoted(resourceVersion)}`;
+  if (subresource !== '') text += `,"subresource":${quoted(subresource)}`;
+  return `${text}}`;
+}
+
+/** Of most answers nothing but the code. */
+function statusText(of: AuditedStatus): string {
+  const { code, status, message, reason, details } = of;
+  const isCode = status === undefined && message === undefined && reason === undefined && details === undefined;
+  return isCode && code !== undefined ? `{"metadata":{},"code":${code}}` : JSON.stringify({ metadata: {}, ...of });
+}
+
+function annotationsText(annotations: AuditEvent['annotations']): string {
+  const keys = Object.keys(annotations);
+  if (keys.length === 0) return '';
+  if (keys.some((key, at) => at > 0 && key < keys[at - 1]!)) keys.sort();
+  let text = '';
+  for (const key of keys) text += `${text === '' ? '' : ','}${quoted(key)}:${quoted(annotations[key]!)}`;
+  return `,"annotations":{${text}}`;
+}
+
+function list(texts: readonly string[]): string {
+  return texts.length === 1 ? `[${quoted(texts[0]!)}]` : `[${texts.map(quoted).join()}]`;
+}
+
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** As JSON has a text. Most are plain: no more than looked at. */
+function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+/** Moments that were said lately, by their last bits. Events of a request come within few milliseconds, and of many requests at once. */
+const MOMENTS = 256;
+const moments = new Float64Array(MOMENTS).fill(Number.NaN);
+const momentTexts = new Array<string>(MOMENTS).fill('');
+
+/** As `microTimeOf`. */
+function microTime(ms: number): string {
+  const at = (ms % MOMENTS) | 0;
+  if (moments[at] !== ms) {
+    momentTexts[at] = microTimeOf(ms);
+    moments[at] = ms;
+  }
+  return momentTexts[at]!;
+}
+
+function time(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, -5)}Z`;
+}

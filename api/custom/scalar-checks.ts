@@ -1,0 +1,73 @@
+// What a schema says of texts and numbers, and of values that are listed: lengths, patterns, formats, bounds, multiples,
+// enumerations. Messages are Kubernetes 1.21's.
+import { deepEqual } from '../deep-equal.ts';
+import type { JsonObject } from '../json-value.ts';
+import { notSupported } from '../status/field-error.ts';
+import { shownFloat } from '../status/shown-value.ts';
+import { isDecimalMultiple } from './decimal-multiple.ts';
+import { patternOf } from './patterns.ts';
+import { formatTest } from './text-formats.ts';
+import type { ValueReport } from './value-report.ts';
+
+type Check<T> = (value: T, at: ValueReport) => void;
+
+/** The first of the lengths and the pattern that does not hold is told, and the format for itself. Needs `loadPatterns`. */
+export function textCheck({ minLength, maxLength, pattern, format }: JsonObject): Check<string> | undefined {
+  const isPatterned = typeof pattern === 'string' && pattern !== '';
+  const matches = isPatterned ? patternOf(pattern) : undefined;
+  const isOfFormat = typeof format === 'string' ? formatTest(format) : undefined;
+  const min = typeof minLength === 'number' ? minLength : 0;
+  const max = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
+  if (!isPatterned && isOfFormat === undefined && min <= 0 && max === Number.POSITIVE_INFINITY) return undefined;
+  return (text, at) => {
+    // Characters are counted only where the number of code units leaves it open.
+    if (text.length > max && lengthOf(text) > max) at.invalid(text, `should be at most ${max} chars long`);
+    else if (text.length < min * 2 && lengthOf(text) < min) at.invalid(text, `should be at least ${min} chars long`);
+    else if (isPatterned && matches === undefined) {
+      at.invalid(text, `should match '${pattern}, but pattern is invalid'`);
+    } else if (matches !== undefined && !matches(text)) at.invalid(text, `should match '${String(pattern)}'`);
+    if (isOfFormat !== undefined && !isOfFormat(text)) {
+      at.invalid(text, `must be of type ${String(format)}: ${JSON.stringify(text)}`);
+    }
+  };
+}
+
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+export function numberCheck(schema: JsonObject): Check<number> | undefined {
+  const { minimum, maximum, multipleOf } = schema;
+  if (typeof minimum !== 'number' && typeof maximum !== 'number' && typeof multipleOf !== 'number') return undefined;
+  const excludesMin = schema.exclusiveMinimum === true;
+  const excludesMax = schema.exclusiveMaximum === true;
+  // The bound is written as a number of the value's kind.
+  const shown = (bound: number, value: number): string => (Number.isInteger(value) ? String(bound) : shownFloat(bound));
+  return (value, at) => {
+    if (typeof multipleOf === 'number') checkMultiple(value, multipleOf, at);
+    if (typeof minimum === 'number' && (value < minimum || (excludesMin && value === minimum)))
+      at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${shown(minimum, value)}`);
+    if (typeof maximum === 'number' && (value > maximum || (excludesMax && value === maximum)))
+      at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${shown(maximum, value)}`);
+  };
+}
+
+function checkMultiple(value: number, factor: number, at: ValueReport): void {
+  const shown = Number.isInteger(value) ? String(factor) : shownFloat(factor);
+  if (factor < 0) at.factorProblem(factor, shown);
+  else if (!isDecimalMultiple(value, factor)) at.invalid(value, `should be a multiple of ${shown}`);
+}
+
+/** Nothing is none of the listed values, be it listed. */
+export function enumCheck({ enum: allowed }: JsonObject): Check<unknown> | undefined {
+  if (!Array.isArray(allowed) || allowed.length === 0) return undefined;
+  const plain = new Set<unknown>(allowed.filter((one) => typeof one !== 'object'));
+  const others = allowed.filter((one) => typeof one === 'object' && one !== null);
+  const shown = allowed.map((one) => (typeof one === 'string' ? one : JSON.stringify(one)));
+  return (value, at) => {
+    if (plain.has(value) || others.some((one) => deepEqual(one, value))) return;
+    at.add(notSupported(at.place(), value, shown));
+  };
+}

@@ -1,0 +1,107 @@
+// What `bench budget` measures: a row a path, and which figure of which workload stands for it. What each may cost is in
+// bench/budgets.json. Pure.
+import type { Workload } from '../bench.ts';
+import type { BenchOptions } from '../options.ts';
+import type { Figures } from '../report.ts';
+import { audit } from '../workloads/audit.ts';
+import { create } from '../workloads/create.ts';
+import { remove } from '../workloads/delete.ts';
+import { fairness } from '../workloads/fairness.ts';
+import { first } from '../workloads/first.ts';
+import { get } from '../workloads/get.ts';
+import { list } from '../workloads/list.ts';
+import { size } from '../workloads/size.ts';
+import { start } from '../workloads/start.ts';
+import { update } from '../workloads/update.ts';
+import { watch } from '../workloads/watch.ts';
+
+export interface BudgetRow {
+  /** Its name in bench/budgets.json. */
+  readonly id: string;
+  readonly title: string;
+  /** What its number is: times something, or an amount. */
+  readonly unit: string;
+  readonly workload: Workload;
+  readonly options: BenchOptions;
+  /** Figures.workload of the record that the number is of. */
+  readonly record: string;
+  /** Null where the machine does not tell what it needs. */
+  readonly value: (figures: Figures) => number | null;
+}
+
+const CPU = "the floor's CPU";
+const cpu = ({ cpuToFloor }: Figures): number | null => cpuToFloor;
+const p99 = ({ p99Ms, floor }: Figures): number | null => (floor === null ? null : p99Ms / floor.p99Ms);
+const detail =
+  (name: string) =>
+  ({ details }: Figures): number | null =>
+    details[name] ?? null;
+
+/** Long enough to be warm: what comes before is not counted. */
+const WARM: BenchOptions = { seconds: 6 };
+
+function row(id: string, title: string, workload: Workload, options: BenchOptions, record: string): BudgetRow {
+  return { id, title, unit: CPU, workload, options: { ...WARM, ...options }, record, value: cpu };
+}
+
+export const BUDGET_ROWS: readonly BudgetRow[] = [
+  row('get', 'GET by name, JSON', get, {}, 'get'),
+  {
+    ...row('get-fair', 'GET within priority and fairness', audit, { seconds: 1 }, 'fairness off'),
+    unit: 'the CPU without',
+    value: detail('medianDefaultToThis'),
+  },
+  {
+    ...row('get-audit', 'GET, recorded at Metadata', audit, { seconds: 1 }, 'audit blocking'),
+    unit: 'the CPU of one that is not',
+    value: detail('medianCpuRatio'),
+  },
+  {
+    ...row('get-audit-batch', 'GET, recorded in batches', audit, { seconds: 1 }, 'audit batch'),
+    unit: 'the CPU of one that is not',
+    value: detail('medianCpuRatio'),
+  },
+  {
+    ...row('fair-mice', "mice's p99 beside an elephant", fairness, { seconds: 3 }, 'fairness mice'),
+    unit: 'their p99 alone',
+    value: detail('p99Ratio'),
+  },
+  {
+    ...row('fair-looker', 'p99 of a look beside a controller', fairness, { seconds: 3 }, 'fairness looker'),
+    unit: 'ms more than alone',
+    value: detail('p99MoreMs'),
+  },
+  {
+    ...row('fair-crowd', '10,000 requests at once', fairness, { seconds: 3 }, 'fairness crowd'),
+    unit: 'bytes resident, each',
+    value: detail('rssBytesPerRequest'),
+  },
+  row('list', 'LIST of 10,000 pods', list, {}, 'list'),
+  row('watch-flat', 'watch deliveries, 1,000 watches, flat out', watch, {}, 'watch flat'),
+  {
+    ...row('watch-steady', 'watch at 10 events a second, 1,000 watches', watch, { rate: 10 }, 'watch steady'),
+    unit: "the floor's p99",
+    value: p99,
+  },
+  row('create-configmap', 'config map create', create, { kind: 'configmap' }, 'create configmap'),
+  row('create-pod', 'pod create', create, { kind: 'pod' }, 'create pod'),
+  row('put-pod', 'pod PUT', update, { kind: 'pod', change: 'put' }, 'put pod'),
+  row('patch-pod', 'pod strategic patch', update, { kind: 'pod', change: 'strategic' }, 'strategic pod'),
+  row('apply-pod', 'pod apply that changes nothing', update, { kind: 'pod', change: 'apply' }, 'apply pod'),
+  row('delete-configmap', 'config map delete', remove, { kind: 'configmap' }, 'delete configmap'),
+  row('delete-pod', 'pod delete', remove, { kind: 'pod' }, 'delete pod'),
+  { ...row('first-get', 'first 1,000 GETs after ready', first, {}, 'first get'), unit: 'the warm CPU' },
+  { ...row('first-create', 'first 1,000 creates after ready', first, {}, 'first create'), unit: 'the warm CPU' },
+  { ...row('start-empty', 'start to ready, empty', start, { count: 3 }, 'start empty'), unit: 'the bare process' },
+  {
+    ...row('watch-idle', 'an idle TLS watch', watch, { rate: 0 }, 'watch idle'),
+    unit: 'bytes resident',
+    value: detail('rssBytesPerWatch'),
+  },
+  { ...row('start-100k', 'start to ready, 100,000 objects', size, {}, 'size start'), unit: 'a bare scan' },
+  {
+    ...row('memory-100k', 'memory above 120 MB, 100,000 objects', size, {}, 'size memory'),
+    unit: 'their bytes',
+    value: detail('timesTheirBytes'),
+  },
+];

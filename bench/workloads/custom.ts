@@ -1,0 +1,200 @@
+// Custom objects beside config maps of the same size: the same loads on both, and what many definitions cost a server. Each record
+// of a custom object says how many times the CPU of the config map's it took.
+import type { ApiClient } from '../api-client.ts';
+import { type Bench, currentVersion, type Target, type Workload } from '../bench.ts';
+import type { LoadResult, RequestTemplate } from '../load-protocol.ts';
+import {
+  CONFIG_MAP_PATCH,
+  CUSTOM_PATCH,
+  configMap,
+  createRequest,
+  customObject,
+  DEFINED_GROUP,
+  definition,
+  PATHS,
+} from '../objects.ts';
+import { processUsage } from '../process-usage.ts';
+import { figuresOf } from '../report.ts';
+import { repeat } from './populate.ts';
+import { startResult } from './start.ts';
+
+const BYTES = 1024;
+const OBJECTS = 1000;
+const SECONDS_EACH = 3;
+const WATCHERS = 50;
+const WRITERS = 8;
+const WINDOW_WRITES = 32;
+const DRAIN_SECONDS = 15;
+const DEFINITIONS = 500;
+const SCHEMA_BYTES = 10_000;
+/** After this an idle server has finished what it does at the start. */
+const SETTLE_MS = 3_000;
+
+interface Kind {
+  readonly name: string;
+  readonly path: string;
+  readonly made: (name: string, bytes: number) => string;
+  /** A merge patch of one field. */
+  readonly patch: string;
+}
+
+const KINDS: readonly Kind[] = [
+  { name: 'config map', path: PATHS.configMaps, made: configMap, patch: CONFIG_MAP_PATCH },
+  { name: 'custom object', path: PATHS.customObjects, made: customObject, patch: CUSTOM_PATCH },
+];
+
+export const custom: Workload = {
+  name: 'custom',
+  summary: 'Custom objects of 1 KB beside config maps (create, patch, get, list, watch), and 500 definitions of 10 KB',
+  async run(bench, report) {
+    if (!bench.isOwnServer) throw new Error('custom measures servers of its own: leave --url and --kubeconfig out');
+    const cpu = new Map<string, number>();
+    for (const kind of KINDS) {
+      const results = await bench.withTarget((target) => loads(bench, target, kind));
+      for (const [load, result] of results) {
+        const each = (result.serverCpuSeconds ?? Number.NaN) / Math.max(1, result.operations);
+        const before = cpu.get(load);
+        cpu.set(load, each);
+        const details = before === undefined ? {} : { cpuToConfigMap: each / before };
+        const parameters = { kind: kind.name, bytes: BYTES };
+        report(
+          figuresOf({
+            workload: `${load} ${kind.name}`,
+            parameters,
+            unit: 'requests',
+            result,
+            floor: undefined,
+            details,
+          }),
+        );
+      }
+    }
+    await measureDefinitions(bench, report);
+  },
+};
+
+type Loads = readonly (readonly [name: string, result: LoadResult])[];
+
+async function loads(bench: Bench, target: Target, kind: Kind): Promise<Loads> {
+  const { client, prefix } = target;
+  await define(client, 'benchthings', 1);
+  await repeat(bench, target, createRequest(kind.path, kind.made(`${prefix}-{seq}`, BYTES)), OBJECTS);
+  const one = `${kind.path}/${prefix}-{object}`;
+  return [
+    ['get', await requests(bench, target, { method: 'GET', path: one })],
+    ['list', await requests(bench, target, { method: 'GET', path: kind.path }, 'shared', 1)],
+    ['patch', await requests(bench, target, patchOf(one, kind.patch), 'owned')],
+    ['create', await requests(bench, target, createRequest(kind.path, kind.made(`c-{seq}`, BYTES)))],
+    ['watch', await events(bench, target, kind)],
+  ];
+}
+
+const patchOf = (path: string, body: string): RequestTemplate => ({
+  method: 'PATCH',
+  path,
+  body,
+  contentType: 'application/merge-patch+json',
+});
+
+function requests(
+  bench: Bench,
+  { endpoint, pid }: Target,
+  request: RequestTemplate,
+  objectChoice: 'shared' | 'owned' = 'shared',
+  connections = bench.connections,
+): Promise<LoadResult> {
+  return bench.load({
+    type: 'requests',
+    endpoint,
+    connections,
+    request,
+    objects: OBJECTS,
+    objectChoice,
+    capturesVersion: false,
+    bounds: bench.bounds(SECONDS_EACH),
+    ...(pid === undefined ? {} : { serverPid: pid }),
+  });
+}
+
+async function events(bench: Bench, { endpoint, pid, client }: Target, { path, made }: Kind): Promise<LoadResult> {
+  const version = await currentVersion(client, path);
+  return await bench.load({
+    type: 'watch',
+    endpoint,
+    watchPath: `${path}?watch=1&resourceVersion=${version}`,
+    watchers: WATCHERS,
+    sampleEvery: 1,
+    firstEventOnly: false,
+    write: createRequest(path, made('w-{seq}', BYTES)),
+    writers: WRITERS,
+    windowWrites: WINDOW_WRITES,
+    drainSeconds: DRAIN_SECONDS,
+    bounds: bench.bounds(SECONDS_EACH),
+    ...(pid === undefined ? {} : { serverPid: pid }),
+  });
+}
+
+/** Makes a definition, and answers with the time until its objects are listed. */
+async function define(client: ApiClient, plural: string, schemaBytes: number): Promise<number> {
+  const body = definition(await definitionsPath(client).then(groupOf), plural, schemaBytes);
+  const fromMs = performance.now();
+  await client.expect('POST', await definitionsPath(client), body);
+  for (;;) {
+    const { status } = await client.send('GET', `/apis/${DEFINED_GROUP}/v1/${plural}?limit=1`);
+    if (status === 200) return performance.now() - fromMs;
+  }
+}
+
+/** Whatever the server's dialect calls the group. */
+async function definitionsPath(client: ApiClient): Promise<string> {
+  const { groups } = JSON.parse(await client.expect('GET', '/apis')) as { groups: { name: string }[] };
+  const group = groups.find(({ name }) => name.startsWith('apiextensions.'))!.name;
+  return `/apis/${group}/v1/customresourcedefinitions`;
+}
+
+const groupOf = (path: string): string => path.split('/')[2]!;
+
+async function measureDefinitions(bench: Bench, report: Parameters<Workload['run']>[1]): Promise<void> {
+  const definitions = bench.options.objects ?? DEFINITIONS;
+  const servedMs: number[] = [];
+  const emptyDir = bench.makeDirectory();
+  await (await bench.startServer(emptyDir)).stop();
+  const dataDir = await bench.withTarget(async ({ client, dataDir: filled }) => {
+    for (let index = 0; index < definitions; index++)
+      servedMs.push(await define(client, `things${index}`, SCHEMA_BYTES));
+    return filled;
+  });
+  const none = await startOnce(bench, emptyDir);
+  const all = await startOnce(bench, dataDir);
+  servedMs.sort((a, b) => a - b);
+  const details = {
+    startMoreMs: all.startMs - none.startMs,
+    readyMoreMs: all.readyMs - none.readyMs,
+    bytesPerDefinition: ((all.rssBytes ?? Number.NaN) - (none.rssBytes ?? Number.NaN)) / definitions,
+    servedP50Ms: servedMs[servedMs.length >> 1] ?? 0,
+    servedMaxMs: servedMs.at(-1) ?? 0,
+  };
+  const parameters = { definitions, schemaBytes: SCHEMA_BYTES };
+  report(
+    figuresOf({
+      workload: 'definitions',
+      parameters,
+      unit: 'starts',
+      result: startResult([all]),
+      floor: undefined,
+      details,
+    }),
+  );
+}
+
+async function startOnce(bench: Bench, dataDir: string) {
+  const server = await bench.startServer(dataDir);
+  try {
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    const usage = processUsage(server.pid);
+    const { startMs, readyMs } = server;
+    return { startMs, readyMs, cpuSeconds: usage?.cpuSeconds, rssBytes: usage?.rssBytes };
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,62 @@
+// How the server reaches the store that `--store-servers` names: reads the files of its certificates.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ServerOptions } from '../config/options.ts';
+import { OrchError } from '../runtime/errors.ts';
+import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
+import { pairProblem } from '../transport/tls/certificates.ts';
+import { operatorText } from './operator-file.ts';
+
+/** Where `storage/level-engine.ts` keeps a store of this process alone. */
+const OWN_STORE = 'store';
+
+/**
+ * Undefined where the store is in the data directory. Throws OrchError BadConfiguration, also where a store lies in the data
+ * directory that would not be served.
+ */
+export function storeAccess(options: ServerOptions, directory: string): EtcdAccess | undefined {
+  if (options.storeServers.length === 0) return undefined;
+  if (existsSync(join(directory, OWN_STORE))) {
+    throw new OrchError(
+      'BadConfiguration',
+      `the data directory ${directory} holds a store, which --store-servers would leave aside; move it there with orch store move, or name another --data-dir`,
+    );
+  }
+  return etcdAccess(options);
+}
+
+/** How the cluster is reached that `--store-servers` names. Throws OrchError BadConfiguration. */
+export function etcdAccess(options: ServerOptions): EtcdAccess {
+  const { storeServers, storeCafile, storeCertfile, storeKeyfile } = options;
+  const { servers, ...credentials } = withCredentials(storeServers);
+  return {
+    servers,
+    ...credentials,
+    ...(storeCafile === '' ? {} : { ca: operatorText(storeCafile) }),
+    ...shownCertificate(storeCertfile, storeKeyfile),
+  };
+}
+
+function shownCertificate(certFile: string, keyFile: string): Pick<EtcdAccess, 'certificate' | 'key'> {
+  if (certFile === '') return {};
+  const pair = { certPem: operatorText(certFile), keyPem: operatorText(keyFile) };
+  const problem = pairProblem(pair);
+  if (problem !== undefined) {
+    throw new OrchError('BadConfiguration', `${certFile} and ${keyFile} cannot be used: ${problem}`);
+  }
+  return { certificate: pair.certPem, key: pair.keyPem };
+}
+
+/** Addresses may say a name and a password before the host: those of the first hold for all. */
+function withCredentials(addresses: readonly string[]): Pick<EtcdAccess, 'servers' | 'name' | 'password'> {
+  const urls = addresses.map((address) => {
+    if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+      throw new OrchError('BadConfiguration', '--store-servers: an address is none of http or https');
+    }
+    return new URL(address);
+  });
+  const servers = urls.map((url) => url.origin);
+  const [first] = urls;
+  if (first === undefined || first.username === '') return { servers };
+  return { servers, name: decodeURIComponent(first.username), password: decodeURIComponent(first.password) };
+}

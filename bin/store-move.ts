@@ -1,0 +1,88 @@
+// `orch store move DIR --store-servers …` and `orch store move --to DIR --store-servers …`: brings a data folder's store into
+// etcd, or back out of it into a data folder. Takes the server's own options, so that its command line can be given as it is.
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { DYING_PLACE } from '../actors/store/version-numbers.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { parseArguments } from '../config/parse.ts';
+import { UsageError } from '../config/usage-error.ts';
+import { OrchError } from '../runtime/errors.ts';
+import { realEnvironment } from '../runtime/real-environment.ts';
+import { EtcdClient } from '../storage/etcd/etcd-client.ts';
+import { inspectStore } from '../storage/inspection.ts';
+import { DATABASE_DIRECTORY } from '../storage/level-layout.ts';
+import { MovedKeyspace } from '../storage/move/keyspace.ts';
+import { moveFolder } from '../storage/move/move-folder.ts';
+import { moveIn } from '../storage/move/move-in.ts';
+import { moveOut } from '../storage/move/move-out.ts';
+import { claimDirectory, openDataDirectory } from './data-directory.ts';
+import { print } from './print-lines.ts';
+import { etcdAccess } from './store-access.ts';
+import { refuseWithoutStore } from './store-check.ts';
+
+const USAGE = 'usage: orch store move [--to] DIR --store-servers URLS [OPTIONS of the server]';
+/** Timers of the environment alone keep no process alive. */
+const ALIVE_MS = 60_000;
+
+export async function move(argv: readonly string[]): Promise<void> {
+  const isOut = argv[0] === '--to';
+  const [directory, ...rest] = isOut ? argv.slice(1) : argv;
+  if (directory === undefined || directory.startsWith('-')) throw new UsageError(USAGE);
+  const parsed = parseArguments('up', rest);
+  if (parsed.action !== 'run' || parsed.options.storeServers.length === 0) throw new UsageError(USAGE);
+  const { options } = parsed;
+  const path = resolve(directory);
+  if (isOut) openDataDirectory(path);
+  else refuseWithoutStore(path);
+  const release = claimDirectory(path);
+  const alive = setInterval(() => {}, ALIVE_MS);
+  const { timers } = realEnvironment;
+  const cluster = new EtcdClient(etcdAccess(options), timers);
+  const keyspace = new MovedKeyspace({ cluster, prefix: options.storePrefix, timers });
+  try {
+    await (isOut ? out(path, keyspace, options) : into(path, keyspace));
+  } finally {
+    cluster.close();
+    clearInterval(alive);
+    release();
+  }
+}
+
+const say = (line: string): void => print([line]);
+
+async function into(path: string, keyspace: MovedKeyspace): Promise<void> {
+  const folder = moveFolder(path);
+  if (!folder.hasStore() && existsSync(join(path, 'moved-1', DATABASE_DIRECTORY))) {
+    print([`etcd has everything from an earlier try; the folder's store is kept in ${folder.putAside()}`]);
+    return;
+  }
+  const found = inspectStore(path);
+  if (found.problems.length > 0) {
+    throw new OrchError('StoreUnusable', `the store in ${path} is damaged: see orch store check ${path}`);
+  }
+  print([`moving ${found.objects.size} objects of revision ${found.reachedRevision} from ${path}`]);
+  const { keptIn, revision } = await moveIn({ keyspace, folder, found, run: randomUUID(), say });
+  print([
+    `moved: ${found.objects.size} objects are in etcd beside ${keyspace.place}; versions go on above ${revision}`,
+    `the folder's store is kept in ${keptIn}; start the servers with --store-servers`,
+  ]);
+}
+
+async function out(path: string, keyspace: MovedKeyspace, options: ServerOptions): Promise<void> {
+  print([`looking for servers on ${keyspace.place}, for some seconds`]);
+  const { objects, revision } = await moveOut({
+    keyspace,
+    folder: moveFolder(path),
+    prefix: options.storePrefix.replace(/\/+$/, ''),
+    dyingPlace: DYING_PLACE,
+    inspect: () => inspectStore(path),
+    run: randomUUID(),
+    wallMs: realEnvironment.clock.nowMs(),
+    say,
+  });
+  print([
+    `moved: ${objects} objects are in ${path}; the store goes on from revision ${revision}`,
+    `what lies in etcd stays there and is served no more; start the server with --data-dir ${path}`,
+  ]);
+}

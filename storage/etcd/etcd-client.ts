@@ -1,0 +1,245 @@
+// An etcd cluster over the network: gRPC as etcd speaks it, on Node's HTTP/2. Talks to one member at a time and to the next
+// one after any error that leaves something unknown. Every call has a deadline; a connection that is quiet is asked for a
+// sign of life, seldom enough for etcd, which hangs up on who asks more often than every five seconds.
+
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Timer, Timers } from '../../runtime/environment.ts';
+import type { EtcdAccess } from './etcd-access.ts';
+import {
+  type EtcdCluster,
+  EtcdError,
+  type EtcdStatus,
+  type EtcdTransaction,
+  type RangeAnswer,
+  type RangeRequest,
+  type TransactionAnswer,
+  type WatchListener,
+} from './etcd-cluster.ts';
+import {
+  compactionBytes,
+  credentialBytes,
+  emptyBytes,
+  rangeBytes,
+  readBlob,
+  readRange,
+  readStatus,
+  readToken,
+  readTransaction,
+  readWatch,
+  transactionBytes,
+  watchBytes,
+} from './etcd-messages.ts';
+import { errorOfStatus, FrameReader } from './etcd-streams.ts';
+
+const CALL_MS_MAX = 3000;
+const PING_EVERY_MS = 6000;
+const PING_MS_MAX = 3000;
+const WINDOW_BYTES = 8 * 1024 * 1024;
+
+export class EtcdClient implements EtcdCluster {
+  readonly #access: EtcdAccess;
+  readonly #timers: Timers;
+  readonly #pinging: Timer;
+  #session: ClientHttp2Session | undefined;
+  #server = 0;
+  #token: string | undefined;
+  #isClosed = false;
+
+  constructor(access: EtcdAccess, timers: Timers) {
+    this.#access = access;
+    this.#timers = timers;
+    this.#pinging = timers.every(PING_EVERY_MS, () => this.#ping());
+  }
+
+  async range(request: RangeRequest): Promise<RangeAnswer> {
+    return readRange(await this.#call('KV/Range', rangeBytes(request)));
+  }
+
+  async transact(transaction: EtcdTransaction): Promise<TransactionAnswer> {
+    return readTransaction(await this.#call('KV/Txn', transactionBytes(transaction)));
+  }
+
+  async compact(revision: number): Promise<void> {
+    await this.#call('KV/Compact', compactionBytes(revision));
+  }
+
+  async status(): Promise<EtcdStatus> {
+    return readStatus(await this.#call('Maintenance/Status', emptyBytes()));
+  }
+
+  /** The whole database of a member, a piece at a time. Not asked again: rejects with EtcdError, or what `onPiece` throws. */
+  async snapshot(onPiece: (piece: Buffer) => void): Promise<void> {
+    await this.#signedIn();
+    await new Promise<void>((resolve, reject) => {
+      const onMessage = (message: Buffer): void => {
+        try {
+          onPiece(readBlob(message));
+        } catch (error) {
+          reject(error);
+          stream.close(constants.NGHTTP2_CANCEL);
+        }
+      };
+      const stream = this.#open('Maintenance/Snapshot', onMessage, reject, resolve);
+      stream.end(emptyBytes());
+    });
+  }
+
+  watch(key: string, end: string, fromRevision: number, listener: WatchListener): () => void {
+    let stream: ClientHttp2Stream | undefined;
+    let isOver = false;
+    const over = (error: EtcdError): void => {
+      if (isOver) return;
+      isOver = true;
+      stream?.close(constants.NGHTTP2_CANCEL);
+      listener.onEnd(error);
+    };
+    const onMessage = (message: Buffer): void => {
+      if (isOver) return;
+      const { isCanceled, compactRevision, reason, events } = readWatch(message);
+      if (events.length > 0) listener.onEvents(events);
+      if (compactRevision > 0)
+        over(new EtcdError('compacted', 'required revision has been compacted', compactRevision));
+      else if (isCanceled) over(new EtcdError('unknown', reason || 'it was canceled'));
+    };
+    this.#signedIn().then(() => {
+      if (isOver) return;
+      stream = this.#open('Watch/Watch', onMessage, over);
+      stream.write(watchBytes(key, end, fromRevision));
+    }, over);
+    return () => {
+      isOver = true;
+      stream?.close(constants.NGHTTP2_CANCEL);
+    };
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#pinging.cancel();
+    this.#session?.destroy();
+  }
+
+  /** One message for one. Rejects with EtcdError. */
+  async #call(method: string, message: Buffer): Promise<Buffer> {
+    await this.#signedIn();
+    return this.#ask(method, message);
+  }
+
+  #ask(method: string, message: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      let answer: Buffer | undefined;
+      let stream: ClientHttp2Stream | undefined;
+      let isOver = false;
+      let session: ClientHttp2Session | undefined;
+      const over = (error: EtcdError | undefined): void => {
+        if (isOver) return;
+        isOver = true;
+        timer.cancel();
+        if (error === undefined && answer !== undefined) resolve(answer);
+        else reject(error ?? new EtcdError('unknown', 'there was no answer'));
+      };
+      const timer = this.#timers.after(CALL_MS_MAX, () => {
+        stream?.close(constants.NGHTTP2_CANCEL);
+        this.#leave(session);
+        over(new EtcdError('unknown', `${this.#place} did not answer within ${CALL_MS_MAX} ms`));
+      });
+      const onMessage = (bytes: Buffer): void => {
+        answer = bytes;
+      };
+      try {
+        stream = this.#open(method, onMessage, over, () => over(undefined));
+        session = this.#session;
+        stream.end(message);
+      } catch (error) {
+        over(new EtcdError('unknown', String(error)));
+      }
+    });
+  }
+
+  /** Opens a stream. `onEnd` hears of an end that is an error; `onDone` of one that is not, else that is one too. */
+  #open(
+    method: string,
+    onMessage: (message: Buffer) => void,
+    onEnd: (error: EtcdError) => void,
+    onDone?: () => void,
+  ): ClientHttp2Stream {
+    const session = this.#connected();
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': `/etcdserverpb.${method}`,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      // A member that has lost its peers says so instead of waiting for them.
+      hasleader: 'true',
+      ...(this.#token === undefined ? {} : { token: this.#token }),
+    });
+    const frames = new FrameReader(onMessage);
+    let status: string | undefined;
+    let text = '';
+    const note = (headers: Readonly<Record<string, unknown>>): void => {
+      if (headers['grpc-status'] === undefined) return;
+      status = String(headers['grpc-status']);
+      text = decodeURIComponent(String(headers['grpc-message'] ?? ''));
+    };
+    stream.on('response', note);
+    stream.on('trailers', note);
+    stream.on('data', (chunk: Buffer) => frames.push(chunk));
+    // What went wrong is told by the close that follows.
+    stream.on('error', () => {});
+    stream.on('close', () => {
+      if (status === '0' && onDone !== undefined) {
+        onDone();
+        return;
+      }
+      const error = errorOfStatus(status, text, this.#place);
+      if (status === '16') this.#token = undefined;
+      if (error.kind === 'unknown') this.#leave(session);
+      onEnd(error);
+    });
+    return stream;
+  }
+
+  get #place(): string {
+    return this.#access.servers[this.#server % this.#access.servers.length]!;
+  }
+
+  #connected(): ClientHttp2Session {
+    if (this.#isClosed) throw new EtcdError('unknown', 'the client is closed');
+    const { ca, certificate, key } = this.#access;
+    if (this.#session !== undefined && !this.#session.closed && !this.#session.destroyed) return this.#session;
+    const session = connect(this.#place, {
+      settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
+      ...(ca === undefined ? {} : { ca }),
+      ...(certificate === undefined ? {} : { cert: certificate }),
+      ...(key === undefined ? {} : { key }),
+    });
+    session.on('connect', () => session.setLocalWindowSize(WINDOW_BYTES));
+    // Its streams close, and say so themselves.
+    session.on('error', () => this.#leave(session));
+    session.on('goaway', () => this.#leave(session));
+    session.unref();
+    this.#session = session;
+    return session;
+  }
+
+  /** The next call goes to the next member. */
+  #leave(session: ClientHttp2Session | undefined): void {
+    if (session === undefined || session !== this.#session) return;
+    this.#session = undefined;
+    this.#server++;
+    session.destroy();
+  }
+
+  /** Where there is a name: with a token for it. Rejects with EtcdError. */
+  async #signedIn(): Promise<void> {
+    const { name, password } = this.#access;
+    if (name === undefined || this.#token !== undefined) return;
+    this.#token = readToken(await this.#ask('Auth/Authenticate', credentialBytes(name, password ?? '')));
+  }
+
+  #ping(): void {
+    const session = this.#session;
+    if (session === undefined || session.connecting || session.destroyed) return;
+    const timer = this.#timers.after(PING_MS_MAX, () => this.#leave(session));
+    session.ping(() => timer.cancel());
+  }
+}

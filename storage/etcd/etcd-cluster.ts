@@ -1,0 +1,106 @@
+// What the engine asks of an etcd cluster, as plain data: by whatever means it is asked (storage/etcd/etcd-client.ts over the network).
+// One call is one try at one member.
+
+export interface EtcdPair {
+  readonly key: string;
+  readonly createRevision: number;
+  readonly modRevision: number;
+  /** Puts since the key was last made. */
+  readonly version: number;
+  readonly value: Uint8Array;
+}
+
+export interface RangeRequest {
+  readonly key: string;
+  /** Keys from `key` to before this one; absent: the one key. */
+  readonly end?: string;
+  /** The state at a revision; absent: now. */
+  readonly revision?: number;
+  readonly limit?: number;
+}
+
+export interface RangeAnswer {
+  /** What was read is of this revision. */
+  readonly revision: number;
+  readonly pairs: readonly EtcdPair[];
+  readonly more: boolean;
+}
+
+export interface EtcdCompare {
+  readonly key: string;
+  /** What must equal `value`; a key that is not there has 0 of both. */
+  readonly target: 'modRevision' | 'version';
+  readonly value: number;
+}
+
+export type EtcdOperation =
+  | { readonly put: { readonly key: string; readonly value: Uint8Array } }
+  /** The one key, or with `end` the keys from it to before that. */
+  | { readonly delete: { readonly key: string; readonly end?: string } }
+  | { readonly range: RangeRequest }
+  | { readonly txn: EtcdTransaction };
+
+export interface EtcdTransaction {
+  readonly compare: readonly EtcdCompare[];
+  readonly success: readonly EtcdOperation[];
+  readonly failure: readonly EtcdOperation[];
+}
+
+export type EtcdResult =
+  | { readonly kind: 'range'; readonly pairs: readonly EtcdPair[] }
+  | { readonly kind: 'txn'; readonly succeeded: boolean }
+  | { readonly kind: 'other' };
+
+export interface TransactionAnswer {
+  readonly revision: number;
+  readonly succeeded: boolean;
+  readonly results: readonly EtcdResult[];
+}
+
+export interface EtcdEvent {
+  readonly key: string;
+  readonly modRevision: number;
+  /** undefined: a removal. */
+  readonly value: Uint8Array | undefined;
+}
+
+/** Hears one watch. Events come in order, those of a revision together. */
+export interface WatchListener {
+  onEvents(events: readonly EtcdEvent[]): void;
+  /** Nothing more comes. */
+  onEnd(error: EtcdError): void;
+}
+
+export interface EtcdStatus {
+  readonly version: string;
+  readonly databaseBytes: number;
+}
+
+export interface EtcdCluster {
+  range(request: RangeRequest): Promise<RangeAnswer>;
+  transact(transaction: EtcdTransaction): Promise<TransactionAnswer>;
+  /** Follows the keys from `key` to before `end`, from a revision on. Returns what ends it. */
+  watch(key: string, end: string, fromRevision: number, listener: WatchListener): () => void;
+  compact(revision: number): Promise<void>;
+  status(): Promise<EtcdStatus>;
+  close(): void;
+}
+
+/**
+ * `unknown`: nobody knows whether it was done. `refused`: it was not, and will not be. `full`: likewise, for want of room.
+ * `compacted`: what was asked for is forgotten.
+ */
+export type EtcdErrorKind = 'unknown' | 'refused' | 'full' | 'compacted';
+
+export class EtcdError extends Error {
+  readonly kind: EtcdErrorKind;
+  /** Of a watch: what it asked for was forgotten up to here. */
+  readonly compactRevision: number;
+
+  constructor(kind: EtcdErrorKind, message: string, compactRevision = 0) {
+    super(message);
+    this.compactRevision = compactRevision;
+    this.name = 'EtcdError';
+    this.kind = kind;
+  }
+}

@@ -1,0 +1,90 @@
+// What a keyspace was made with, and whether it is being moved. Made by whichever server comes first; a server of another
+// dialect is refused, and so is every server while a move is under way or when the objects were moved away.
+import { OrchError } from '../../runtime/errors.ts';
+import type { SharedContents } from '../shared-engine.ts';
+import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
+
+export const IDENTITY_FORMAT = 1;
+
+/** The last move of a keyspace. */
+export interface KeyspaceMove {
+  readonly direction: 'in' | 'out';
+  /** The folder at the other end, as the operator named it. */
+  readonly folder: string;
+  readonly isDone: boolean;
+  /** The revision of the folder's store: where it ended (in), or where it begins (out, once done). */
+  readonly revision: number;
+  /** Tells one try from another. */
+  readonly run: string;
+}
+
+export interface Identity {
+  readonly format: number;
+  readonly dialect: string;
+  readonly tokenKey: string;
+  readonly base: number;
+  readonly move?: KeyspaceMove;
+}
+
+export interface OpenedKeyspace {
+  readonly contents: SharedContents;
+  /** How often the identity was written. */
+  readonly version: number;
+}
+
+/** Opens the keyspace or makes it. Throws OrchError StoreUnusable when it is not one of ours. */
+export async function openIdentity(
+  cluster: EtcdCluster,
+  key: string,
+  own: { readonly tokenKey: Uint8Array; readonly dialect: string },
+): Promise<OpenedKeyspace> {
+  const made: Identity = {
+    format: IDENTITY_FORMAT,
+    dialect: own.dialect,
+    tokenKey: Buffer.from(own.tokenKey).toString('base64'),
+    base: 0,
+  };
+  const { results, succeeded } = await cluster.transact({
+    compare: [{ key, target: 'version', value: 0 }],
+    success: [{ put: { key, value: Buffer.from(JSON.stringify(made)) } }],
+    failure: [{ range: { key } }],
+  });
+  const [result] = results;
+  const pair = result?.kind === 'range' ? result.pairs[0] : undefined;
+  const found = succeeded ? made : readIdentity(key, pair);
+  if (found.dialect !== own.dialect) {
+    throw unusable(
+      `${key} was made by a server of dialect ${found.dialect}; start with --api-dialect ${found.dialect}`,
+    );
+  }
+  refuseMoving(key, found.move);
+  return {
+    contents: { tokenKey: Buffer.from(found.tokenKey, 'base64'), base: found.base },
+    version: succeeded ? 1 : pair!.version,
+  };
+}
+
+/** Throws OrchError StoreUnusable when it cannot be read, or is of another format. */
+export function readIdentity(key: string, pair: EtcdPair | undefined): Identity {
+  let found: Identity;
+  try {
+    found = JSON.parse(Buffer.from(pair!.value).toString()) as Identity;
+  } catch {
+    throw unusable(`${key} cannot be read`);
+  }
+  if (found.format === IDENTITY_FORMAT) return found;
+  throw unusable(`${key} is of format ${found.format}, which this release does not know`);
+}
+
+/** Throws OrchError StoreUnusable where a move is under way, or the objects were moved away. */
+export function refuseMoving(key: string, move: KeyspaceMove | undefined): void {
+  if (move === undefined || (move.direction === 'in' && move.isDone)) return;
+  const { direction, folder, isDone } = move;
+  if (isDone) throw unusable(`${key} says that the objects were moved to ${folder}`);
+  const way = direction === 'in' ? `from ${folder}` : `to ${folder}`;
+  throw unusable(`${key} says that a move ${way} is not finished; run orch store move again`);
+}
+
+function unusable(what: string): OrchError {
+  return new OrchError('StoreUnusable', what);
+}

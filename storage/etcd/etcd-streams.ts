@@ -1,0 +1,55 @@
+// gRPC on a stream: messages out of chunks, and what its status says of a call.
+import { EtcdError, type EtcdErrorKind } from './etcd-cluster.ts';
+import { FRAME_HEAD_BYTES } from './etcd-messages.ts';
+
+/** Puts messages together from the chunks in which they arrive. */
+export class FrameReader {
+  readonly #onMessage: (message: Buffer) => void;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(onMessage: (message: Buffer) => void) {
+    this.#onMessage = onMessage;
+  }
+
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    for (let length = this.#nextLength(); length !== undefined && this.#bytes >= length; length = this.#nextLength()) {
+      const bytes = this.#joined();
+      this.#chunks = bytes.length > length ? [bytes.subarray(length)] : [];
+      this.#bytes -= length;
+      this.#onMessage(bytes.subarray(FRAME_HEAD_BYTES, length));
+    }
+  }
+
+  /** Of the next frame, with its head; undefined when the head is not there yet. */
+  #nextLength(): number | undefined {
+    if (this.#bytes < FRAME_HEAD_BYTES) return undefined;
+    const first = this.#chunks[0]!.length >= FRAME_HEAD_BYTES ? this.#chunks[0]! : this.#joined();
+    return FRAME_HEAD_BYTES + first.readUInt32BE(1);
+  }
+
+  #joined(): Buffer {
+    if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)];
+    return this.#chunks[0]!;
+  }
+}
+
+/** Statuses after which nothing was done; all others leave that open. */
+const CERTAIN: Readonly<Record<string, EtcdErrorKind>> = {
+  // Too large, too many operations, a key twice.
+  3: 'refused',
+  7: 'refused',
+  12: 'refused',
+};
+const NO_SPACE = /space exceeded/;
+const COMPACTED = /has been compacted/;
+
+/** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one. */
+export function errorOfStatus(status: string | undefined, text: string, place: string): EtcdError {
+  if (status === undefined) return new EtcdError('unknown', `${place} did not answer`);
+  if (COMPACTED.test(text)) return new EtcdError('compacted', text);
+  if (NO_SPACE.test(text)) return new EtcdError('full', text);
+  return new EtcdError(CERTAIN[status] ?? 'unknown', text || `${place} answered with gRPC status ${status}`);
+}

@@ -1,0 +1,68 @@
+// The folder's side of a move: what is done to its files, one call a step, so that a test can stop a move at any of them.
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { HeadMarker } from '../head-marker.ts';
+import { DATABASE_DIRECTORY, HEAD_FILE } from '../level-layout.ts';
+import { LevelStoreWriter, type NewStore } from '../level-store-writer.ts';
+import { syncDirectory } from '../sync-directory.ts';
+
+/** What a store is written through. */
+export type StoreWriter = Pick<LevelStoreWriter, 'add' | 'finish' | 'close'>;
+
+export interface MoveFolder {
+  readonly path: string;
+  hasStore(): boolean;
+  hasHead(): boolean;
+  /** Begins a store under a name that no start looks at, in the place of one begun before. */
+  begin(store: NewStore): Promise<StoreWriter>;
+  /** Gives what was begun the store's name. */
+  name(): void;
+  /** Notes up to which revision the store was acknowledged. */
+  mark(revision: number): void;
+  /** Takes the store, then its marker, out of every start's sight; where only the marker is left, that. Returns where they are. */
+  putAside(): string;
+}
+
+const UNFINISHED = `${DATABASE_DIRECTORY}.moving`;
+
+export function moveFolder(path: string): MoveFolder {
+  const database = join(path, DATABASE_DIRECTORY);
+  const unfinished = join(path, UNFINISHED);
+  const head = join(path, HEAD_FILE);
+  return {
+    path,
+    hasStore: () => existsSync(database),
+    hasHead: () => existsSync(head),
+    begin: (store) => {
+      rmSync(unfinished, { recursive: true, force: true });
+      return LevelStoreWriter.create(unfinished, store);
+    },
+    name: () => {
+      renameSync(unfinished, database);
+      syncDirectory(path);
+    },
+    mark: (revision) => {
+      const marker = new HeadMarker(head);
+      marker.advance(revision);
+      marker.close();
+      syncDirectory(path);
+    },
+    putAside: () => {
+      const kept = keptIn(path, existsSync(database));
+      if (existsSync(database)) renameSync(database, join(kept, DATABASE_DIRECTORY));
+      if (existsSync(head)) renameSync(head, join(kept, HEAD_FILE));
+      syncDirectory(kept);
+      syncDirectory(path);
+      return kept;
+    },
+  };
+}
+
+/** A new folder, or the newest, which has the store already. */
+function keptIn(path: string, isNew: boolean): string {
+  let number = 1;
+  while (existsSync(join(path, `moved-${number}`, DATABASE_DIRECTORY))) number++;
+  const kept = join(path, `moved-${isNew ? number : Math.max(1, number - 1)}`);
+  mkdirSync(kept, { recursive: true, mode: 0o700 });
+  return kept;
+}

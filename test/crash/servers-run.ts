@@ -1,0 +1,213 @@
+// Rounds with two servers on three members of etcd: clients that write through one server and read through the other, a mishap
+// that the seed draws, its end, and a check of everything that was promised. Owns the clients; what befalls is in servers-cluster.ts.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { eventually, freshNamespace } from '../integration/objects.ts';
+import type { HttpsClient } from '../server/https-client.ts';
+import { CRASH_KINDS, collectionOf } from './crash-kinds.ts';
+import { MISHAPS, ServersCluster } from './servers-cluster.ts';
+import { ServersFollower } from './servers-follower.ts';
+import { ServersWriter, type Written } from './servers-writer.ts';
+
+const WRITERS = 4;
+const BEFORE_MS_MAX = 500;
+const LASTS_MS_MIN = 300;
+const LASTS_MS_MAX = 2500;
+const AFTER_MS = 300;
+const READ_EVERY_MS = 5;
+
+export interface ServersOptions {
+  readonly seed: number;
+  readonly rounds: number;
+  /** Only those whose names hold this; all when absent. */
+  readonly mishap?: string;
+  readonly onRound?: (report: ServersReport) => void;
+}
+
+export interface ServersReport {
+  readonly round: number;
+  readonly mishap: string;
+  readonly acknowledged: number;
+  /** Asked for, and not answered in time or with an error that promises nothing. */
+  readonly open: number;
+  readonly reads: number;
+  readonly events: number;
+  /** Watches that were told to begin anew. */
+  readonly begunAnew: number;
+  /** From the mishap's end until both servers took writes. */
+  readonly healedMs: number;
+  readonly problems: readonly string[];
+}
+
+/** Runs rounds until one has a problem. Answers the report of each. */
+export async function runServersRounds({
+  seed,
+  rounds,
+  mishap = '',
+  onRound,
+}: ServersOptions): Promise<ServersReport[]> {
+  const cluster = await ServersCluster.start(['--request-timeout', '8s']);
+  const reports: ServersReport[] = [];
+  const run = new ServersRun(cluster, new SeededRandom(seed), mishap);
+  try {
+    await run.open();
+    for (let round = 1; round <= rounds; round++) {
+      const report = await run.round(round);
+      reports.push(report);
+      onRound?.(report);
+      if (report.problems.length > 0) break;
+    }
+  } finally {
+    await run.close();
+    await cluster.dispose();
+  }
+  return reports;
+}
+
+class ServersRun {
+  readonly #cluster: ServersCluster;
+  readonly #random: SeededRandom;
+  readonly #written: Written = { highest: 0, acknowledged: 0, problems: [] };
+  readonly #mishaps: readonly string[];
+  #path = '';
+  #writers: ServersWriter[] = [];
+  #followers: ServersFollower[] = [];
+  /** Mishaps in an order that chance draws; each comes once before any comes again. */
+  #due: string[] = [];
+
+  constructor(cluster: ServersCluster, random: SeededRandom, mishap: string) {
+    this.#mishaps = Object.keys(MISHAPS).filter((name) => name.includes(mishap));
+    this.#cluster = cluster;
+    this.#random = random;
+  }
+
+  get #clients(): readonly HttpsClient[] {
+    return this.#cluster.servers.map(({ client }) => client);
+  }
+
+  async open(): Promise<void> {
+    const kind = CRASH_KINDS[0]!;
+    const clients = this.#clients;
+    const { name } = await freshNamespace(clients[0]!);
+    this.#path = collectionOf(kind, name);
+    // The namespace's own config map is made by a controller: what is followed begins behind it.
+    await eventually(
+      () => clients[0]!.get(this.#path),
+      ({ json }) => (json.items ?? []).length > 0,
+    );
+    for (let number = 0; number < WRITERS; number++) {
+      this.#writers.push(new ServersWriter(clients, `w${number}`, { kind, path: this.#path }, this.#written));
+    }
+    for (const client of clients) {
+      const others = clients.filter((one) => one !== client);
+      this.#followers.push(await ServersFollower.start([client, ...others], this.#path));
+    }
+  }
+
+  async round(round: number): Promise<ServersReport> {
+    const random = this.#random;
+    const mishap = this.#nextMishap();
+    const before = this.#written.acknowledged;
+    const state = { isOver: false, reads: 0 };
+    const isOver = (): boolean => state.isOver;
+    const work = this.#writers.map((writer) => writer.run(new SeededRandom(random.below(2 ** 31)), isOver));
+    work.push(...this.#clients.map((client) => this.#readBack(client, state)));
+    await sleep(random.below(BEFORE_MS_MAX));
+    const mend = await MISHAPS[mishap]!(this.#cluster, random);
+    await sleep(LASTS_MS_MIN + random.below(LASTS_MS_MAX));
+    await mend();
+    const mendedMs = performance.now();
+    const fences = await this.#fences(round);
+    const healedMs = Math.round(performance.now() - mendedMs);
+    await sleep(AFTER_MS);
+    state.isOver = true;
+    await Promise.all(work);
+    const open = this.#writers.reduce((sum, writer) => sum + writer.open, 0);
+    const checked = await this.#check(round, fences);
+    const problems = [...this.#written.problems.splice(0), ...checked.problems];
+    const acknowledged = this.#written.acknowledged - before;
+    return { round, mishap, acknowledged, open, reads: state.reads, healedMs, ...checked, problems };
+  }
+
+  async close(): Promise<void> {
+    for (const follower of this.#followers) follower.stop();
+    await Promise.allSettled(this.#followers.map(({ ended }) => ended));
+  }
+
+  #nextMishap(): string {
+    if (this.#due.length === 0) this.#due = [...this.#mishaps];
+    return this.#due.splice(this.#random.below(this.#due.length), 1)[0]!;
+  }
+
+  /** Consistent lists that show what was known before, and cached ones that never go back at their server. */
+  async #readBack(client: HttpsClient, state: { isOver: boolean; reads: number }): Promise<void> {
+    const { problems } = this.#written;
+    let cached = 0;
+    while (!state.isOver) {
+      await sleep(READ_EVERY_MS);
+      for (const query of ['', '?resourceVersion=0']) {
+        const known = query === '' ? this.#written.highest : cached;
+        const answer = await client.get(`${this.#path}${query}`).catch(() => undefined);
+        if (answer?.status !== 200) continue;
+        state.reads++;
+        const version = Number(answer.json.metadata.resourceVersion);
+        if (version < known) problems.push(`a list${query} at ${client.url} is of ${version}, ${known} was known`);
+        if (query !== '') cached = version;
+      }
+    }
+  }
+
+  /** Writes through each server, as soon as it takes them: what it was asked for before is then decided. */
+  async #fences(round: number): Promise<number> {
+    const versions = await Promise.all(
+      this.#clients.map(async (client, index) => {
+        const body = {
+          kind: 'ConfigMap',
+          apiVersion: 'v1',
+          metadata: { name: `fence-${index}` },
+          data: { r: `${round}` },
+        };
+        const headers = { 'content-type': 'application/apply-patch+yaml' };
+        const path = `${this.#path}/fence-${index}?fieldManager=fence&force=true`;
+        const answer = await eventually(
+          () => client.request('PATCH', path, { headers, body }).catch(() => undefined),
+          (one) => one !== undefined && one.status < 300,
+        );
+        return Number(answer!.json.metadata.resourceVersion);
+      }),
+    );
+    return Math.max(...versions);
+  }
+
+  async #check(round: number, after: number): Promise<Pick<ServersReport, 'events' | 'begunAnew' | 'problems'>> {
+    const problems: string[] = [];
+    // Behind everything that the writers did.
+    const fence = Math.max(after, await this.#fences(round + 0.5));
+    const lists = await Promise.all(
+      this.#clients.map((client) =>
+        eventually(
+          () => client.get(this.#path),
+          ({ status }) => status === 200,
+        ),
+      ),
+    );
+    const [stored, other] = lists.map(
+      ({ json }) => new Map((json.items ?? []).map((item) => [item.metadata.name ?? '', item])),
+    );
+    const lines = lists.map(({ json }) => JSON.stringify(json.items));
+    if (lines[0] !== lines[1]) problems.push(`the servers list different objects: ${stored!.size} and ${other!.size}`);
+    for (const writer of this.#writers) problems.push(...writer.settle(stored!));
+    let events = 0;
+    let begunAnew = 0;
+    for (const follower of this.#followers) {
+      await follower.reach(fence);
+      const seen = follower.take();
+      events += seen.events.length;
+      if (seen.wasBegunAnew) begunAnew++;
+      problems.push(...follower.differences(stored!));
+      if (!seen.wasBegunAnew) for (const writer of this.#writers) problems.push(...writer.checkEvents(seen.events));
+    }
+    for (const writer of this.#writers) writer.forget();
+    return { events, begunAnew, problems };
+  }
+}

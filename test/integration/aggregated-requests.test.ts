@@ -1,0 +1,210 @@
+// What reaches an extension server of the requests that are passed on to it, with either listener: their bodies, who asks, and the
+// connections of other protocols that they become.
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request as startRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import ava from 'ava';
+import { OUTSIDE } from '../server/extension-server.ts';
+import { answering, fakeExtension } from '../server/fake-extension.ts';
+import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
+import { acceptWebSocket } from '../server/web-socket-agent.ts';
+import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
+import { eventually } from './objects.ts';
+
+const test = OUTSIDE === undefined ? ava.skip : ava;
+const LISTENERS = ['uws', 'node'] as const;
+
+/** Sends a request as it is written, and reads until the server closes the connection. */
+async function raw(scope: Scope, server: ServerProcess, lines: readonly string[], body = ''): Promise<string> {
+  const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+  scope.teardown(() => void socket.destroy());
+  await once(socket, 'secureConnect');
+  const head = [...lines, 'Host: x', `Authorization: Bearer ${server.token}`, 'Connection: close, X-Named'];
+  socket.write(`${head.join('\r\n')}\r\n\r\n${body}`);
+  let text = '';
+  socket.on('data', (bytes: Buffer) => {
+    text += bytes.toString('latin1');
+  });
+  socket.on('error', () => {});
+  await eventually(
+    async () => text,
+    (now) => /^HTTP\/1\.1 \d+/.test(now) || socket.closed,
+  );
+  return text;
+}
+
+/** An extension's end of a connection: an echo, of frames or of bytes. */
+function onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  if (/websocket/i.test(request.headers.upgrade ?? '')) {
+    acceptWebSocket(request, socket, ({ opcode, payload }, agent) => void agent.send(opcode, payload));
+    return;
+  }
+  socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+  socket.write(head);
+  socket.pipe(socket);
+}
+
+const asJane = { 'Impersonate-User': 'jane', 'Impersonate-Group': 'system:masters' };
+
+/** Where the client of a SPDY connection finds it: where it asked, or where it is sent. */
+async function spdyPlace(server: ServerProcess, path: string, listener: string): Promise<URL> {
+  if (listener === 'node') return new URL(`${server.url}${path}`);
+  const headers = { authorization: `Bearer ${server.token}`, connection: 'Upgrade', upgrade: 'SPDY/3.1', ...asJane };
+  const outgoing = startRequest(`${server.url}${path}`, { method: 'POST', ca: server.caPem, headers, agent: false });
+  outgoing.end();
+  const [message] = (await once(outgoing, 'response')) as [IncomingMessage];
+  message.resume();
+  if (message.statusCode !== 302) throw new Error(`answered ${message.statusCode}`);
+  return new URL(message.headers.location ?? '');
+}
+
+for (const listener of LISTENERS) {
+  test(`a body that is passed on is no request of its own, and only this server says who asks, also by WebSocket and SPDY (${listener})`, async (t) => {
+    const server = await startServer(t, { args: ['--enable-aggregator-routing', '--ingress', listener] });
+    const bodies: string[] = [];
+    const { path, seen } = await fakeExtension(t, server, 'things', {
+      onUpgrade,
+      handler: (request, response) => {
+        const chunks: Buffer[] = [];
+        request.on('data', (chunk: Buffer) => chunks.push(chunk));
+        request.on('end', () => {
+          bodies.push(Buffer.concat(chunks).toString());
+          answering({ kind: 'Status', status: 'Success' })(request, response);
+        });
+      },
+    });
+    const asked = () => seen.filter(({ url }) => url.startsWith(path));
+    const smuggled = `GET ${path}/smuggled HTTP/1.1\r\nHost: x\r\nX-Remote-User: root\r\nX-Remote-Group: system:masters\r\n\r\n`;
+    const chunked = `${smuggled.length.toString(16)}\r\n${smuggled}\r\n0\r\n\r\n`;
+    const answer = await raw(t, server, [`DELETE ${path}/one HTTP/1.1`, 'Transfer-Encoding: chunked'], chunked);
+    t.regex(answer, /^HTTP\/1\.1 200 /);
+    t.deepEqual(
+      asked().map(({ method, url }) => `${method} ${url}`),
+      [`DELETE ${path}/one`],
+    );
+    t.deepEqual(bodies, [smuggled]);
+    // A length without a body would be the beginning of whatever comes next on that connection.
+    const pretending = ['X-Remote-User: root', 'x-remote-group: system:masters', 'X-Remote-Extra-Scopes: all'];
+    const hop = ['X-Named: mine', 'Keep-Alive: 5', 'TE: trailers', 'Proxy-Authorization: Basic eA=='];
+    const impersonating = ['Impersonate-User: jane', 'Impersonate-Group: system:masters', 'Impersonate-Extra-Team: a'];
+    const get = [`GET ${path}/two HTTP/1.1`, 'Content-Length: 5', ...pretending, ...hop, ...impersonating];
+    t.regex(await raw(t, server, get, 'GET /'), /^HTTP\/1\.1 200 /);
+    const { headers } = asked().at(-1)!;
+    t.is(headers['content-length'], undefined);
+    t.is(headers['x-remote-user'], 'jane');
+    t.is(headers['x-remote-group'], 'system:masters, system:authenticated');
+    t.is(headers['x-remote-extra-team'], 'a');
+    for (const name of ['x-remote-extra-scopes', 'x-named', 'keep-alive', 'te', 'proxy-authorization', 'authorization'])
+      t.is(headers[name], undefined, name);
+    t.deepEqual(
+      Object.keys(headers).filter((name) => name.startsWith('impersonate-')),
+      [],
+    );
+    const next = await server.client.get(`${path}/three`);
+    t.is(next.status, 200);
+    t.is(asked().at(-1)!.url, `${path}/three`);
+
+    const socket = connectTls({ host: '127.0.0.1', port: server.port, ca: server.caPem, ALPNProtocols: ['http/1.1'] });
+    t.teardown(() => void socket.destroy());
+    await once(socket, 'secureConnect');
+    const reader = new WebSocketReader(socket);
+    const bearer = Buffer.from(server.token).toString('base64url');
+    const offered = `base64url.bearer.authorization.orch.io.${bearer}, v4.channel.k8s.io`;
+    const lines = [`GET ${path}/four/exec?command=ls HTTP/1.1`, 'Host: x', ...handshake().headers];
+    const own = [`Sec-WebSocket-Protocol: ${offered}`, ...pretending];
+    socket.write(`${[...lines, ...own].join('\r\n')}\r\n\r\n`);
+    await reader.until(({ head }) => head !== '');
+    t.regex(reader.head, /^HTTP\/1\.1 101 /);
+    t.regex(reader.head, /^Sec-WebSocket-Protocol: v4\.channel\.k8s\.io$/im);
+    socket.write(clientFrame(1, Buffer.from('hello')));
+    await reader.until(({ frames }) => frames.length === 1);
+    t.is(reader.frames[0]!.payload.toString(), 'hello');
+    const joined = asked().at(-1)!;
+    t.is(joined.url, `${path}/four/exec?command=ls`);
+    t.is(joined.headers['x-remote-user'], 'orch-admin');
+    t.regex(String(joined.headers['x-remote-group']), /^system:masters/);
+    t.is(joined.headers['x-remote-extra-scopes'], undefined);
+    t.is(joined.headers['sec-websocket-protocol'], 'v4.channel.k8s.io');
+    socket.destroy();
+
+    const there = await spdyPlace(server, `${path}/five/exec?command=sh`, listener);
+    const streams = connectTls({ host: '127.0.0.1', port: Number(there.port), ca: server.caPem });
+    t.teardown(() => void streams.destroy());
+    await once(streams, 'secureConnect');
+    let received = '';
+    streams.on('data', (bytes: Buffer) => {
+      received += bytes.toString('latin1');
+    });
+    const named = Object.entries(asJane).map(([name, value]) => `${name}: ${value}`);
+    const start = [
+      `POST ${there.pathname}${there.search} HTTP/1.1`,
+      'Host: x',
+      `Authorization: Bearer ${server.token}`,
+    ];
+    const upgrading = ['Connection: Upgrade', 'Upgrade: SPDY/3.1', ...named, ...pretending];
+    streams.write(`${[...start, ...upgrading].join('\r\n')}\r\n\r\nearly`);
+    await eventually(
+      async () => received,
+      (now) => now.endsWith('early') || streams.closed,
+    );
+    t.regex(received, /^HTTP\/1\.1 101 [\s\S]*early$/);
+    const tunnel = asked().at(-1)!;
+    t.is(`${tunnel.method} ${tunnel.url}`, `POST ${path}/five/exec?command=sh`);
+    t.is(tunnel.headers['x-remote-user'], 'jane');
+    t.is(tunnel.headers['x-remote-extra-scopes'], undefined);
+    t.is(tunnel.headers.authorization, undefined);
+  });
+}
+
+test('a server that answers garbage, too much or not at all takes nothing from the others, and nothing of this server', async (t) => {
+  const server = await startServer(t, { args: ['--enable-aggregator-routing', '--request-timeout=5s'] });
+  const { client } = server;
+  const good = await fakeExtension(t, server, 'good', { handler: answering({ kind: 'ThingList', items: [] }) });
+  // The condition looks at the code alone, as the original's does: what is said is for clients to read.
+  await fakeExtension(t, server, 'garbage', {
+    discovery: (_request, response) => response.end('<html>'),
+    handler: (_request, response) => response.end('<html>'),
+  });
+  const huge = await fakeExtension(t, server, 'huge', {
+    handler: (request, response) => {
+      if (request.url !== '/openapi/v2') return answering({ kind: 'ThingList', items: [] })(request, response);
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.write('{"swagger":"2.0","paths":{},"definitions":{"a":{"description":"');
+      for (let i = 0; i < 20; i++) response.write('x'.repeat(1024 * 1024));
+      response.end('"}}}');
+    },
+  });
+  const silent = await fakeExtension(t, server, 'silent', { handler: () => {} });
+  const wrong = await fakeExtension(t, server, 'wrong', {
+    reason: 'FailedDiscoveryCheck',
+    apiService: { caBundle: Buffer.from(good.certPem).toString('base64') },
+  });
+  const hanging = client.get(silent.path);
+  t.is((await client.get(good.path)).status, 200);
+  t.is((await client.get(huge.path)).status, 200);
+  const refused = await client.get(wrong.path);
+  t.is(refused.status, 503);
+  t.regex(refused.json.message ?? '', /^service default\/wrong:\d+, which answers for v1\.wrong\.example\.net: /);
+  t.is((await client.get('/apis/garbage.example.net/v1')).text, '<html>');
+  const groups = (await client.get('/apis')).json as unknown as { groups: { name: string }[] };
+  for (const name of ['good', 'garbage', 'huge', 'silent', 'wrong'])
+    t.true(
+      groups.groups.some((group) => group.name === `${name}.example.net`),
+      name,
+    );
+  const { status, json } = await client.get('/openapi/v2');
+  t.is(status, 200);
+  t.true('/api/v1/namespaces/{namespace}/pods' in (json as unknown as { paths: object }).paths);
+  t.is((await hanging).status, 504);
+  t.is((await client.get('/readyz')).status, 200);
+  // What cannot be known of a namespace keeps it.
+  await client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: 'kept' } } });
+  await client.request('DELETE', '/api/v1/namespaces/kept');
+  const kept = await eventually(
+    () => client.get('/api/v1/namespaces/kept'),
+    ({ text }) => text.includes('garbage.example.net/v1: the server answered what is no JSON'),
+  );
+  t.regex(kept.text, /wrong\.example\.net\/v1: the server is currently unable to handle the request/);
+});

@@ -1,0 +1,31 @@
+// Under which generation of its definition a custom object is written.
+import test from 'ava';
+import { draftPut, draftPutAsStored } from '../../../actors/admission/draft.ts';
+import { readDefinition } from '../../../api/custom/definition.ts';
+import { knownTypesOf } from '../../../api/custom/known-types.ts';
+import type { JsonObject } from '../../../api/json-value.ts';
+import { SCHEMA } from '../api/conversion/kinds.ts';
+
+const TODAY = 4;
+
+const DEFINITION: JsonObject = {
+  metadata: { name: 'things.example.com', generation: TODAY },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+};
+
+test('a custom object is written under the generation of today, and under its own where only its metadata changes', (t) => {
+  const words = { prefix: 'x-orch-', metadata: SCHEMA.type('meta/v1.ObjectMeta') };
+  const [type] = knownTypesOf(readDefinition(DEFINITION, 7), words);
+  const object = { apiVersion: 'example.com/v1', kind: 'Thing', metadata: { name: 'n', namespace: 'd' } };
+  const generationOf = (draft: object): unknown => (draft as { schemaGeneration?: number }).schemaGeneration;
+
+  t.is(generationOf(draftPut(type!, object, 9)), TODAY);
+  t.is(generationOf(draftPutAsStored(type!, object, 9, { schemaGeneration: TODAY - 1 })), TODAY - 1);
+  t.is(generationOf(draftPutAsStored(type!, object, 9, { schemaGeneration: TODAY })), TODAY);
+});

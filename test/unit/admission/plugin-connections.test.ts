@@ -1,0 +1,59 @@
+// Admission plugins hear of connections to pods, and what they say of one goes to its audit event.
+import test from 'ava';
+import type { AdmissionPluginKind } from '../../../actors/admission/plugins/plugin.ts';
+import { AdmissionWorld } from './admission-world.ts';
+import { recorder } from './recorded-writes.ts';
+
+test('plugins are told of connections, and may refuse them', async (t) => {
+  const heard: string[] = [];
+  const world = await AdmissionWorld.start({ plugins: [recorder(heard)] });
+  const connect = () =>
+    world.during(
+      world.admission.ask(
+        {
+          type: 'connect',
+          target: {
+            group: '',
+            version: 'v1',
+            resource: 'pods',
+            subresource: 'exec',
+            namespace: 'default',
+            name: 'it',
+          },
+          user: { name: 'tester', uid: '', groups: [], extra: {} },
+          userAgent: '',
+          options: { kind: 'PodExecOptions', apiVersion: 'v1', stdin: true },
+        },
+        { deadlineMs: 60_000 },
+      ),
+    );
+  heard.length = 0;
+  t.deepEqual(await connect(), { refused: undefined });
+  const told = 'connect pods/exec default it tester ->PodExecOptions';
+  t.deepEqual(heard, [`mutate ${told}`, `validate ${told}`]);
+  await world.stop();
+});
+
+test('what a plugin says of a connection for its audit event is told to whoever opens it', async (t) => {
+  const says: AdmissionPluginKind = {
+    name: 'AlwaysAdmit',
+    wants: [{ operations: ['connect'], resources: ['**'] }],
+    create: () => ({ validate: (attributes) => void attributes.annotate('example.org/said', 'yes') }),
+  };
+  const world = await AdmissionWorld.start({ plugins: [says] });
+  const answer = await world.during(
+    world.admission.ask(
+      {
+        type: 'connect',
+        target: { group: '', version: 'v1', resource: 'pods', subresource: 'exec', namespace: 'default', name: 'it' },
+        user: { name: 'tester', uid: '', groups: [], extra: {} },
+        userAgent: '',
+        options: { kind: 'PodExecOptions', apiVersion: 'v1' },
+      },
+      { deadlineMs: 60_000 },
+    ),
+  );
+  const said = { key: 'example.org/said', value: 'yes', level: 'Metadata' };
+  t.deepEqual(answer, { refused: undefined, auditAnnotations: [said] });
+  await world.stop();
+});

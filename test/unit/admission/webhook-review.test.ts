@@ -1,0 +1,97 @@
+// The text of the review that a webhook is sent, and what is made of plain and of odd answers to it.
+import test from 'ava';
+import { Attributes } from '../../../actors/admission/attributes.ts';
+import { AuditAnnotations } from '../../../actors/admission/audit-annotations.ts';
+import { KindVersions } from '../../../actors/admission/kind-version.ts';
+import { NO_PLUGINS } from '../../../actors/admission/plugins/chain.ts';
+import { answerOf, reviewForm, reviewText, type Told } from '../../../actors/admission/plugins/webhooks/review.ts';
+import { EncodedTexts } from '../../../api/codec/encoded-texts.ts';
+import { createRegistry } from '../../../api/resources/registry.ts';
+import { schemaOf } from '../../../api/schema/schema.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+
+const dialect = DIALECTS.kubernetes;
+const schema = schemaOf(dialect);
+const type = createRegistry(dialect).byPath('', 'v1', 'configmaps')!;
+const form = reviewForm(schema, 'v1');
+const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'm', namespace: 'n' } };
+
+/** The request of a review of a write, read. */
+function requestOf(asked: object, old?: typeof object): Record<string, unknown> {
+  const whole = {
+    operation: 'create',
+    kind: new KindVersions(schema, {}).of(type),
+    subresource: '',
+    namespace: 'n',
+    name: '',
+    user: { name: 'u', uid: '', groups: [], extra: {} },
+    userAgent: '',
+    parameters: {},
+    auditAnnotations: new AuditAnnotations(),
+    deletion: undefined,
+    dryRun: false,
+    isTracked: true,
+    plugins: NO_PLUGINS,
+    view: undefined,
+    ...asked,
+  };
+  const attributes = new Attributes(whole as unknown as Attributes['asked'], dialect);
+  attributes.begin(0, '2026-01-01T00:00:00Z', old, object);
+  const texts = new EncodedTexts();
+  const told = { attributes, type, object, old, texts, requestText: undefined, managedFieldsText: '' };
+  return (JSON.parse(reviewText(told as unknown as Told, form, 'the-uid')) as { request: Record<string, unknown> })
+    .request;
+}
+
+test('a review of a create says what is written, by whom and how', (t) => {
+  t.deepEqual(requestOf({}), {
+    uid: 'the-uid',
+    kind: { group: '', version: 'v1', kind: 'ConfigMap' },
+    resource: { group: '', version: 'v1', resource: 'configmaps' },
+    requestKind: { group: '', version: 'v1', kind: 'ConfigMap' },
+    requestResource: { group: '', version: 'v1', resource: 'configmaps' },
+    name: 'm',
+    namespace: 'n',
+    operation: 'CREATE',
+    userInfo: { username: 'u' },
+    object,
+    oldObject: null,
+    dryRun: false,
+    options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },
+  });
+});
+
+test('a review of an update in a dry run says so, and who manages it, whatever is in the name', (t) => {
+  const fieldManager = 'a "manager" \\ of\tmine';
+  const asked = { operation: 'update', name: 'm', dryRun: true, parameters: { fieldManager } };
+  const { operation, dryRun, options, oldObject } = requestOf(asked, object);
+  t.deepEqual([operation, dryRun, oldObject], ['UPDATE', true, object]);
+  t.deepEqual(options, { dryRun: ['All'], fieldManager, kind: 'UpdateOptions', apiVersion: 'meta.k8s.io/v1' });
+});
+
+test('a review of a deletion has its options, and one of a subresource names it twice', (t) => {
+  const deletion = { gracePeriodSeconds: 5 };
+  const deleted = requestOf({ operation: 'delete', name: 'm', deletion }, object);
+  t.deepEqual(deleted.options, { gracePeriodSeconds: 5, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' });
+  const { subResource, requestSubResource } = requestOf({ operation: 'update', subresource: 'status' }, object);
+  t.deepEqual([subResource, requestSubResource], ['status', 'status']);
+  t.is(requestOf({ operation: 'connect' }).options, null);
+});
+
+const answered = (response: object, others: object = {}) =>
+  answerOf({ kind: 'AdmissionReview', apiVersion: form.apiVersion, response, ...others }, form, 'the-uid', true);
+const YES = { uid: 'the-uid', allowed: true };
+
+test('a plain yes, and a yes that says more, allow the write', (t) => {
+  t.true(answered(YES).allowed);
+  t.deepEqual(answered({ ...YES, warnings: ['w'] }).warnings, ['w']);
+  t.true(answered(YES, { request: null }).allowed);
+});
+
+test('an answer to another question, of another kind or version, or with a word for a yes is none', (t) => {
+  t.throws(() => answered({ ...YES, uid: 'other' }), { message: /expected response.uid="the-uid"/ });
+  t.throws(() => answered(YES, { kind: 'Review' }), { message: /Kind=Review/ });
+  t.throws(() => answered(YES, { apiVersion: 'admission.k8s.io/v1beta1' }), { message: /v1beta1/ });
+  t.throws(() => answered({ ...YES, allowed: 'true' }), { message: /cannot be read/ });
+  t.false(answered({ ...YES, allowed: false }).allowed);
+});

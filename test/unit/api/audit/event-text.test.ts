@@ -1,0 +1,141 @@
+// What is said of events, beside the same made by way of an object, for events of every shape that a seed makes.
+import test from 'ava';
+import type { AuditEvent } from '../../../../api/audit/event.ts';
+import { type AuditVersion, eventListText, eventSayer } from '../../../../api/audit/event-text.ts';
+import type { User } from '../../../../api/authorization/attributes.ts';
+import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
+
+const TEXTS = [
+  '',
+  'plain',
+  'with "quotes"',
+  'back\\slash',
+  'tab\tand\nline',
+  'ünïcödé €',
+  '\ud800',
+  '</x>',
+  '~ !#[]',
+  '\u007f\u2028',
+];
+
+class Events {
+  readonly #random: SeededRandom;
+
+  constructor(seed: number) {
+    this.#random = new SeededRandom(seed);
+  }
+
+  next(): AuditEvent {
+    return {
+      level: this.#of(['Metadata', 'Request', 'RequestResponse'] as const),
+      auditID: this.#text(),
+      stage: this.#of(['RequestReceived', 'ResponseStarted', 'ResponseComplete', 'Panic'] as const),
+      requestURI: this.#text(),
+      verb: this.#text(),
+      user: this.#of([null, this.#user()]),
+      impersonatedUser: this.#of([undefined, this.#user()]),
+      sourceIPs: this.#of([[], ['127.0.0.1'], ['::1', '10.0.0.1']]),
+      userAgent: this.#text(),
+      objectRef: this.#of([undefined, this.#object()]),
+      responseStatus: this.#of([
+        undefined,
+        {},
+        { code: 200 },
+        { code: 404, status: 'Failure', reason: 'NotFound', message: this.#text() },
+      ]),
+      requestObject: this.#of([undefined, null, { a: this.#text() }]),
+      responseObject: this.#of([undefined, [1, 'b']]),
+      receivedMs: Math.floor(this.#random.next() * 2e12),
+      stageMs: Math.floor(this.#random.next() * 2e12),
+      annotations: this.#of([{}, { one: this.#text() }, { z: '1', a: this.#text(), m: '"' }]),
+    };
+  }
+
+  #user(): User {
+    const extra = this.#of([{}, { scopes: ['a', this.#text()] }]);
+    return { name: this.#text(), uid: this.#text(), groups: this.#of([[], ['g'], ['g', this.#text()]]), extra };
+  }
+
+  #object(): NonNullable<AuditEvent['objectRef']> {
+    const [namespace, name, uid, resourceVersion, subresource] = Array.from({ length: 5 }, () => this.#text());
+    const apiGroup = this.#of(['', 'apps', this.#text()]);
+    return {
+      ...{ resource: 'pods', namespace: namespace!, name: name!, uid: uid!, apiGroup },
+      ...{ apiVersion: 'v1', resourceVersion: resourceVersion!, subresource: subresource! },
+    };
+  }
+
+  #text(): string {
+    return this.#of(TEXTS);
+  }
+
+  #of<T>(choices: readonly T[]): T {
+    return choices[Math.floor(this.#random.next() * choices.length)]!;
+  }
+}
+
+function withoutNothing(object: object): object {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== '' && value !== undefined));
+}
+
+/** The event as one object, by the rules of the three versions. */
+function eventObject(version: AuditVersion, event: AuditEvent): object {
+  const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, -5)}Z`;
+  const micro = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+  const userOf = ({ name, uid, groups, extra }: User): object => ({
+    username: name,
+    ...withoutNothing({ uid }),
+    ...(groups.length === 0 ? {} : { groups }),
+    ...(Object.keys(extra).length === 0 ? {} : { extra }),
+  });
+  const { objectRef, user, impersonatedUser, annotations, responseStatus } = event;
+  const { apiGroup = '', apiVersion = '', ...named } = objectRef ?? {};
+  const home =
+    version === 'v1alpha1'
+      ? { apiVersion: apiGroup === '' ? apiVersion : `${apiGroup}/${apiVersion}` }
+      : { apiGroup, apiVersion };
+  return {
+    kind: 'Event',
+    apiVersion: `audit.example/${version}`,
+    ...(version === 'v1'
+      ? {}
+      : { metadata: { creationTimestamp: seconds(event.receivedMs) }, timestamp: seconds(event.stageMs) }),
+    ...{
+      level: event.level,
+      auditID: event.auditID,
+      stage: event.stage,
+      requestURI: event.requestURI,
+      verb: event.verb,
+    },
+    user: user === null ? {} : userOf(user),
+    ...(impersonatedUser && { impersonatedUser: userOf(impersonatedUser) }),
+    ...(event.sourceIPs.length > 0 && { sourceIPs: event.sourceIPs }),
+    ...withoutNothing({ userAgent: event.userAgent }),
+    ...(objectRef && { objectRef: withoutNothing({ ...named, ...home }) }),
+    ...(responseStatus && { responseStatus: { metadata: {}, ...responseStatus } }),
+    ...withoutNothing({ requestObject: event.requestObject, responseObject: event.responseObject }),
+    ...{ requestReceivedTimestamp: micro(event.receivedMs), stageTimestamp: micro(event.stageMs) },
+    ...(Object.keys(annotations).length > 0 && { annotations }),
+  };
+}
+
+for (const version of ['v1', 'v1beta1', 'v1alpha1'] as const) {
+  test(`audit events of ${version} are said as the objects that they are`, (t) => {
+    const events = new Events(7);
+    const say = eventSayer(version, 'audit.example');
+    for (let made = 0; made < 500; made++) {
+      const event = events.next();
+      t.deepEqual(JSON.parse(say(event)), JSON.parse(JSON.stringify(eventObject(version, event))));
+    }
+  });
+}
+
+test('annotations of an audit event come in the order of their names', (t) => {
+  const event = { ...new Events(1).next(), annotations: { b: '2', a: '1' } };
+  t.true(eventSayer('v1', 'g')(event).endsWith(',"annotations":{"a":"1","b":"2"}}'));
+});
+
+test('a list of audit events holds them as they are said', (t) => {
+  const list = JSON.parse(eventListText('v1', 'g', ['{"a":1}', '{"b":2}'])) as object;
+  t.deepEqual(list, { kind: 'EventList', apiVersion: 'g/v1', metadata: {}, items: [{ a: 1 }, { b: 2 }] });
+});

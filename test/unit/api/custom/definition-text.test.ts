@@ -1,0 +1,73 @@
+// Definitions read from their JSON: schemas stay text, and nothing else is lost or taken for one.
+import test from 'ava';
+import { readDefinition } from '../../../../api/custom/definition.ts';
+import { parseDefinition, withParsedSchemas } from '../../../../api/custom/definition-text.ts';
+import { knownTypesOf } from '../../../../api/custom/known-types.ts';
+import type { JsonObject } from '../../../../api/json-value.ts';
+import { SCHEMA } from '../conversion/kinds.ts';
+
+const WORDS = { prefix: 'x-orch-', metadata: SCHEMA.type('meta/v1.ObjectMeta') };
+
+const schemaOf = (description: string): JsonObject => ({
+  type: 'object',
+  description,
+  properties: { openAPIV3Schema: { type: 'object', properties: { '}{"\\': { type: 'string', default: '}\\"{' } } } },
+});
+
+const definition = (schemas: readonly (JsonObject | undefined)[], generation = 1): JsonObject => ({
+  apiVersion: 'apiextensions/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'things.example.com', generation, annotations: { said: '{"openAPIV3Schema":{"type":"object"}}' } },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
+    versions: schemas.map((openAPIV3Schema, index) => ({
+      name: `v${index + 1}`,
+      served: true,
+      storage: index === 0,
+      ...(openAPIV3Schema && { schema: { openAPIV3Schema } }),
+    })),
+  },
+  status: { conditions: [{ type: 'Established', status: 'True' }] },
+});
+
+test('schemas stay the JSON that they are, whatever is written in them and around them', (t) => {
+  const schemas = [schemaOf('a "quoted" }{ ’ \\'), undefined, schemaOf('"openAPIV3Schema":{')];
+  const whole = definition(schemas);
+  const object = parseDefinition(JSON.stringify(whole));
+  const { versions } = readDefinition(object, 1);
+  t.deepEqual(
+    versions.map(({ schemaText }) => schemaText),
+    schemas.map((schema) => schema && JSON.stringify(schema)),
+  );
+  t.deepEqual(withParsedSchemas(object), whole);
+});
+
+test('a schema at the top of an older definition is read like one of a version', (t) => {
+  const { versions: _versions, ...spec } = definition([]).spec as JsonObject;
+  const whole = {
+    ...definition([]),
+    spec: { ...spec, validation: { openAPIV3Schema: schemaOf('old') }, version: 'v1' },
+  };
+  const object = parseDefinition(JSON.stringify(whole)) as { spec: { validation: JsonObject } };
+  t.is(object.spec.validation.openAPIV3Schema, JSON.stringify(schemaOf('old')));
+  t.deepEqual(withParsedSchemas(object as unknown as JsonObject), whole as JsonObject);
+});
+
+test('what has a schema where none belongs is read as it is', (t) => {
+  const whole = { ...definition([schemaOf('a')]), more: { openAPIV3Schema: { type: 'object' } } };
+  t.deepEqual(parseDefinition(JSON.stringify(whole)), whole);
+});
+
+test('versions of the same words share a compiled schema, and it outlives changes of everything else', (t) => {
+  const known = knownTypesOf(readDefinition(definition([schemaOf('a'), schemaOf('a'), schemaOf('b')]), 1), WORDS);
+  const schemaIn = (types: typeof known, name: string) => types.find(({ version }) => version === name)!.custom!.schema;
+  const [first, second, third] = ['v1', 'v2', 'v3'].map((name) => schemaIn(known, name));
+  t.is(first, second);
+  t.not(first, third);
+  const changed = readDefinition(definition([schemaOf('a'), schemaOf('c'), schemaOf('b')], 2), 2);
+  const next = knownTypesOf(changed, WORDS, known[0]!.custom);
+  t.is(schemaIn(next, 'v1'), first!);
+  t.not(schemaIn(next, 'v2'), second!);
+});

@@ -1,0 +1,29 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { idleFields } from '../../../bin/scheduler-configuration.ts';
+
+const CASES: readonly [title: string, text: string, said: RegExp | undefined][] = [
+  ['what changes nothing is named', 'parallelism: 4\nenableContentionProfiling: true\n', /parallelism .*contention/i],
+  ['one of them alone is', '{"enableContentionProfiling": true}', /: not in force: enableContentionProfiling \(/],
+  ['the value that is meant anyway is not', 'parallelism: 16\nenableContentionProfiling: false\n', undefined],
+  ['a file that cannot be read is told of elsewhere', '{"parallelism":', undefined],
+  ['nor is one that is no object', '- 1\n', undefined],
+];
+
+for (const [title, text, said] of CASES) {
+  test(`of a scheduler's configuration file, ${title}`, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'orch-scheduler-'));
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'config.yaml');
+    writeFileSync(file, text);
+    if (said === undefined) t.is(idleFields(file), undefined);
+    else t.regex(idleFields(file) ?? '', said);
+  });
+}
+
+test('without a configuration file nothing is said of it', (t) => {
+  t.is(idleFields(''), undefined);
+  t.is(idleFields('/nonexistent/config.yaml'), undefined);
+});

@@ -1,0 +1,60 @@
+// Of several servers of one store one runs the controllers.
+import test from 'ava';
+import { DIALECT, objectOf, started } from './fixture.ts';
+
+const LEASES = DIALECT.spell('coordination.@group/leases');
+const LEASE = 'orch-controller-manager';
+
+const leaseOf = (holderIdentity: string, renewTime: string) =>
+  objectOf('Lease', 'orch-system', LEASE, {
+    apiVersion: DIALECT.spell('coordination.@group/v1'),
+    spec: { holderIdentity, leaseDurationSeconds: 15, renewTime, leaseTransitions: 3 },
+    metadata: { name: LEASE, namespace: 'orch-system', uid: 'uid' },
+  });
+
+type Spec = { readonly holderIdentity: string; readonly leaseTransitions: number };
+type Fixture = Awaited<ReturnType<typeof started>>;
+const specOf = (f: Fixture): Spec => (f.cluster.get(LEASES, 'orch-system', LEASE) as unknown as { spec: Spec }).spec;
+const hasAccount = (f: Fixture): boolean => f.cluster.get('core/serviceaccounts', 'shop', 'default') !== undefined;
+
+test('the first server takes the lease, renews it and runs the controllers; one that stops gives it up', async (t) => {
+  const f = await started({ sharesStore: true }, (cluster) => cluster.putNamespace('orch-system'));
+  f.cluster.putNamespace('shop');
+  await f.time.advance(10_000);
+  t.regex(specOf(f).holderIdentity, /^[0-9a-f-]{36}$/);
+  t.true(f.writesOf('update leases').length >= 3);
+  t.true(hasAccount(f));
+  await f.stop();
+  t.is(specOf(f).holderIdentity, '');
+});
+
+test('a server waits while another renews, and takes over when it does not', async (t) => {
+  const f = await started({ sharesStore: true }, (cluster) => {
+    cluster.putNamespace('orch-system');
+    cluster.put(LEASES, leaseOf('other', '2001-01-01T00:00:00.000000Z'));
+  });
+  f.cluster.putNamespace('shop');
+  for (let renewal = 1; renewal < 5; renewal++) {
+    await f.time.advance(10_000);
+    f.cluster.put(LEASES, leaseOf('other', `2001-01-01T00:00:0${renewal}.000000Z`));
+  }
+  t.is(specOf(f).holderIdentity, 'other');
+  t.false(hasAccount(f));
+  await f.time.advance(20_000);
+  t.not(specOf(f).holderIdentity, 'other');
+  t.is(specOf(f).leaseTransitions, 4);
+  t.true(hasAccount(f));
+});
+
+test('a server that loses the lease does no more', async (t) => {
+  const f = await started({ sharesStore: true }, (cluster) => cluster.putNamespace('orch-system'));
+  await f.time.advance(5000);
+  for (let renewal = 0; renewal < 5; renewal++) {
+    f.cluster.put(LEASES, leaseOf('thief', `2001-01-01T00:00:0${renewal}.000000Z`));
+    await f.time.advance(4000);
+  }
+  f.cluster.putNamespace('shop');
+  f.cluster.put(LEASES, leaseOf('thief', '2001-01-01T00:01:00.000000Z'));
+  await f.time.advance(4000);
+  t.false(hasAccount(f));
+});

@@ -1,0 +1,142 @@
+// How audit events get to the audit actor: together, one by one, or not at all.
+import test from 'ava';
+import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
+import { type AuditWaits, EventGroups, type EventGroupsParts } from '../../../../actors/ingress/audit/event-groups.ts';
+import { OrchError } from '../../../../runtime/errors.ts';
+
+interface Sent {
+  readonly type: string;
+  readonly ids: readonly string[];
+}
+
+const eventOf = (auditID: string, bodyBytes = 0): UnreadAuditEvent =>
+  ({
+    auditID,
+    requestBody: bodyBytes === 0 ? undefined : { contentType: '', bytes: new Uint8Array(bodyBytes) },
+  }) as unknown as UnreadAuditEvent;
+
+/** An audit actor that answers as it is told, and turns that end when they are told to. */
+function harness(waits: AuditWaits, answer: () => Promise<{ isKept: boolean }> = async () => ({ isKept: true })) {
+  const sent: Sent[] = [];
+  const bodies: number[] = [];
+  const turns: (() => void)[] = [];
+  const state = { lost: 0, isFull: false };
+  const take = ({ type, events }: { type: string; events: readonly UnreadAuditEvent[] }): void => {
+    sent.push({ type, ids: events.map(({ auditID }) => auditID) });
+    for (const { requestBody } of events) if (requestBody !== undefined) bodies.push(requestBody.bytes.length);
+  };
+  const audit = {
+    ask: (message: Parameters<typeof take>[0]) => {
+      take(message);
+      return answer();
+    },
+    tell: (message: Parameters<typeof take>[0]) => {
+      if (!state.isFull) take(message);
+      return state.isFull ? 'full' : 'queued';
+    },
+  } as unknown as EventGroupsParts['audit'];
+  const onLost = (count: number): void => {
+    state.lost += count;
+  };
+  const timers = {
+    soon: (callback: () => void) => void turns.push(callback),
+    after: (_ms: number, callback: () => void) => {
+      turns.push(callback);
+      return { cancel: () => void turns.splice(turns.indexOf(callback), 1) };
+    },
+  };
+  const groups = new EventGroups({ waits, audit, timers, requestTimeoutMs: 1000, onLost });
+  const endTurn = (): void => {
+    for (const turn of turns.splice(0)) turn();
+  };
+  return { groups, sent, bodies, state, endTurn };
+}
+
+test('the audit events of a turn go as one message, and nobody has to wait for them in batch mode', async (t) => {
+  const { groups, sent, state, endTurn } = harness('none');
+  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  t.deepEqual(sent, []);
+  endTurn();
+  void groups.add(eventOf('c'));
+  endTurn();
+  t.deepEqual(sent, [
+    { type: 'events', ids: ['a', 'b'] },
+    { type: 'events', ids: ['c'] },
+  ]);
+  t.deepEqual(await Promise.all(kept), [true, true]);
+  state.isFull = true;
+  for (const id of ['d', 'e', 'f']) void groups.add(eventOf(id));
+  endTurn();
+  t.is(state.lost, 3);
+});
+
+test('audit events that nobody waits for go when there are enough of them', (t) => {
+  const { groups, sent, endTurn } = harness('none');
+  for (let added = 0; added < 70; added++) void groups.add(eventOf(`e${added}`));
+  t.deepEqual(
+    sent.map(({ ids }) => ids.length),
+    [32, 32],
+  );
+  endTurn();
+  t.deepEqual(
+    sent.map(({ ids }) => ids.length),
+    [32, 32, 6],
+  );
+  endTurn();
+  t.is(sent.length, 3);
+});
+
+test('what has been gathered of audit events can be sent before its turn ends, and is sent once', (t) => {
+  const { groups, sent, endTurn } = harness('none');
+  void groups.add(eventOf('a'));
+  groups.flush();
+  endTurn();
+  groups.flush();
+  t.deepEqual(sent, [{ type: 'events', ids: ['a'] }]);
+});
+
+test('requests that wait for their audit event hear together whether it was kept', async (t) => {
+  const { groups, sent, endTurn } = harness('together', async () => ({ isKept: false }));
+  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  endTurn();
+  t.deepEqual(await Promise.all(kept), [false, false]);
+  t.deepEqual(sent, [{ type: 'keep', ids: ['a', 'b'] }]);
+});
+
+test('an audit event for a webhook that is waited for goes by itself', async (t) => {
+  const { groups, sent } = harness('each');
+  const kept = ['a', 'b'].map((id) => groups.add(eventOf(id)));
+  t.deepEqual(sent, [
+    { type: 'keep', ids: ['a'] },
+    { type: 'keep', ids: ['b'] },
+  ]);
+  t.deepEqual(await Promise.all(kept), [true, true]);
+});
+
+test('audit events that were not taken are lost, and those that only take long are not', async (t) => {
+  let code: 'Overloaded' | 'DeadlineExceeded' = 'Overloaded';
+  const { groups, state, endTurn } = harness('together', () => Promise.reject(new OrchError(code, 'no')));
+  const refused = [groups.add(eventOf('a')), groups.add(eventOf('b'))];
+  endTurn();
+  for (const one of refused) await t.throwsAsync(one);
+  t.is(state.lost, 2);
+  code = 'DeadlineExceeded';
+  const late = groups.add(eventOf('c'));
+  endTurn();
+  await t.throwsAsync(late);
+  t.is(state.lost, 2);
+});
+
+test('bodies that are on their way to the audit actor have an end, and are let go with the answer', async (t) => {
+  const megabyte = 1024 * 1024;
+  const { groups, bodies, endTurn } = harness('together');
+  const fill = async (): Promise<void> => {
+    const kept = Array.from({ length: 5 }, (_, index) => groups.add(eventOf(`e${index}`, 20 * megabyte)));
+    endTurn();
+    await Promise.all(kept);
+  };
+  await fill();
+  t.is(bodies.length, 3);
+  await fill();
+  t.is(bodies.length, 6);
+});

@@ -1,0 +1,118 @@
+// When the end of an answer goes out whose audit event is waited for.
+import test from 'ava';
+import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
+import { HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
+import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress/audit/request-audit.ts';
+import type { HttpResponse } from '../../../../transport/http.ts';
+
+/** A held response, and what has gone out of it. */
+function held() {
+  const sent: string[] = [];
+  const text = (bytes: Uint8Array | string | undefined): string => Buffer.from(bytes ?? '').toString();
+  const response = {
+    aborted: false,
+    respond: (status: number, _headers: unknown, body: Uint8Array | string) =>
+      void sent.push(`${status} ${text(body)}`),
+    start: (status: number) => void sent.push(`start ${status}`),
+    write: (bytes: Uint8Array) => sent.push(text(bytes)) > 0,
+    end: (last?: Uint8Array) => void sent.push(`end ${text(last)}`),
+    abort: () => void sent.push('abort'),
+  } as unknown as HttpResponse;
+  return { response: new HeldResponse(response), sent };
+}
+
+test('a whole answer is held back as it was given, and goes out once', (t) => {
+  const { response, sent } = held();
+  const lent = Buffer.from('body');
+  response.respond(200, [], lent);
+  lent.fill('x');
+  t.deepEqual(sent, []);
+  response.release();
+  response.release();
+  t.deepEqual(sent, ['200 body']);
+});
+
+test('of an answer in pieces the end alone is held back', (t) => {
+  const { response, sent } = held();
+  response.start(200, []);
+  response.write(Buffer.from('one'));
+  response.end(Buffer.from('last'));
+  t.deepEqual(sent, ['start 200', 'one']);
+  response.release();
+  t.deepEqual(sent, ['start 200', 'one', 'end last']);
+});
+
+test('nothing is held back of an answer that was let go before, nor of one that was cut off', (t) => {
+  const free = held();
+  free.response.release();
+  free.response.respond(404, [], 'gone');
+  free.response.end();
+  t.deepEqual(free.sent, ['404 gone', 'end ']);
+  const cut = held();
+  cut.response.respond(200, [], 'body');
+  cut.response.abort();
+  cut.response.release();
+  t.deepEqual(cut.sent, ['abort']);
+});
+
+/** A request that is recorded, with what its event does when it has been taken. */
+function recorded(more: Partial<RequestAuditParts>) {
+  const settle: ((() => void) | undefined)[] = [];
+  let released = 0;
+  const parts = {
+    decision: { level: 'Metadata', omitStages: [] },
+    arrived: { auditID: 'a', verb: 'get', receivedMs: 0 },
+    isRefused: false,
+    isLongRunning: false,
+    requestBody: undefined,
+    responseBody: undefined,
+    release: () => {
+      released++;
+    },
+    taker: {
+      nowMs: () => 5,
+      send: (_event: UnreadAuditEvent, settled?: () => void) => void settle.push(settled),
+      keep: () => undefined,
+    },
+    ...more,
+  } as unknown as RequestAuditParts;
+  const audit = new RequestAudit(parts);
+  return { audit, settle, released: () => released };
+}
+
+test('the end of an answer waits until its event has come to something', (t) => {
+  const { audit, settle, released } = recorded({});
+  audit.started(200);
+  audit.ended();
+  t.is(released(), 0);
+  for (const settled of settle) settled?.();
+  t.is(released(), 1);
+});
+
+test('the end of an answer that has no event waits for nothing', (t) => {
+  const { audit, released } = recorded({ decision: { level: 'Metadata', omitStages: ['ResponseComplete'] } });
+  audit.started(200);
+  audit.ended();
+  t.is(released(), 1);
+});
+
+test('an answer that came before the body goes out before the body', async (t) => {
+  let arrive: (body: undefined) => void = () => {};
+  const requestBody = new Promise<undefined>((resolve) => {
+    arrive = resolve;
+  });
+  const early = recorded({ requestBody });
+  early.audit.started(403);
+  early.audit.ended();
+  t.is(early.released(), 1);
+  arrive(undefined);
+  await requestBody;
+  const late = recorded({ requestBody });
+  await requestBody;
+  late.audit.started(201);
+  late.audit.ended();
+  t.is(late.released(), 0);
+  await requestBody;
+  for (const settled of late.settle) settled?.();
+  t.is(late.released(), 1);
+});

@@ -1,0 +1,47 @@
+// Goal: an answer that comes part by part is cut where its parts end, however it arrives. Method: a server that writes byte by byte.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import test from 'ava';
+import { ApiClient } from '../../../transport/outgoing/api-client.ts';
+
+function framed(...texts: readonly string[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(Buffer.byteLength(text));
+      return [length, Buffer.from(text)];
+    }),
+  );
+}
+
+for (const [type, body, parts] of [
+  ['application/json', Buffer.from('{"a":1}\n\n{"b":2}\n'), ['{"a":1}', '', '{"b":2}']],
+  ['application/vnd.x.protobuf;stream=watch', framed('one', '', 'a longer one'), ['one', '', 'a longer one']],
+] as const) {
+  for (const bytesEach of [1, 3, 1000]) {
+    test(`parts of ${type} are whole where ${bytesEach} bytes come at a time`, async (t) => {
+      const server = createServer(async (_, response) => {
+        response.writeHead(200, { 'Content-Type': type });
+        for (let at = 0; at < body.length; at += bytesEach) {
+          response.write(body.subarray(at, at + bytesEach));
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+        response.end();
+      });
+      await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+      t.teardown(() => server.close());
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const never = async (): Promise<never> => {
+        throw new Error('there are no files');
+      };
+      const texts = { caPem: '', serverName: '', certPem: '', keyPem: '' };
+      const connection = { url, ...texts, insecure: false, credentials: { kind: 'none' } } as const;
+      const client = new ApiClient({ connection, readFile: never, nowMs: () => 0, onRefused: () => {} }, 'test');
+      t.teardown(() => client.close());
+      const seen: string[] = [];
+      const onPart = (part: Buffer): void => void seen.push(part.toString());
+      t.is(await client.parts({ method: 'GET', path: '/' }, onPart, new AbortController().signal), 200);
+      t.deepEqual(seen, parts as unknown as string[]);
+    });
+  }
+}

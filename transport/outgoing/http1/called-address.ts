@@ -1,0 +1,83 @@
+// The address of a service, read once, and the text of a request to it: what of the head is the same from one call to the next is
+// put together once. Nothing that could end a header early gets into one.
+import { isIP } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import type { Place } from './open-connection.ts';
+
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
+const TARGET = /^\/[\x21-\x7e]*$/;
+
+export interface CalledAddress {
+  readonly url: string;
+  readonly isTls: boolean;
+  /** Empty for an IP address. */
+  readonly hostname: string;
+  readonly place: Place;
+  readonly target: string;
+  /** Host and port. */
+  readonly authority: string;
+  /** By what the address says itself of who asks. */
+  readonly authorization: string;
+  /** The head of the last request up to its length, and what it is of. */
+  begun: Begun | undefined;
+}
+
+interface Begun {
+  readonly method: string;
+  readonly authorization: string;
+  readonly hasBody: boolean;
+  readonly text: string;
+}
+
+/** An http or https address; undefined for any other text. */
+export function calledAddress(url: string): CalledAddress | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  const isTls = parsed.protocol === 'https:';
+  if (!isTls && parsed.protocol !== 'http:') return undefined;
+  const { hostname: host, port, path, auth } = urlToHttpOptions(parsed);
+  const name = host as string;
+  const hostname = isIP(name) === 0 ? name : '';
+  return {
+    url,
+    isTls,
+    hostname,
+    place: { host: name, port: Number(port) || (isTls ? 443 : 80), serverName: hostname },
+    target: path ?? '/',
+    authority: parsed.host,
+    authorization: auth ? `Basic ${Buffer.from(auth).toString('base64')}` : '',
+    begun: undefined,
+  };
+}
+
+/** Head and body of a request; undefined where its address or the credentials cannot be sent. */
+export function requestText(
+  address: CalledAddress,
+  method: 'GET' | 'POST',
+  given: string,
+  json: string | undefined,
+): string | undefined {
+  const authorization = given || address.authorization;
+  const hasBody = json !== undefined;
+  let { begun } = address;
+  if (begun?.method !== method || begun.authorization !== authorization || begun.hasBody !== hasBody) {
+    const text = beginning(address, method, authorization, hasBody);
+    if (text === undefined) return undefined;
+    begun = { method, authorization, hasBody, text };
+    address.begun = begun;
+  }
+  return hasBody ? `${begun.text}${Buffer.byteLength(json)}\r\n\r\n${json}` : begun.text;
+}
+
+function beginning(
+  { target, authority }: CalledAddress,
+  method: string,
+  authorization: string,
+  hasBody: boolean,
+): string | undefined {
+  if (!TARGET.test(target) || !HEADER_VALUE.test(authority + authorization)) return undefined;
+  const head =
+    `${method} ${target} HTTP/1.1\r\nHost: ${authority}\r\nAccept: application/json\r\n` +
+    (authorization === '' ? '' : `Authorization: ${authorization}\r\n`);
+  return hasBody ? `${head}Content-Type: application/json\r\nContent-Length: ` : `${head}\r\n`;
+}

@@ -1,0 +1,247 @@
+// The connections to a service and those that are kept for the next request: so many to a place, for so long. A call has a
+// deadline for everything together, and is never pipelined.
+import type { Socket } from 'node:net';
+import type { Answer } from './answer-parser.ts';
+import { type Call, Connection, type ConnectionOwner } from './connection.ts';
+import type { ConnectionOpener, Place } from './open-connection.ts';
+
+/** Connections to one place; further calls wait. */
+const CONNECTIONS_MAX = 256;
+const IDLE_MAX = 64;
+const IDLE_MS = 90_000;
+const SWEEP_MS = 15_000;
+/** A service that says how long it keeps a connection may close it as the next request is on its way. */
+const MARGIN_MS = 1000;
+
+/** There was no answer in time. */
+export class TooLate extends Error {}
+
+export interface PooledRequest {
+  readonly method: string;
+  /** Head and body, in one piece. */
+  readonly request: string;
+  readonly answerBytesMax: number;
+}
+
+/** A call on its way: waiting, on a connection that is being opened, or sent. */
+interface Pending extends Call {
+  /** Ends whatever is under way for it. */
+  stop: () => void;
+}
+
+type Open = Pick<ConnectionOpener, 'open'>;
+
+export class ConnectionPool {
+  readonly #opener: Open;
+  readonly #places = new Map<string, PlaceConnections>();
+  #isRetired = false;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(opener: Open) {
+    this.#opener = opener;
+  }
+
+  /**
+   * Sends a request and gives its answer; a second time where the kept connection turns out to be closed and the request can be
+   * repeated. Rejects with TooLate, BadAnswer, or what the system or TLS says.
+   */
+  exchange(place: Place, request: PooledRequest, deadlineMs: number): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(
+        () => {
+          pending.stop();
+          reject(new TooLate());
+        },
+        Math.max(1, Math.ceil(deadlineMs)),
+      );
+      let isRepeated = false;
+      const pending: Pending = {
+        ...request,
+        stop: () => {},
+        answered: (answer) => {
+          clearTimeout(timer);
+          resolve(answer);
+        },
+        failed: (error, mayRepeat) => {
+          if (mayRepeat && !isRepeated && !this.#isRetired) {
+            isRepeated = true;
+            this.dropIdle();
+            this.#connectionsTo(place).start(pending);
+            return;
+          }
+          clearTimeout(timer);
+          reject(error);
+        },
+      };
+      this.#connectionsTo(place).start(pending);
+    });
+  }
+
+  /** Closes the connections that nothing is using. */
+  dropIdle(): void {
+    for (const connections of this.#places.values()) connections.dropIdle(Number.POSITIVE_INFINITY);
+  }
+
+  /** Keeps no connection any more: what is under way ends by itself. */
+  retire(): void {
+    this.#isRetired = true;
+    clearTimeout(this.#sweep);
+    this.dropIdle();
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.retire();
+    for (const connections of this.#places.values()) connections.close();
+  }
+
+  #connectionsTo(place: Place): PlaceConnections {
+    const key = `${place.host} ${place.port} ${place.serverName}`;
+    let connections = this.#places.get(key);
+    if (connections === undefined) {
+      connections = new PlaceConnections(this.#opener, place, {
+        keeps: () => this.#keeps(),
+        emptied: () => this.#places.delete(key),
+      });
+      this.#places.set(key, connections);
+    }
+    return connections;
+  }
+
+  /** Whether a connection may be kept; what is kept is looked after. */
+  #keeps(): boolean {
+    if (this.#isRetired) return false;
+    this.#sweep ??= setTimeout(() => {
+      this.#sweep = undefined;
+      let isAnyLeft = false;
+      for (const connections of this.#places.values()) {
+        connections.dropIdle(performance.now());
+        isAnyLeft ||= connections.hasIdle;
+      }
+      if (isAnyLeft) this.#keeps();
+    }, SWEEP_MS).unref();
+    return true;
+  }
+}
+
+interface PlaceOwner {
+  keeps(): boolean;
+  emptied(): void;
+}
+
+/** The connections to one place. */
+class PlaceConnections implements ConnectionOwner {
+  readonly #opener: Open;
+  readonly #place: Place;
+  readonly #owner: PlaceOwner;
+  readonly #all = new Set<Connection>();
+  /** The one that was used last is at the end. */
+  readonly #idle: Connection[] = [];
+  readonly #waiting: Pending[] = [];
+  #opening = 0;
+
+  constructor(opener: Open, place: Place, owner: PlaceOwner) {
+    this.#opener = opener;
+    this.#place = place;
+    this.#owner = owner;
+  }
+
+  get hasIdle(): boolean {
+    return this.#idle.length > 0;
+  }
+
+  start(pending: Pending): void {
+    const connection = this.#takeIdle();
+    if (connection !== undefined) send(connection, pending);
+    else if (this.#all.size + this.#opening < CONNECTIONS_MAX) this.#open(pending);
+    else {
+      this.#waiting.push(pending);
+      pending.stop = () => void this.#waiting.splice(this.#waiting.indexOf(pending), 1);
+    }
+  }
+
+  freed(connection: Connection, keptForMs: number | undefined): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) {
+      send(connection, next);
+      return;
+    }
+    const usableMs = Math.min(IDLE_MS, keptForMs === undefined ? IDLE_MS : keptForMs - MARGIN_MS);
+    if (usableMs <= 0 || this.#idle.length >= IDLE_MAX || !this.#owner.keeps()) {
+      connection.destroy();
+      return;
+    }
+    connection.usableUntilMs = performance.now() + usableMs;
+    this.#idle.push(connection);
+  }
+
+  closed(connection: Connection): void {
+    this.#all.delete(connection);
+    const index = this.#idle.indexOf(connection);
+    if (index >= 0) this.#idle.splice(index, 1);
+    this.#gaveWay();
+  }
+
+  /** Closes the idle ones whose time was up. */
+  dropIdle(nowMs: number): void {
+    for (const connection of this.#idle.filter((one) => one.usableUntilMs <= nowMs)) this.#drop(connection);
+  }
+
+  close(): void {
+    for (const connection of this.#all) connection.destroy();
+    for (const pending of this.#waiting.splice(0)) pending.failed(new Error('closed'), false);
+  }
+
+  #takeIdle(): Connection | undefined {
+    const nowMs = performance.now();
+    for (let connection = this.#idle.pop(); connection !== undefined; connection = this.#idle.pop()) {
+      if (connection.usableUntilMs > nowMs) return connection;
+      connection.destroy();
+    }
+    return undefined;
+  }
+
+  #drop(connection: Connection): void {
+    this.#idle.splice(this.#idle.indexOf(connection), 1);
+    connection.destroy();
+  }
+
+  #open(pending: Pending): void {
+    this.#opening++;
+    const opened = (error: Error | undefined, socket: Socket | undefined): void => {
+      this.#opening--;
+      if (socket === undefined) {
+        pending.failed(error ?? new Error('no connection'), false);
+        this.#gaveWay();
+        return;
+      }
+      const connection = new Connection(socket, this);
+      this.#all.add(connection);
+      send(connection, pending);
+    };
+    try {
+      const giveUp = this.#opener.open(this.#place, opened);
+      pending.stop = () => {
+        giveUp();
+        this.#opening--;
+        this.#gaveWay();
+      };
+    } catch (error) {
+      this.#opening--;
+      pending.failed(error as Error, false);
+      this.#gaveWay();
+    }
+  }
+
+  /** A connection is there no more, so that another may be. */
+  #gaveWay(): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.start(next);
+    else if (this.#all.size + this.#opening === 0) this.#owner.emptied();
+  }
+}
+
+function send(connection: Connection, pending: Pending): void {
+  pending.stop = () => connection.abandon();
+  connection.send(pending);
+}

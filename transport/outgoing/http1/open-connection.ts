@@ -1,0 +1,112 @@
+// How a connection to a service is opened: over TCP or TLS, straight or through a proxy. It is handed over once it stands and the
+// service has shown who it is. Keeps the sessions of TLS by which the next one is quicker.
+import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
+import type { Pems, ServiceConnection } from '../connection-file.ts';
+import { openTunnel } from '../egress.ts';
+
+const SESSIONS_MAX = 100;
+const PROBE_MS = 15_000;
+
+/** Where a connection leads. */
+export interface Place {
+  /** A name, or an address without brackets. */
+  readonly host: string;
+  readonly port: number;
+  /** The name its certificate must be for; empty: the host. */
+  readonly serverName: string;
+  readonly lookup?: LookupFunction;
+}
+
+type Opened = (error: Error | undefined, socket: Socket | undefined) => void;
+
+export class ConnectionOpener {
+  readonly #isTls: boolean;
+  readonly #connection: Pick<ServiceConnection, 'insecure' | 'way'>;
+  readonly #pems: Pems;
+  readonly #sessions = new Map<string, Buffer>();
+  #context: SecureContext | undefined;
+
+  constructor(connection: Pick<ServiceConnection, 'url' | 'insecure' | 'way'>, pems: Pems) {
+    this.#isTls = connection.url.startsWith('https:');
+    this.#connection = connection;
+    this.#pems = pems;
+  }
+
+  /**
+   * Opens a connection and answers once, unless what is returned is called before: that gives it up. Throws where the material
+   * of TLS cannot be used.
+   */
+  open(place: Place, opened: Opened): () => void {
+    const { way } = this.#connection;
+    if (this.#isTls) this.#context ??= contextOf(this.#pems);
+    if (way === undefined) return this.#begin(place, undefined, opened);
+    let isGivenUp = false;
+    let giveUp = (): void => {
+      isGivenUp = true;
+    };
+    openTunnel(way, place, (error, tunnel) => {
+      if (isGivenUp) tunnel?.destroy();
+      else if (tunnel === undefined) opened(error ?? new Error('no tunnel'), undefined);
+      else giveUp = this.#begin(place, tunnel, opened);
+    });
+    return () => giveUp();
+  }
+
+  #begin(place: Place, tunnel: Socket | undefined, opened: Opened): () => void {
+    const socket = this.#isTls ? this.#beginTls(place, tunnel) : (tunnel ?? connectPlain(placeOptions(place)));
+    const settle = (error: Error | undefined): void => {
+      socket.off('error', settle).off('close', onClose).off(event, onStanding);
+      if (error === undefined) opened(undefined, socket);
+      else {
+        socket.on('error', () => {}).destroy();
+        opened(error, undefined);
+      }
+    };
+    const onClose = (): void => settle(new Error('closed before it stood'));
+    const onStanding = (): void => {
+      socket.setNoDelay(true).setKeepAlive(true, PROBE_MS);
+      settle(undefined);
+    };
+    const event = this.#isTls ? 'secureConnect' : 'connect';
+    socket.on('error', settle).on('close', onClose);
+    if (this.#isTls || socket.connecting) socket.on(event, onStanding);
+    else process.nextTick(onStanding);
+    return () => {
+      socket.off('error', settle).off('close', onClose).off(event, onStanding);
+      socket.on('error', () => {}).destroy();
+    };
+  }
+
+  #beginTls(place: Place, tunnel: Socket | undefined): Socket {
+    const { host, port } = place;
+    const serverName = place.serverName || (isIP(host) === 0 ? host : '');
+    const key = `${serverName} ${host} ${port}`;
+    const session = this.#sessions.get(key);
+    const socket = connectTls({
+      ...(tunnel === undefined ? placeOptions(place) : { host, port, socket: tunnel }),
+      ...(serverName === '' ? undefined : { servername: serverName }),
+      ...(session === undefined ? undefined : { session }),
+      secureContext: this.#context!,
+      rejectUnauthorized: !this.#connection.insecure,
+      ALPNProtocols: ['http/1.1'],
+    });
+    socket.on('session', (fresh) => {
+      if (this.#sessions.size >= SESSIONS_MAX) this.#sessions.clear();
+      this.#sessions.set(key, fresh);
+    });
+    socket.on('error', () => this.#sessions.delete(key));
+    return socket;
+  }
+}
+
+function placeOptions({ host, port, lookup }: Place): { host: string; port: number; lookup?: LookupFunction } {
+  return { host, port, ...(lookup === undefined ? undefined : { lookup }) };
+}
+
+function contextOf({ caPem, certPem, keyPem }: Pems): SecureContext {
+  return createSecureContext({
+    ...(caPem === '' ? undefined : { ca: caPem }),
+    ...(certPem === '' ? undefined : { cert: certPem, key: keyPem }),
+  });
+}
