@@ -12,5 +12,6 @@ export default {
   // More than the cores of a small machine: many of these wait for servers and timers.
   concurrency: 3,
   timeout: '5m',
+  require: ['./dist/test/server/end-of-tests.js'],
   sortTestFiles: (one, other) => turnOf(one) - turnOf(other) || one.localeCompare(other),
 };

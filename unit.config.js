@@ -3,5 +3,7 @@ export default {
   files: ['dist/unit/*.test.js'],
   workerThreads: false,
   concurrency: 2,
-  timeout: '5m',
+  // A test that draws many more cases than usual says nothing for longer.
+  timeout: process.env.ORCH_EFFORT === undefined ? '5m' : '30m',
+  require: ['./dist/test/server/end-of-tests.js'],
 };

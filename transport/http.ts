@@ -208,12 +208,12 @@ export interface Listener {
    */
   replaceTls(tls: TlsMaterial): Promise<void>;
   /**
-   * Clients are to go elsewhere, while everything is served: a connection of HTTP/1.1 ends with its next answer, one of HTTP/2 gets
-   * a GOAWAY, a new one with its first request.
+   * Clients are to go elsewhere, while everything is served: a connection of HTTP/1.1 ends with the next answer that begins,
+   * one of HTTP/2 gets a GOAWAY, a new one with its first request.
    */
   sendAway(): void;
   /** Stops accepting; open requests go on. */
   stopAccepting(): void;
-  /** Closes everything that is left. */
+  /** Closes everything that is left, once clients have read what they were answered, or have had some seconds for it. */
   close(): Promise<void>;
 }

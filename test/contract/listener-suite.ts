@@ -9,10 +9,13 @@ import { answerTests, failureTests } from './listener-answers.ts';
 import { eventually, RawClient } from './listener-client.ts';
 import {
   answerPath,
+  BINARY_HEADERS,
   get,
   JSON_HEADERS,
   listenerOptions,
+  MEGABYTE,
   type Open,
+  pattern,
   type Served,
   serving,
   Taken,
@@ -77,9 +80,39 @@ function lifeTests(name: string, open: Open, isTls: boolean, served: Served): vo
       await late.untilClosed();
       t.regex(late.text, /^HTTP\/1\.1 200 [\s\S]*other$/);
       response.end();
+      await client.answer();
+      // Where the answer began before it could say so, the next one does.
+      if (!client.isClosed) client.send(get('/'));
       await client.untilClosed();
     },
   );
+
+  for (const how of ['at once', 'as a stream']) {
+    const body = pattern(8 * MEGABYTE);
+    const answered = new Taken();
+    const answer = answered.taking((response) => {
+      if (how === 'at once') response.respond(200, BINARY_HEADERS, body);
+      else {
+        response.start(200, BINARY_HEADERS);
+        response.end(body);
+      }
+    });
+    served(
+      `close waits for a client that is reading what it was answered ${how}`,
+      answer,
+      async (t, client, listener) => {
+        listener.sendAway();
+        client.socket.pause();
+        client.send(get('/'));
+        await answered.next();
+        const closed = listener.close();
+        client.socket.resume();
+        t.true((await client.answer()).body.equals(body));
+        await client.untilClosed();
+        await closed;
+      },
+    );
+  }
 
   test.serial(`${name}: a taken port is the operator's error`, async (t) => {
     const holder = createServer();

@@ -13,6 +13,7 @@ import { testAuthority } from '../server/test-authority.ts';
 const COUNT = 3;
 const TOKEN = 'balanced-token';
 const LASTS_MS = 2500;
+const SILENT_AFTER_MS = 1500;
 
 export class BalancedCluster {
   readonly members: readonly EtcdMember[];
@@ -61,7 +62,7 @@ export class BalancedCluster {
         await server.restart();
       }
       const ports = servers.map(({ port }) => port);
-      const balancer = await TcpBalancer.start({ caPem: authority.certPem, ports });
+      const balancer = await TcpBalancer.start({ caPem: authority.certPem, ports, silentAfterMs: SILENT_AFTER_MS });
       return new BalancedCluster(folder, authority.certPem, members, servers, balancer);
     } catch (error) {
       await ended(folder, servers, members);

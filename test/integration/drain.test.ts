@@ -36,7 +36,7 @@ hooks.before(async () => {
   const member = await EtcdMember.start();
   scope.teardown(() => member.dispose());
   const args = [
-    ...['--store-servers', member.server, '--shutdown-delay-duration', '3s'],
+    ...['--store-servers', member.server, '--shutdown-delay-duration', '8s'],
     ...['--tls-cert-file', certFile, '--tls-private-key-file', keyFile, '--token-auth-file', tokens],
   ];
   servers.push(
@@ -45,7 +45,7 @@ hooks.before(async () => {
       startServer(scope, { args: [...args, '--ingress', 'uws'] }),
     ])),
   );
-  balancer = await TcpBalancer.start({ caPem, ports: servers.map(({ port }) => port) });
+  balancer = await TcpBalancer.start({ caPem, ports: servers.map(({ port }) => port), silentAfterMs: 120_000 });
   scope.teardown(() => balancer.close());
 });
 

@@ -1,14 +1,13 @@
 // A balancer of TCP connections, as one stands before several servers: each connection goes to the next backend that says it is
-// ready. One that says it is not gets no new connections and keeps those it has; one that says nothing loses them.
+// ready. One that says it is not, or is not there, gets no new connections and keeps those it has; one that says nothing loses them.
 import { request } from 'node:https';
 import { createServer, type Server, type Socket, connect as startConnection } from 'node:net';
 
 const LOOK_EVERY_MS = 100;
-/** More than a busy machine's slowness, less than clients wait. */
-const LOOK_MS_MAX = 1500;
 const HOST = '127.0.0.1';
 
-type Health = 'ready' | 'leaving' | 'silent';
+/** `gone`: connections are refused. `silent`: they are taken, and nothing comes. */
+type Health = 'ready' | 'leaving' | 'gone' | 'silent';
 
 interface Backend {
   readonly port: number;
@@ -20,17 +19,21 @@ export interface BalancerSettings {
   /** Whom to believe when asked for `/readyz`. */
   readonly caPem: string;
   readonly ports: readonly number[];
+  /** How long a backend may take to say how it is: more than a busy machine's slowness, less than clients wait. */
+  readonly silentAfterMs: number;
 }
 
 export class TcpBalancer {
   readonly #backends: readonly Backend[];
   readonly #caPem: string;
+  readonly #silentAfterMs: number;
   readonly #server: Server;
   #turn = 0;
   #isClosed = false;
 
-  private constructor({ caPem, ports }: BalancerSettings) {
+  private constructor({ caPem, ports, silentAfterMs }: BalancerSettings) {
     this.#caPem = caPem;
+    this.#silentAfterMs = silentAfterMs;
     this.#backends = ports.map((port) => ({ port, sockets: new Set(), health: 'silent' }));
     this.#server = createServer((near) => this.#join(near));
   }
@@ -71,22 +74,30 @@ export class TcpBalancer {
   }
 
   async #look(backend: Backend): Promise<void> {
-    const status = await this.#readiness(backend.port);
-    if (status === undefined) backend.health = 'silent';
-    else backend.health = status === 200 ? 'ready' : 'leaving';
+    backend.health = await this.#readiness(backend.port);
     if (backend.health === 'silent') cut(backend);
   }
 
-  #readiness(port: number): Promise<number | undefined> {
+  #readiness(port: number): Promise<Health> {
     return new Promise((resolve) => {
-      const settings = { host: HOST, port, path: '/readyz', ca: this.#caPem, agent: false, timeout: LOOK_MS_MAX };
+      const settings = {
+        host: HOST,
+        port,
+        path: '/readyz',
+        ca: this.#caPem,
+        agent: false,
+        timeout: this.#silentAfterMs,
+      };
       const asked = request(settings, (answer) => {
         answer.resume();
-        resolve(answer.statusCode);
+        resolve(answer.statusCode === 200 ? 'ready' : 'leaving');
       });
-      asked.on('timeout', () => asked.destroy());
-      asked.on('error', () => resolve(undefined));
-      asked.on('close', () => resolve(undefined));
+      asked.on('timeout', () => {
+        resolve('silent');
+        asked.destroy();
+      });
+      asked.on('error', () => resolve('gone'));
+      asked.on('close', () => resolve('gone'));
       asked.end();
     });
   }

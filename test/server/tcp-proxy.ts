@@ -28,7 +28,7 @@ export class TcpProxy {
   set(state: WayState): void {
     this.#state = state;
     for (const socket of this.#sockets) {
-      if (state === 'cut') socket.resetAndDestroy();
+      if (state === 'cut') reset(socket);
       else if (state === 'stalled') socket.pause();
       else socket.resume();
     }
@@ -41,7 +41,7 @@ export class TcpProxy {
 
   #join(near: Socket, target: number): void {
     if (this.#state === 'cut') {
-      near.resetAndDestroy();
+      reset(near);
       return;
     }
     const far = startConnection(target, '127.0.0.1');
@@ -60,4 +60,10 @@ export class TcpProxy {
       if (this.#state === 'stalled') from.pause();
     }
   }
+}
+
+/** A socket that is shutting down already cannot be reset: Node would keep its handle, and the process, for ever. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

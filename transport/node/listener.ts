@@ -7,6 +7,7 @@ import type { Duplex } from 'node:stream';
 import type { HeaderList, Listener, ListenerOptions } from '../http.ts';
 import { FAILURE_HEADERS, failureBody, statusLine } from '../http-status.ts';
 import { type Http2Response, handleStreams } from '../http2/stream.ts';
+import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { listenError } from '../uws/address-probe.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
@@ -58,6 +59,8 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
   const connections = new Connections();
   const answers = new OpenAnswers();
   server.on('connection', (socket: Socket) => connections.add(socket));
+  // Node takes a connection for idle whose answer is made, though its client has not read it yet.
+  for (const one of secure?.all ?? [server]) Object.assign(one, { closeIdleConnections: () => {} });
   for (const one of secure?.all ?? [server]) attach(limited(one, options), options, scope, answers);
   for (const one of secure?.all ?? []) attachStreams(one, options, scope, connections);
   const port = await listen(server, options);
@@ -83,6 +86,7 @@ export async function openNodeListener(options: ListenerOptions): Promise<Listen
     stopAccepting,
     async close() {
       stopAccepting();
+      await lastAnswersTaken(() => answers.count + connections.sessions);
       connections.destroyAll();
       await stopped;
     },
@@ -244,6 +248,11 @@ class Connections {
 
   get count(): number {
     return this.#sockets.size;
+  }
+
+  /** Of HTTP/2; one that was told to close does so when its last stream has been read. */
+  get sessions(): number {
+    return this.#sessions.size;
   }
 
   add(socket: Socket): void {

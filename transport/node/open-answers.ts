@@ -4,6 +4,8 @@ import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 export class OpenAnswers {
+  /** Those that are outstanding, or that the operating system has not taken whole. */
+  count = 0;
   readonly #bySocket = new WeakMap<Duplex, Set<ServerResponse>>();
 
   /** To be called when a request has arrived. Its answer's `close` ends it, and comes whatever happens. */
@@ -16,7 +18,11 @@ export class OpenAnswers {
     }
     const answers = open;
     answers.add(answer);
-    answer.once('close', () => answers.delete(answer));
+    this.count++;
+    answer.once('close', () => {
+      answers.delete(answer);
+      this.count--;
+    });
   }
 
   /** True while an answer is outstanding. */

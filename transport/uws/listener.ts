@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { OrchError } from '../../runtime/errors.ts';
 import type { Listener, ListenerOptions, TlsMaterial } from '../http.ts';
+import { lastAnswersTaken } from '../last-answers.ts';
 import { runHandler } from '../run-handler.ts';
 import { reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
@@ -48,6 +49,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
   const parked = new ParkedSet();
   const scope: UwsResponseScope = {
     isStopping: false,
+    ongoing: 0,
     parked,
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
@@ -82,6 +84,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     async close() {
       scope.isStopping = true;
       closeSocket();
+      await lastAnswersTaken(() => scope.ongoing);
       // The binary puts handshakes it has no time for into a queue that closing does not reach, and takes a few of them out
       // in each turn of the loop. A thread that ended with one of them open would abort the process.
       // What the front has handed over arrives a turn later.

@@ -21,6 +21,12 @@ export interface WebSocketData {
   readonly response: UwsResponse;
 }
 
+/**
+ * What is longer than this, in bytes or characters, may be taken by its socket in parts. The binary holds the rest without a word,
+ * and loses it when it is closed: a listener that stops hands over such answers by and by.
+ */
+const AT_ONCE_MAX = 8 * 1024;
+
 const NOTHING = new Uint8Array(0);
 
 type State = 'idle' | 'ongoing' | 'done';
@@ -82,6 +88,11 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
 
   respond(status: number, headers: HeaderList, body: Uint8Array | string): void {
     if (this.#state !== 'idle') return;
+    if (this.#scope.isStopping && body.length > AT_ONCE_MAX && !this.#isHeadRequest && !isBodiless(status)) {
+      this.start(status, headers, true);
+      this.end(typeof body === 'string' ? Buffer.from(body) : body);
+      return;
+    }
     this.#finish();
     this.#native.cork(() => {
       writeHead(this.#native, status, headers);
@@ -102,6 +113,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
       return;
     }
     this.#state = 'ongoing';
+    this.#scope.ongoing++;
     this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim);
   }
 
@@ -223,7 +235,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   #finish(): void {
     this.#state = 'done';
     this.#abortCallback = undefined;
-    this.#stream?.drop();
+    if (this.#stream === undefined) return;
+    this.#scope.ongoing--;
+    this.#stream.drop();
     this.#stream = undefined;
   }
 

@@ -37,8 +37,10 @@ const LEADING_ZERO = new Uint8Array([0]);
 
 /** What responses of one listener share. */
 export interface UwsResponseScope {
-  /** While true, connections are closed after their answer. */
+  /** While true, connections are closed after their answer; one whose answer began before, after the next. */
   isStopping: boolean;
+  /** Answers that are begun and that the sockets have not taken whole. */
+  ongoing: number;
   /** Responses whose client does not read: kept alive by the listener's timer. */
   readonly parked: ParkedResponses;
   /** The binary's cork, as far as it matters here. */
@@ -189,19 +191,22 @@ export class UwsStream {
 
   #end(): void {
     this.#native.cork(() => {
-      this.#sendHead();
-      this.#native.end(undefined, this.#scope.isStopping);
+      const isClosed = this.#scope.isStopping && this.#head !== undefined;
+      this.#sendHead(isClosed);
+      // Behind a body the binary would write the header that says so into the body. The client, or the listener, closes.
+      this.#native.end(undefined, isClosed);
     });
     this.drop();
     this.#owner.streamEnded();
   }
 
-  /** Writes status and headers where they have not been; to be called inside a cork. */
-  #sendHead(): void {
+  /** Writes status and headers where they have not been; to be called inside a cork. `saysClosed`: the binary does. */
+  #sendHead(saysClosed = false): void {
     const head = this.#head;
     if (head === undefined) return;
     this.#head = undefined;
     writeHead(this.#native, head.status, head.headers);
+    if (this.#scope.isStopping && !saysClosed) this.#native.writeHeader('Connection', 'close');
   }
 
   #flushHead(): void {

@@ -30,7 +30,13 @@ const immediate = (): Promise<void> => new Promise((resolve) => setImmediate(res
 class World {
   readonly loop = new FakeLoop();
   readonly parked = new Set<KeptAlive>();
-  readonly scope: UwsResponseScope = { isStopping: false, parked: this.parked, cork: new Cork(), onError: () => {} };
+  readonly scope: UwsResponseScope = {
+    isStopping: false,
+    ongoing: 0,
+    parked: this.parked,
+    cork: new Cork(),
+    onError: () => {},
+  };
 
   /** A request arrives on a socket with so much room; the answer begins in its callback. */
   async answer(room: number, contentType: string, inCallback: (stream: UwsStream) => void): Promise<Answered> {
