@@ -200,6 +200,8 @@ export interface RigSetup {
   readonly options?: Partial<StoreOptions>;
   readonly settings?: Partial<Record<keyof typeof STORE_SETTINGS, number>>;
   readonly followers?: number;
+  /** Publications that a reader may be behind by before it is lost. */
+  readonly followerMailboxMax?: number;
   readonly environment?: Environment;
   readonly delivery?: Delivery;
   /** Looks at the store's context before the store gets it. */
@@ -235,7 +237,7 @@ export async function startRig(setup: RigSetup = {}): Promise<Rig> {
   };
   const follower: ActorDefinition<StoreOptions> = {
     actor: 'follower',
-    mailboxMax: FOLLOWER_MAILBOX_MAX,
+    mailboxMax: setup.followerMailboxMax ?? FOLLOWER_MAILBOX_MAX,
     stopOrder: 10,
     create(context) {
       followers.push(new Follower(context));
