@@ -27,6 +27,7 @@ test('two admission controllers have their say in what kubectl does', async (t) 
   await startGuard(t, config);
   await kubectl.ok(['create', 'configmap', 'registries', '--from-literal=ours=registry.example']);
   await kubectl.ok(['create', 'namespace', 'team']);
+  for (const namespace of ['default', 'team']) await kubectl.accountIn(namespace);
   await kubectl.ok(['label', 'namespace', 'team', 'inject=yes', 'protected=yes']);
   const team = ['-n', 'team'];
   const run = (name: string, image: string, ...more: readonly string[]): string[] => [
@@ -89,10 +90,14 @@ test('kubectl makes quotas, shows what of them is used, and is told where they e
     const said = await kubectl.refused(...create(name, cpu));
     return said.replace('Error from server (Forbidden): error when creating "STDIN": ', '');
   };
-  await eventually(
-    () => kubectl.ok([...ns, 'describe', 'quota', 'some']),
-    (text) => /^pods +0 +2$/m.test(text),
-  );
+  for (const [quota, measured] of [
+    ['some', /^pods +0 +2$/m],
+    ['idle', /^pods +0 +0$/m],
+  ] as const)
+    await eventually(
+      () => kubectl.ok([...ns, 'describe', 'quota', quota]),
+      (text) => measured.test(text),
+    );
   await kubectl.ok(...create('a', '300m'));
   t.is(
     await refusal('b', '800m'),

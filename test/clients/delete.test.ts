@@ -50,6 +50,7 @@ const SELECTOR = { matchLabels: LABELS };
 /** A deployment, its replica set and two pods, as the controllers of a cluster would make them. */
 async function webIn(kubectl: Kubectl, namespace: string): Promise<string[]> {
   await kubectl.ok(['create', 'namespace', namespace]);
+  await kubectl.accountIn(namespace);
   const here = ['-n', namespace];
   const spec = { replicas: 2, selector: SELECTOR, template: TEMPLATE };
   const create = async (kind: string, apiVersion: string, name: string, body: object, owner?: object) => {
@@ -135,6 +136,7 @@ inBothDialects('delete --cascade=orphan leaves what was owned, without the owner
 
 inBothDialects('kinds that orphan by default do so for clients that do not say', async (t, kubectl) => {
   await kubectl.ok(['create', 'namespace', 'defaults']);
+  await kubectl.accountIn('defaults');
   const here = ['-n', 'defaults'];
   const job = {
     kind: 'Job',

@@ -8,7 +8,7 @@ import ava, { type ExecutionContext } from 'ava';
 import { certificateAuthority, certificateOf } from '../server/credentials.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
-import { Kubectl, kubectlPrograms, type Program } from './kubectl.ts';
+import { Kubectl, kubectlPrograms, type Outcome, type Program } from './kubectl.ts';
 
 const test = testNeeding(ava, ['kubectl']);
 
@@ -61,7 +61,13 @@ function withKubectls(
       await kubectl.ok([...ns, 'create', 'role', 'changer', ...one]);
       for (const role of ['looker', 'changer'])
         await kubectl.ok([...ns, 'create', 'rolebinding', role, `--role=${role}`, '--group=dev']);
-      while ((await kubectl.run([...ns, '--as=x', '--as-group=dev', 'get', 'pods'])).code !== 0);
+      const may = (...what: readonly string[]): Promise<Outcome> =>
+        kubectl.run([...ns, '--as=x', '--as-group=dev', 'auth', 'can-i', ...what]);
+      for (const what of [
+        ['list', 'pods'],
+        ['update', 'configmaps/mine'],
+      ])
+        while ((await may(...what)).code !== 0);
       await body(t, { kubectl, ns });
     });
   };

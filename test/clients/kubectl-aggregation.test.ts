@@ -65,7 +65,7 @@ for (const name of DIALECT_NAMES) {
       },
     };
     await kubectl.ok(['apply', '-f', '-'], JSON.stringify(apiService));
-    await kubectl.ok(['wait', '--for=condition=Available', `apiservice/v1.${GROUP}`, '--timeout=60s']);
+    await kubectl.ok(['wait', '--for=condition=Available', `apiservice/v1.${GROUP}`, '--timeout=120s']);
     t.regex(await kubectl.ok(['get', 'apiservice', `v1.${GROUP}`]), /default\/extension\s+True/);
     t.regex(
       await kubectl.ok(['api-resources', `--api-group=${GROUP}`]),
@@ -92,7 +92,7 @@ for (const name of DIALECT_NAMES) {
     const stored = await direct.get(`/apis/${GROUP}/v1/namespaces/default/baskets/one`);
     t.like(stored.json, { spec: { owner: 'jo', size: 3 } });
     t.regex(await kubectl.refused(['apply', '-f', '-'], basket(10)), /spec\.size/);
-    const waits = kubectl.ok(['wait', '--for=delete', 'bk/one', '--timeout=60s']);
+    const waits = kubectl.ok(['wait', '--for=delete', 'bk/one', '--timeout=120s']);
     t.regex(await kubectl.ok(['delete', 'bk', 'one']), /deleted/);
     await waits;
     t.is((await direct.get(`/apis/${GROUP}/v1/namespaces/default/baskets/one`)).status, 404);

@@ -4,7 +4,10 @@ import test from 'ava';
 import type { ApiObject, HttpsClient } from '../server/https-client.ts';
 import { clusters } from './clusters.ts';
 
-const { inBothDialects, inKubernetes } = clusters(test);
+const { inBothDialects, inKubernetes } = clusters(test, {
+  // A node that never says that it is well is tainted by nobody but the test.
+  args: ['--controllers=*,-nodelifecycle', '--disable-admission-plugins=TaintNodesByCondition'],
+});
 
 /** A command and what it says. */
 type Step = readonly [command: string, says: RegExp | string];
@@ -99,14 +102,14 @@ inBothDialects('kubectl wait returns when the condition is there, and when the o
   ]);
   const late = await kubectl.refused([...ns, 'wait', '--for=condition=Ready', 'pod/pod', '--timeout=1s']);
   t.regex(late, /timed out waiting for the condition on pods\/pod/);
-  const ready = kubectl.follow(t, [...ns, 'wait', '--for=condition=Ready', 'pod/pod', '--timeout=30s']);
+  const ready = kubectl.follow(t, [...ns, 'wait', '--for=condition=Ready', 'pod/pod', '--timeout=120s']);
   const conditions = [{ type: 'Ready', status: 'True' }];
   await setStatus(server.client, `/api/v1/namespaces/${ns[1]}/pods/pod`, { phase: 'Running', conditions });
   await ready.lineMatching(/^pod\/pod condition met$/);
 
   await kubectl.ok([...ns, 'patch', 'pod', 'pod', '-p', '{"metadata":{"finalizers":["example.com/held"]}}']);
   await kubectl.ok([...ns, 'delete', 'pod', 'pod', '--grace-period=0', '--force', '--wait=false']);
-  const gone = kubectl.follow(t, [...ns, 'wait', '--for=delete', 'pod/pod', '--timeout=30s']);
+  const gone = kubectl.follow(t, [...ns, 'wait', '--for=delete', 'pod/pod', '--timeout=120s']);
   await kubectl.ok([
     ...ns,
     'patch',

@@ -1,5 +1,6 @@
 // kubectl in a cluster that holds pods to pod security policies: whose pods are taken under which.
 import ava from 'ava';
+import { eventually } from '../integration/objects.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
@@ -35,12 +36,21 @@ test('a user makes pods under the policy that a role lets him use, and no others
   await kubectl.ok(['create', 'role', 'writer', '--verb=*', '--resource=pods']);
   await kubectl.ok(['create', 'rolebinding', 'writes', '--role=writer', '--user=dev']);
   const dev = ['--as=dev'];
+  // Grants count as soon as the thread that decides has heard of them.
+  const untilMay = (...what: readonly string[]): Promise<unknown> =>
+    eventually(
+      () => kubectl.run([...dev, 'auth', 'can-i', ...what]),
+      ({ code }) => code === 0,
+    );
+  await kubectl.accountIn('default');
+  await untilMay('create', 'pods');
   const run = (name: string, ...more: readonly string[]): string[] => [...dev, 'run', name, '--image=i', ...more];
   t.is(
     await kubectl.refused(run('web')),
     'Error from server (Forbidden): pods "web" is forbidden: PodSecurityPolicy: unable to admit pod: []\n',
   );
   await kubectl.ok(['create', 'rolebinding', 'strict-dev', '--clusterrole=strict-pods', '--user=dev']);
+  await untilMay('use', 'podsecuritypolicies/strict');
   t.is(await kubectl.ok(run('web')), 'pod/web created\n');
   const of = (name: string, path: string): Promise<string> =>
     kubectl.ok(['get', 'pod', name, '-o', `jsonpath=${path}`]);

@@ -3,14 +3,12 @@
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { clusters } from './clusters.ts';
-import { apiVersionOf, builtIns, columnsOf, ZOO, zooManifest } from './zoo.ts';
+import { apiVersionOf, builtIns, columnsOf, makeZoo, ZOO, zooManifest } from './zoo.ts';
 
 const { everywhere, inBothDialects, inKubernetes } = clusters(test, {
   // The zoo's node never says that it is well: what would be made of that would come while it is looked at.
   args: ['--controllers=*,-nodelifecycle', '--disable-admission-plugins=TaintNodesByCondition'],
-  prepare: async ({ kubectl, dialect }) => {
-    await kubectl.ok(['apply', '-f', '-'], zooManifest(dialect));
-  },
+  prepare: ({ kubectl, dialect }) => makeZoo(kubectl, dialect),
 });
 
 const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { accountIn } from '../integration/objects.ts';
 import { hasTool } from '../server/machine-tools.ts';
 import type { Scope, ServerProcess } from '../server/server-process.ts';
 
@@ -74,11 +75,17 @@ export class Kubectl {
     rmSync(this.#home, { recursive: true, force: true });
   }
 
-  /** Makes a namespace for this kubectl alone; answers the arguments that select it. */
+  /** Makes a namespace for this kubectl alone, in which pods can be made; answers the arguments that select it. */
   async freshNamespace(name: string): Promise<string[]> {
     const own = this.isOlder ? `${name}-older` : name;
     await this.ok(['create', 'namespace', own]);
+    await this.accountIn(own);
     return ['-n', own];
+  }
+
+  /** Returns when pods can be made in a namespace. */
+  async accountIn(namespace: string): Promise<void> {
+    await accountIn(this.#server.client, namespace);
   }
 
   /** Runs one command, whatever its outcome. `stdin` is what `-f -` reads, `environment` what is set beside the usual. */
@@ -154,6 +161,7 @@ class FollowedOutput {
     });
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#errors += text;
+      this.#wake();
     });
     child.on('close', () => {
       this.#ended = true;
@@ -166,13 +174,28 @@ class FollowedOutput {
     if (!this.#ended) await once(this.#child, 'close');
   }
 
+  /** Ends the process, whatever it waits for. */
+  async end(): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.ended();
+  }
+
   /** All lines so far, as soon as one of them matches. Rejects when the process ends or is silent before that. */
   lineMatching(pattern: RegExp): Promise<string[]> {
+    return this.#matching(pattern, () => this.#text);
+  }
+
+  /** The same for what it complains of. */
+  complaintMatching(pattern: RegExp): Promise<string[]> {
+    return this.#matching(pattern, () => this.#errors);
+  }
+
+  #matching(pattern: RegExp, textSoFar: () => string): Promise<string[]> {
     return new Promise((resolve, reject) => {
       const fail = (why: string): void => reject(new Error(`${why} before ${pattern}: ${this.#text}${this.#errors}`));
       const patience = setTimeout(() => fail('time ran out'), PATIENCE_MS);
       this.#wake = () => {
-        const lines = this.#text.split('\n').slice(0, -1);
+        const lines = textSoFar().split('\n').slice(0, -1);
         const found = lines.some((line) => pattern.test(line));
         if (!found && !this.#ended) return;
         clearTimeout(patience);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as k8s from '@kubernetes/client-node';
 import test from 'ava';
+import { eventually } from '../integration/objects.ts';
 import { clusters } from './clusters.ts';
 
 const { inKubernetes } = clusters(test);
@@ -38,14 +39,11 @@ inKubernetes(
           ),
         ).status.token
       : (await kubectl.ok([...namespace, 'create', 'token', 'robot', '--duration=20m'])).trim();
-    const ca = await kubectl.ok([
-      ...namespace,
-      'get',
-      'configmap',
-      'kube-root-ca.crt',
-      '-o',
-      'jsonpath={.data.ca\\.crt}',
-    ]);
+    const authority = [...namespace, 'get', 'configmap', 'kube-root-ca.crt', '-o', 'jsonpath={.data.ca\\.crt}'];
+    const { stdout: ca } = await eventually(
+      () => kubectl.run(authority),
+      ({ code }) => code === 0,
+    );
     const folder = mkdtempSync(join(tmpdir(), 'orch-in-cluster-'));
     t.teardown(() => rmSync(folder, { recursive: true }));
     const mounted = join(folder, 'var/run/secrets/kubernetes.io/serviceaccount');
@@ -55,7 +53,10 @@ inKubernetes(
     const config = inCluster(folder, server.port);
     const api = config.makeApiClient(k8s.CoreV1Api);
     t.is(config.getContextObject(config.getCurrentContext())?.namespace, name);
-    const { items } = await api.listNamespacedConfigMap({ namespace: name });
+    const { items } = await eventually(
+      () => api.listNamespacedConfigMap({ namespace: name }).catch(() => ({ items: [] })),
+      (list) => list.items.length > 0,
+    );
     t.deepEqual(
       items.map(({ metadata }) => metadata?.name),
       ['kube-root-ca.crt'],
@@ -85,17 +86,23 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ${subject}}]
 `;
     const mayJane = async (verb: string): Promise<boolean> =>
       (await kubectl.run([...namespace, 'auth', 'can-i', verb, 'pods', '--as', 'jane'])).stdout.startsWith('yes');
+    // Grants count as soon as the thread that decides has heard of them.
+    const untilJane = (verb: string, may: boolean): Promise<boolean> =>
+      eventually(
+        () => mayJane(verb),
+        (told) => told === may,
+      );
     await kubectl.ok(['auth', 'reconcile', '-f', '-'], manifest('get', 'jane'));
-    t.true(await mayJane('get'));
+    await untilJane('get', true);
     t.false(await mayJane('list'));
     await kubectl.ok(['auth', 'reconcile', '-f', '-'], manifest('list', 'john'));
+    await untilJane('list', true);
     t.true(await mayJane('get'));
-    t.true(await mayJane('list'));
     await kubectl.ok(
       ['auth', 'reconcile', '--remove-extra-permissions', '--remove-extra-subjects', '-f', '-'],
       manifest('list', 'jane'),
     );
-    t.false(await mayJane('get'));
+    await untilJane('get', false);
     t.true(await mayJane('list'));
   },
 );
@@ -103,7 +110,7 @@ subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: ${subject}}]
 inKubernetes('kubectl shows the token of an account where it always was', async (t, { kubectl }) => {
   const namespace = await kubectl.freshNamespace('shown');
   const secret = await kubectl.ok([
-    ...[...namespace, 'wait', 'serviceaccount/default', '--for=jsonpath={.secrets[0].name}', '--timeout=60s'],
+    ...[...namespace, 'wait', 'serviceaccount/default', '--for=jsonpath={.secrets[0].name}', '--timeout=120s'],
     ...['-o', 'jsonpath={.secrets[0].name}'],
   ]);
   t.regex(secret, /^default-token-[a-z0-9]{5}$/);

@@ -7,7 +7,7 @@ import { testNeeding } from '../server/machine-tools.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { Kubectl } from './kubectl.ts';
 import { runPython } from './python.ts';
-import { apiVersionOf, type BuiltIn, builtIns, ZOO, zooManifest } from './zoo.ts';
+import { apiVersionOf, type BuiltIn, builtIns, makeZoo, ZOO } from './zoo.ts';
 
 const test = testNeeding(ava, ['kubectl', 'python']);
 
@@ -26,7 +26,7 @@ test.before(async () => {
   );
   const kubectl = new Kubectl(server);
   undo.push(() => kubectl.dispose());
-  await kubectl.ok(['apply', '-f', '-'], zooManifest(DIALECT));
+  await makeZoo(kubectl, DIALECT);
   // Without what its controller reports, clients refuse an autoscaler: its conditions are required and null.
   const conditions = [{ type: 'AbleToScale', status: 'True' }];
   const { status, text } = await server.client.request(

@@ -2,9 +2,18 @@
 // test/fixtures, in a dialect's words.
 import { readFileSync } from 'node:fs';
 import type { Dialect } from '../../config/dialect.ts';
+import type { Kubectl } from './kubectl.ts';
 
 /** Where the objects are that have a namespace. */
 export const ZOO = 'zoo';
+
+/** Makes the objects. The namespace goes before: its pod waits for an account. */
+export async function makeZoo(kubectl: Kubectl, dialect: Dialect): Promise<void> {
+  const [namespace = ''] = zooManifest(dialect).split('\n---\n');
+  await kubectl.ok(['apply', '-f', '-'], namespace);
+  await kubectl.accountIn(ZOO);
+  await kubectl.ok(['apply', '-f', '-'], zooManifest(dialect));
+}
 
 /** The objects as YAML. */
 export function zooManifest(dialect: Dialect): string {

@@ -15,14 +15,19 @@ export async function freshNamespace(client: HttpsClient): Promise<Namespace> {
   return { name, core, configMaps: `${core}/configmaps`, apps: `/apis/apps/v1/namespaces/${name}` };
 }
 
-/** A namespace that pods can be made in: a server whose controllers are not there gives it its account late. */
+/** A namespace that pods can be made in. */
 export async function namespaceForPods(client: HttpsClient): Promise<Namespace> {
   const namespace = await freshNamespace(client);
+  await accountIn(client, namespace.name);
+  return namespace;
+}
+
+/** Returns when pods can be made in a namespace: on a busy machine its account comes later than admission waits for it. */
+export async function accountIn(client: HttpsClient, namespace = 'default'): Promise<void> {
   await eventually(
-    () => client.get(`${namespace.core}/serviceaccounts/default`),
+    () => client.get(`/api/v1/namespaces/${namespace}/serviceaccounts/default`),
     ({ status }) => status === 200,
   );
-  return namespace;
 }
 
 export interface Namespace {
