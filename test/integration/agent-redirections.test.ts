@@ -33,7 +33,7 @@ async function execAnswer(
   isWhole: (received: string) => boolean,
 ): Promise<string> {
   const { received } = await upgraded(t, server, `${PODS}/p/exec?command=sh`);
-  const patience = AbortSignal.timeout(20_000);
+  const patience = AbortSignal.timeout(120_000);
   while (!isWhole(received())) {
     patience.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));

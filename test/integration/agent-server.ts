@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { ExecutionContext } from 'ava';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
+import { accountIn } from './objects.ts';
 
 export const PODS = '/api/v1/namespaces/default/pods';
 
@@ -21,6 +22,7 @@ export async function serverWithNode(
     const { status, text: answer } = await client.request('POST', path, { body });
     if (status !== 201) throw new Error(answer);
   };
+  await accountIn(client);
   await made('/api/v1/nodes', {
     metadata: { name: 'n' },
     status: {

@@ -4,7 +4,7 @@ import test from 'ava';
 import type { Answer, ApiObject, HttpsClient } from '../server/https-client.ts';
 import { fromWire, openWire, readEvents, readWire, sealWire } from '../server/kubernetes-messages.ts';
 import { sharedServer } from '../server/server-process.ts';
-import { configMap, createConfigMap, freshNamespace, type Namespace, POD_SPEC } from './objects.ts';
+import { accountIn, configMap, createConfigMap, freshNamespace, type Namespace, POD_SPEC } from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
@@ -20,9 +20,8 @@ function plain(object: object): unknown {
   ) as unknown;
 }
 
-async function createPod(client: HttpsClient, { core }: Namespace, name: string): Promise<ApiObject> {
-  const account = { metadata: { name: 'default' } };
-  await client.request('POST', `${core}/serviceaccounts`, { body: account });
+async function createPod(client: HttpsClient, { core, name: namespace }: Namespace, name: string): Promise<ApiObject> {
+  await accountIn(client, namespace);
   const spec = { ...POD_SPEC, schedulerName: 'none', automountServiceAccountToken: false };
   const body = { metadata: { name, labels: { app: 'web' } }, spec };
   const answer = await client.request('POST', `${core}/pods`, { body });

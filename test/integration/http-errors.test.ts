@@ -6,7 +6,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { Answer, ApiObject, RequestSettings } from '../server/https-client.ts';
 import { type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
-import { configMap, createConfigMap, deployment, eventually, freshNamespace, POD_SPEC } from './objects.ts';
+import {
+  configMap,
+  createConfigMap,
+  deployment,
+  eventually,
+  freshNamespace,
+  namespaceForPods,
+  POD_SPEC,
+} from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'] });
 
@@ -325,7 +333,7 @@ test('creating what exists, and updating from an old version, are conflicts', as
 
 test('a pod is bound once', async (t) => {
   const { client } = server();
-  const { core } = await freshNamespace(client);
+  const { core } = await namespaceForPods(client);
   const pod = { metadata: { name: 'one' }, spec: { ...POD_SPEC, schedulerName: 'nobody' } };
   t.is((await client.request('POST', `${core}/pods`, { body: pod })).status, 201);
   const binding = { metadata: { name: 'one' }, target: { kind: 'Node', name: 'here' } };

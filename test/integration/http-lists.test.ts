@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { ApiObject } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
-import { configMap, createConfigMap, freshNamespace, namesOf, POD_SPEC } from './objects.ts';
+import { configMap, createConfigMap, freshNamespace, namesOf, namespaceForPods, POD_SPEC } from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 
@@ -122,7 +122,7 @@ test('an exact version shows the collection as it was', async (t) => {
 
 test('labels and fields select', async (t) => {
   const { client } = server();
-  const { core } = await freshNamespace(client);
+  const { core } = await namespaceForPods(client);
   const pods: readonly (readonly [string, Record<string, string>, string])[] = [
     ['a', { tier: 'front', version: '1' }, 'alpha'],
     ['b', { tier: 'back' }, 'beta'],

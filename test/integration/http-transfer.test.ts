@@ -7,7 +7,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { readEvent, readWire } from '../server/kubernetes-messages.ts';
 import { type ServerProcess, sharedServer } from '../server/server-process.ts';
 import { clientFrame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
-import { configMap, createConfigMap, freshNamespace } from './objects.ts';
+import { configMap, createConfigMap, eventually, freshNamespace } from './objects.ts';
 
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const TEXT = 1;
@@ -72,7 +72,7 @@ for (const [name, server] of Object.entries(SERVERS)) {
   test(`${name}: a watch over a WebSocket is a text message for each event, and closes in order`, async (t) => {
     const { client } = server();
     const namespace = await freshNamespace(client);
-    const path = `${namespace.configMaps}?watch=1&labelSelector=m&timeoutSeconds=5`;
+    const path = `${namespace.configMaps}?watch=1&labelSelector=m`;
     const first = await createConfigMap(client, namespace, { name: 'a', labels: { m: '' } });
     const { socket, reader } = await openSocket(server(), path, []);
     t.regex(reader.head, /^HTTP\/1\.1 101 /);
@@ -85,10 +85,14 @@ for (const [name, server] of Object.entries(SERVERS)) {
       { type: 'ADDED', object: first },
       { type: 'ADDED', object: second },
     ]);
-    await reader.until(({ frames }) => frames.some(({ opcode }) => opcode === CLOSE));
-    t.true(reader.frames.some(({ opcode, payload }) => opcode === 10 && payload.toString() === 'ping'));
-    t.is(reader.frames.at(-1)?.payload.readUInt16BE(0), 1000);
+    await reader.until(({ frames }) =>
+      frames.some(({ opcode, payload }) => opcode === 10 && payload.toString() === 'ping'),
+    );
     socket.destroy();
+    const short = await openSocket(server(), `${path}&timeoutSeconds=1`, []);
+    await short.reader.until(({ frames }) => frames.some(({ opcode }) => opcode === CLOSE));
+    t.is(short.reader.frames.at(-1)?.payload.readUInt16BE(0), 1000);
+    short.socket.destroy();
   });
 
   test(`${name}: a watch in Protobuf over a WebSocket is a binary message for each event`, async (t) => {
@@ -146,6 +150,11 @@ for (const [name, server] of Object.entries(SERVERS)) {
       t.is(answer.status, 201);
       t.is(answer.headers['content-encoding'], undefined);
     }
+    // The cluster's authority is published in every namespace.
+    await eventually(
+      () => client.get(configMaps),
+      ({ json }) => json.items?.length === 61,
+    );
     const gzip = { 'accept-encoding': 'gzip' };
     for (const accept of [
       'application/json',

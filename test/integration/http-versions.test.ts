@@ -106,7 +106,8 @@ test('a long list is converted in pieces, and a list of the same form is the sto
     names.map((name) => [name, name]),
   );
   const pretty = await read(`${path('networking.k8s.io', 'v1beta1', 'ingresses')}?pretty=true`);
-  t.deepEqual(pretty, older);
+  // Other writes may come between the two, which makes them lists of two versions.
+  t.deepEqual(pretty.items, older.items);
   const leases = await read(path('coordination.k8s.io', 'v1beta1', 'leases'));
   t.is(leases.apiVersion, 'coordination.k8s.io/v1beta1');
   t.deepEqual(leases.items, (await read(path('coordination.k8s.io', 'v1', 'leases'))).items);

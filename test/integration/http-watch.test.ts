@@ -2,7 +2,7 @@
 import test from 'ava';
 import { sharedServer } from '../server/server-process.ts';
 import type { WatchEvent } from '../server/watch-stream.ts';
-import { configMap, createConfigMap, freshNamespace, POD_SPEC } from './objects.ts';
+import { configMap, createConfigMap, freshNamespace, namespaceForPods, POD_SPEC } from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -74,7 +74,7 @@ test('an object that leaves a selection is DELETED, with the version of the chan
 
 test('a watch narrowed by fields follows an object in and out', async (t) => {
   const { client } = server();
-  const { core } = await freshNamespace(client);
+  const { core } = await namespaceForPods(client);
   const watch = await client.watch(`${core}/pods?watch=1&fieldSelector=spec.nodeName%3Dhere`);
   const one = await client.watch(`${core}/pods?watch=1&fieldSelector=metadata.name%3Da`);
   for (const name of ['a', 'b']) {
@@ -226,7 +226,7 @@ test('a client that reads slowly gets every event once it reads', async (t) => {
 
 test('a pod that is on no node is told to end, with no time left, before it is gone', async (t) => {
   const { client } = server();
-  const pods = `${(await freshNamespace(client)).core}/pods`;
+  const pods = `${(await namespaceForPods(client)).core}/pods`;
   const watch = await client.watch(`${pods}?watch=1`);
   await client.request('POST', pods, {
     body: { metadata: { name: 'p' }, spec: { ...POD_SPEC, schedulerName: 'none' } },

@@ -2,7 +2,16 @@
 import test from 'ava';
 import type { ApiObject } from '../server/https-client.ts';
 import { sharedServer } from '../server/server-process.ts';
-import { configMap, createConfigMap, deployment, eventually, freshNamespace, namesOf, POD_SPEC } from './objects.ts';
+import {
+  configMap,
+  createConfigMap,
+  deployment,
+  eventually,
+  freshNamespace,
+  namesOf,
+  namespaceForPods,
+  POD_SPEC,
+} from './objects.ts';
 
 const server = sharedServer(test, { args: ['--api-dialect', 'kubernetes'], placement: 'default' });
 const MERGE = { 'content-type': 'application/merge-patch+json' };
@@ -133,7 +142,7 @@ test('finalizers hold a deleted object until the last of them is gone', async (t
 
 test('a deletion answers with the object or with a Status, as the type has it', async (t) => {
   const { client } = server();
-  const namespace = await freshNamespace(client);
+  const namespace = await namespaceForPods(client);
   const { metadata } = await createConfigMap(client, namespace, { name: 'one' });
   const { json } = await client.request('DELETE', `${namespace.configMaps}/one`);
   t.like(json, { kind: 'Status', status: 'Success' });

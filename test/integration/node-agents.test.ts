@@ -320,7 +320,7 @@ test('a server stops although streams of its node agents go on', async (t) => {
 });
 
 async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const patience = AbortSignal.timeout(20_000);
+  const patience = AbortSignal.timeout(120_000);
   while (!(await condition())) {
     patience.throwIfAborted();
     await new Promise((resolve) => setImmediate(resolve));

@@ -30,6 +30,15 @@ export async function accountIn(client: HttpsClient, namespace = 'default'): Pro
   );
 }
 
+/** Returns when pods can be placed on nodes: what taints a new one is taken away when its state is known. */
+export async function untainted(client: HttpsClient, ...names: readonly string[]): Promise<void> {
+  for (const name of names)
+    await eventually(
+      () => client.get(`/api/v1/nodes/${name}`),
+      ({ json }) => ((json.spec as { taints?: readonly object[] } | undefined)?.taints ?? []).length === 0,
+    );
+}
+
 export interface Namespace {
   readonly name: string;
   readonly core: string;

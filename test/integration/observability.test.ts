@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { MetricsText } from '../server/metrics-text.ts';
 import { startServer } from '../server/server-process.ts';
 import { readText } from '../unit/source-tree.ts';
-import { eventually, POD_SPEC } from './objects.ts';
+import { accountIn, eventually, POD_SPEC } from './objects.ts';
 
 interface Dashboard {
   readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
@@ -37,6 +37,7 @@ test('what the dashboard and the rules ask for is served, with the labels they g
   const { client } = await startServer(t, { args: [] });
   const node = { metadata: { name: 'n1' }, status: { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } } };
   t.is((await client.request('POST', '/api/v1/nodes', { body: node })).status, 201);
+  await accountIn(client);
   const pod = { metadata: { name: 'p' }, spec: { ...POD_SPEC, tolerations: [{ operator: 'Exists' }] } };
   t.is((await client.request('POST', '/api/v1/namespaces/default/pods', { body: pod })).status, 201);
   const text = await eventually(

@@ -13,7 +13,7 @@ import { agentPair, startFakeAgent } from '../server/fake-agent.ts';
 import type { Answer } from '../server/https-client.ts';
 import { MetricsText } from '../server/metrics-text.ts';
 import { newServer, type Scope, ServerProcess, startServer } from '../server/server-process.ts';
-import { eventually, POD_SPEC } from './objects.ts';
+import { accountIn, eventually, POD_SPEC } from './objects.ts';
 
 const CONTROL_PLANE = '/api/v1/namespaces/default';
 const JANE = { token: 'jane-token' };
@@ -61,7 +61,7 @@ test.before(async () => {
     startServer(scope, {
       args: [
         ...['--tls-cert-file', file('tls.crt', certPem), '--tls-private-key-file', file('tls.key', keyPem)],
-        ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '2s'],
+        ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '6s'],
         ...['--enable-priority-and-fairness=false', '--emulated-release', '1.23'],
         ...['--authorization-policy-file', file('policy', `${policy}"namespace":"default","resource":"configmaps"}}`)],
         ...[
@@ -158,6 +158,7 @@ test('--event-ttl is how long events are kept', async (t) => {
 test('--allow-privileged lets pods be privileged', async (t) => {
   const containers = [{ ...POD_SPEC.containers[0], securityContext: { privileged: true } }];
   const body = { metadata: { name: 'privileged' }, spec: { containers, schedulerName: 'nobody' } };
+  for (const { client } of [one, two]) await accountIn(client);
   const codes = [one, two].map(
     async ({ client }) => (await client.request('POST', `${CONTROL_PLANE}/pods`, { body })).status,
   );
@@ -233,10 +234,7 @@ test('--orchlet-port and --orchlet-preferred-address-types say where an agent is
 test('--service-account-extend-token-expiration=false lets tokens of pods end when they say', async (t) => {
   const lifetime = async (server: ServerProcess): Promise<number> => {
     const spec = { ...POD_SPEC, schedulerName: 'nobody', serviceAccountName: 'default' };
-    await eventually(
-      () => server.client.get(`${CONTROL_PLANE}/serviceaccounts/default`),
-      ({ status }) => status === 200,
-    );
+    await accountIn(server.client);
     await created(server, `${CONTROL_PLANE}/pods`, { metadata: { name: 'bound' }, spec });
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'bound' };
     const path = `${CONTROL_PLANE}/serviceaccounts/default/token`;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import ava from 'ava';
 import type { HttpsClient } from '../server/https-client.ts';
 import { startServer } from '../server/server-process.ts';
-import { eventually, freshNamespace, type Namespace, POD_SPEC } from './objects.ts';
+import { eventually, freshNamespace, type Namespace, namespaceForPods, POD_SPEC } from './objects.ts';
 
 // One after the other: each keeps a server and its clients busy.
 const test = ava.serial;
@@ -32,16 +32,9 @@ const createPod = (client: HttpsClient, { core }: Namespace, name: string) =>
 const podsOf = async (client: HttpsClient, { core }: Namespace): Promise<readonly string[]> =>
   ((await client.get(`${core}/pods`)).json.items ?? []).map(({ metadata }) => metadata.name ?? '');
 
-const account = (client: HttpsClient, { core }: Namespace) =>
-  eventually(
-    () => client.get(`${core}/serviceaccounts/default`),
-    ({ status }) => status === 200,
-  );
-
 test('64 clients at once never exceed a quota, and none hears of a conflict', async (t) => {
   const { client } = await startServer(t, { args: ['--placement', 'default'] });
-  const namespace = await freshNamespace(client);
-  await account(client, namespace);
+  const namespace = await namespaceForPods(client);
   await makeQuota(client, namespace, { hard: { pods: String(MOST) } });
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(
@@ -67,8 +60,7 @@ test('64 clients at once never exceed a quota, and none hears of a conflict', as
 test('a quota holds across a death in the middle', async (t) => {
   const server = await startServer(t, { args: ['--placement', 'default'] });
   const { client } = server;
-  const namespace = await freshNamespace(client);
-  await account(client, namespace);
+  const namespace = await namespaceForPods(client);
   await makeQuota(client, namespace, { hard: { pods: String(MOST) } });
   const first = Array.from({ length: CLIENTS }, (_, i) => createPod(client, namespace, `a${i}`));
   await Promise.race(first);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { ApiObject } from '../server/https-client.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { eventually, POD_SPEC } from './objects.ts';
+import { accountIn, eventually, POD_SPEC } from './objects.ts';
 
 const NODE = {
   metadata: { name: 'node1' },
@@ -42,6 +42,7 @@ test('up schedules the pods of the name it is given, and no others', async (t) =
   const server = await startServer(t, { args: ['--scheduler-name', 'mine'] });
   const { client } = server;
   t.is(await schedulerHealth(server), 'True');
+  await accountIn(client);
   await client.request('POST', '/api/v1/nodes', { body: NODE });
   const pods = '/api/v1/namespaces/default/pods';
   for (const [name, schedulerName] of [
@@ -81,6 +82,7 @@ test('up schedules as the profiles of its configuration file say', async (t) => 
     ].join('\n'),
   );
   const { client } = await startServer(t, { args: ['--config', config] });
+  await accountIn(client);
   await client.request('POST', '/api/v1/nodes', { body: { ...NODE, spec: { unschedulable: true } } });
   const pods = '/api/v1/namespaces/default/pods';
   for (const schedulerName of ['one', 'two', 'default-scheduler']) {

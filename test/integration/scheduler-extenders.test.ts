@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type ExtenderService, extenderService, keeping } from '../server/scheduler-extender.ts';
 import { spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { eventually, POD_SPEC } from './objects.ts';
+import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
 
 const PODS = '/api/v1/namespaces/default/pods';
 const NODE_STATUS = { capacity: { cpu: '4', pods: '10' }, allocatable: { cpu: '4', pods: '10' } };
@@ -57,12 +57,15 @@ async function make({ client }: ServerProcess, path: string, body: object): Prom
   if (answer.status !== 201) throw new Error(answer.text);
 }
 
-const makeNode = (server: ServerProcess, name: string) =>
-  make(server, '/api/v1/nodes', { metadata: { name }, status: NODE_STATUS });
+async function makeNode(server: ServerProcess, name: string): Promise<void> {
+  await make(server, '/api/v1/nodes', { metadata: { name }, status: NODE_STATUS });
+  await untainted(server.client, name);
+}
 
-function makePod(server: ServerProcess, name: string, requests: object, spec: object = {}): Promise<void> {
+async function makePod(server: ServerProcess, name: string, requests: object, spec: object = {}): Promise<void> {
+  await accountIn(server.client);
   const resources = { requests, limits: requests };
-  return make(server, PODS, {
+  await make(server, PODS, {
     metadata: { name },
     spec: { ...POD_SPEC, containers: [{ ...POD_SPEC.containers[0], resources }], ...spec },
   });
@@ -73,6 +76,13 @@ const placed = ({ client }: ServerProcess, name: string) =>
     async () => ((await client.get(`${PODS}/${name}`)).json.spec as { nodeName?: string }).nodeName,
     (node) => node !== undefined,
   );
+
+/** Only there. */
+const onNode = (name: string): object => {
+  const matchFields = [{ key: 'metadata.name', operator: 'In', values: [name] }];
+  const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms: [{ matchFields }] };
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution } } };
+};
 
 const FPGA = { 'example.com/fpga': '1' };
 const MANAGED = [{ name: 'example.com/fpga', ignoredByScheduler: true }];
@@ -105,8 +115,11 @@ for (const [title, { start }] of Object.entries(PROGRAMS)) {
     });
     server.now = await start(t, path);
     for (const name of ['n1', 'n2', 'n3']) await makeNode(server.now, name);
-    await makePod(server.now, 'plain', { cpu: '1' });
-    await placed(server.now, 'plain');
+    // The scheduler has heard of a node that it has placed a pod on.
+    for (const name of ['n1', 'n2', 'n3']) {
+      await makePod(server.now, `plain-${name}`, { cpu: '1' }, onNode(name));
+      await placed(server.now, `plain-${name}`);
+    }
     t.deepEqual(service.asked, []);
     await makePod(server.now, 'wants', FPGA);
     t.is(await placed(server.now, 'wants'), 'n2');

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { spawnScheduler } from '../server/scheduler-process.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
-import { eventually, POD_SPEC } from './objects.ts';
+import { accountIn, eventually, POD_SPEC, untainted } from './objects.ts';
 
 const ORCH = fileURLToPath(new URL('../../bin/orch.js', import.meta.url));
 const PODS = '/api/v1/namespaces/default/pods';
@@ -34,6 +34,8 @@ async function fill(server: ServerProcess): Promise<void> {
   const amounts = { cpu: '4', pods: '10', memory: '8Gi' };
   const node = (name: string) => ({ metadata: { name }, status: { capacity: amounts, allocatable: amounts } });
   for (const name of ['n1', 'n2']) await make(server, '/api/v1/nodes', node(name));
+  await untainted(server.client, 'n1', 'n2');
+  await accountIn(server.client);
   const pod = (name: string, cpu: string) => {
     const env = [{ name: 'PASSWORD', value: 'hunter2' }];
     const containers = [{ ...POD_SPEC.containers[0], env, resources: { requests: { cpu } } }];

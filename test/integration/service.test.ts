@@ -34,11 +34,12 @@ test('a service says when it is ready, that its threads answer, and when it stop
     async () => told(),
     (lines) => lines.filter((line) => line === `${from} WATCHDOG=1`).length > 2,
   );
-  t.is(told()[0], `${from} READY=1 STATUS=serving ${server.url}`);
+  // What carries a word is a process of its own, and may be overtaken.
+  t.true(told().includes(`${from} READY=1 STATUS=serving ${server.url}`));
   t.is(await server.stop(), 0);
   await eventually(
     async () => told(),
-    (lines) => lines.at(-1) === `${from} STOPPING=1` || lines.at(-2) === `${from} STOPPING=1`,
+    (lines) => lines.includes(`${from} STOPPING=1`),
   );
 });
 

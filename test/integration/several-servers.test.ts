@@ -10,7 +10,7 @@ import type { ApiObject } from '../server/https-client.ts';
 import { testNeeding } from '../server/machine-tools.ts';
 import { newServer, type ServerProcess, startServer } from '../server/server-process.ts';
 import { testAuthority } from '../server/test-authority.ts';
-import { configMap, createConfigMap, eventually, freshNamespace } from './objects.ts';
+import { configMap, createConfigMap, eventually, freshNamespace, namespaceForPods } from './objects.ts';
 
 // One after the other: they kill what they share.
 const hooks = testNeeding(ava, ['etcd']);
@@ -200,11 +200,7 @@ test('while no member answers cached reads go on and writes wait; nothing acknow
 
 test('one server runs the controllers and schedules; when it is gone another does', async (t) => {
   const hasAccount = async (client: ServerProcess['client']): Promise<void> => {
-    const { core } = await freshNamespace(client);
-    await eventually(
-      () => client.get(`${core}/serviceaccounts/default`),
-      ({ status }) => status === 200,
-    );
+    await namespaceForPods(client);
   };
   const holderOf = async (lease: string): Promise<string> => {
     const path = `/apis/coordination.orch.io/v1/namespaces/orch-system/leases/${lease}`;
@@ -212,7 +208,13 @@ test('one server runs the controllers and schedules; when it is gone another doe
     return (json.spec as { readonly holderIdentity?: string } | undefined)?.holderIdentity ?? '';
   };
   await hasAccount(one.client);
-  for (const lease of ['orch-controller-manager', 'orch-scheduler']) t.not(await holderOf(lease), '');
+  for (const lease of ['orch-controller-manager', 'orch-scheduler'])
+    t.truthy(
+      await eventually(
+        () => holderOf(lease),
+        (holder) => holder !== '',
+      ),
+    );
   await one.kill9();
   await hasAccount(other.client);
   await other.stop();

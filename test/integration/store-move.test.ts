@@ -21,7 +21,7 @@ interface Ended {
 
 function move(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, 'store', 'move', ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, 'store', 'move', ...args], { timeout: 240_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), text: stdout + stderr });
     });
   });

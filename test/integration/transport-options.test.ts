@@ -212,8 +212,11 @@ declare('--client-ca-file and --requestheader-client-ca-file are read again when
   );
   const published = '/api/v1/namespaces/orch-system/configmaps/extension-apiserver-authentication';
   const tokenHeaders = { authorization: `Bearer ${full.token}` };
-  const { text } = await sent(full, { path: published, headers: tokenHeaders });
-  t.true(text.includes(JSON.stringify(next.certPem).slice(1, -1).trim().slice(0, -2)), text);
+  const authorityText = JSON.stringify(next.certPem).slice(1, -1).trim().slice(0, -2);
+  await eventually(
+    () => sent(full, { path: published, headers: tokenHeaders }),
+    ({ text }) => text.includes(authorityText),
+  );
 });
 
 declare('--tls-min-version is the oldest version that is spoken', async (t) => {

@@ -8,6 +8,7 @@ import { certificateOf } from '../server/credentials.ts';
 import { startServer } from '../server/server-process.ts';
 import { webhookService } from '../server/webhook-service.ts';
 import { configure, created, map, type World, webhookAt } from './hooked-server.ts';
+import { accountIn } from './objects.ts';
 
 /** An address of this machine that others could reach: services are called at no other. */
 const OUTSIDE = Object.values(networkInterfaces())
@@ -27,6 +28,7 @@ async function serviceOf({ server: { client } }: World, port: number, clusterIP:
     spec: { clusterIP, ports: [{ port }] },
   });
   const spec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] };
+  await accountIn(client);
   await made(PODS, { metadata: { name: 'hook' }, spec });
   const contentType = 'application/merge-patch+json';
   const body = { status: { podIP: OUTSIDE, podIPs: [{ ip: OUTSIDE }] } };
