@@ -4,7 +4,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as k8s from '@kubernetes/client-node';
-import { eventually } from '../integration/objects.ts';
+import { accountIn, eventually } from '../integration/objects.ts';
 import { type Scope, type ServerProcess, startServer } from '../server/server-process.ts';
 import { type Cache, cacheOf, Informer } from './informers.ts';
 import { LoopChurn } from './loop-churn.ts';
@@ -46,6 +46,7 @@ export async function watchLoops(scope: Scope, { seconds, onProgress }: LoopSett
   const args = ['--api-dialect', 'kubernetes', '--store-compaction-interval', COMPACTION];
   const server = await startServer(scope, { args, placement: 'default' });
   await server.client.request('POST', '/api/v1/namespaces', { body: { metadata: { name: NAMESPACE } } });
+  await accountIn(server.client, NAMESPACE);
   const churn = new LoopChurn(server.client, NAMESPACE);
   churn.start();
   const informers = await startInformers(scope, server);
@@ -160,7 +161,11 @@ async function finish(server: ServerProcess, python: PythonLoop): Promise<Follow
     ['pods', { metadata, spec }],
     ['configmaps', { metadata }],
   ] as const) {
-    const { status, text } = await server.client.request('POST', `/api/v1/namespaces/${NAMESPACE}/${type}`, { body });
+    const { status, text } = await eventually(
+      () => server.client.request('POST', `/api/v1/namespaces/${NAMESPACE}/${type}`, { body }),
+      // A server that has just started may be too busy.
+      (answer) => answer.status !== 429,
+    );
     if (status !== 201) throw new Error(text);
   }
   return python.report();

@@ -182,13 +182,22 @@ test('a client certificate is shown, and is another when its files are', async (
 
 test('the authorities are others when their file is, and a call in progress goes on', async (t) => {
   let release = (): void => {};
+  let isAsked = (): void => {};
+  const begun = new Promise<void>((resolve) => {
+    isAsked = resolve;
+  });
   const { url } = await hook(t, (request, response) => {
-    if (request.url === '/slow') release = () => response.end('{"slow":true}');
-    else response.end('{}');
+    if (request.url !== '/slow') {
+      response.end('{}');
+      return;
+    }
+    release = () => response.end('{"slow":true}');
+    isAsked();
   });
   const { client, files, later } = asking(t, url, { files: { ca: '/ca.crt', cert: '', key: '' } });
   files.set('/ca.crt', AUTHORITY.certPem);
   const slow = client.get(url.replace('/ask', '/slow'), PATIENT_MS);
+  await begun;
   await client.post('{}', PATIENT_MS);
   files.set('/ca.crt', OTHER.certPem);
   later();

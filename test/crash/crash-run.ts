@@ -22,7 +22,7 @@ import { UnsyncedDisk } from './unsynced-disk.ts';
 const CLIENTS = 4;
 const KILL_MS_MIN = 80;
 const KILL_MS_MAX = 600;
-const ACKNOWLEDGED_MS = 60_000;
+const ACKNOWLEDGED_MS = 120_000;
 const LOOK_MS = 5;
 /** The share of starts that are killed as well, before or just after they are ready. */
 const KILLED_START_SHARE = 0.2;

@@ -20,7 +20,7 @@ const KILL_MS_MAX = 250;
 const DELETE_SHARE = 0.1;
 const LOOK_MS = 20;
 /** Nothing that is counted takes longer; what the promise says is QUIET_MS_MAX of the report. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const PLACEMENTS = ['default', 'single', 'wide'] as const;
 
 /** How soon after the last answer the usage is to be what is there. */

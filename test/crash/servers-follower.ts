@@ -4,7 +4,7 @@ import type { ApiObject, HttpsClient } from '../server/https-client.ts';
 import type { WatchEvent, WatchStream } from '../server/watch-stream.ts';
 
 const RETRY_MS = 20;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export class ServersFollower {
   readonly ended: Promise<void>;

@@ -120,6 +120,11 @@ class ServersRun {
     const fences = await this.#fences(round);
     const healedMs = Math.round(performance.now() - mendedMs);
     await sleep(AFTER_MS);
+    // On a busy machine the round may have seen nothing yet: what is broken by then shows only to who writes and reads.
+    await eventually(
+      async () => this.#written.acknowledged > before && state.reads > 0,
+      (hasSeen) => hasSeen,
+    );
     state.isOver = true;
     await Promise.all(work);
     const open = this.#writers.reduce((sum, writer) => sum + writer.open, 0);

@@ -36,7 +36,7 @@ interface Ended {
 /** Runs the program to its end. */
 function orch(...args: string[]): Promise<Ended> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, ...args], { timeout: 30_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

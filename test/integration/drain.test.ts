@@ -36,7 +36,7 @@ hooks.before(async () => {
   const member = await EtcdMember.start();
   scope.teardown(() => member.dispose());
   const args = [
-    ...['--store-servers', member.server, '--shutdown-delay-duration', '8s'],
+    ...['--store-servers', member.server, '--shutdown-delay-duration', '15s'],
     ...['--tls-cert-file', certFile, '--tls-private-key-file', keyFile, '--token-auth-file', tokens],
   ];
   servers.push(

@@ -73,7 +73,7 @@ function holds(server: ServerProcess, text: string): boolean {
 /** The store's own command, run to its end. */
 function orch(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [ORCH, ...args], { timeout: 60_000 }, (error, stdout, stderr) => {
+    execFile(process.execPath, [ORCH, ...args], { timeout: 120_000 }, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
     });
   });
@@ -292,7 +292,7 @@ test('keys are kept by a plugin: nothing is readable without it, and writes of o
   const configuration = new Configuration(t);
   const plugin = new KmsPlugin(join(configuration.directory, 'kms.sock'));
   configuration.write({
-    kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}`, cachesize: 10, timeout: '2s' },
+    kms: { name: 'vault', endpoint: `unix://${plugin.socketPath}`, cachesize: 10, timeout: '30s' },
   });
   t.teardown(() => plugin.stop());
   const server = await startServer(t, { args: [...configuration.args, '--placement', 'default'] });

@@ -77,32 +77,54 @@ export function schema(name: string, users: readonly string[], level = name): ob
   };
 }
 
+/** What a body brings while it is late: as much in so long a time that no listener takes it for one that stands still. */
+const DRIP_BYTES = 160 * 1024;
+const DRIP_MS = 4000;
+/** So often, for a body has a limit. */
+const DRIPS_MAX = 18;
+
 interface LateWrite {
+  /** The code; 0 where there is none. */
   readonly answered: Promise<number>;
+  isAnswered(): boolean;
   finish(): void;
   abort(): void;
 }
 
 let lateWrites = 0;
 
-/** A write that has a seat as soon as there is one, and gives it back when it is finished. */
+/** A write that has a seat as soon as there is one, and gives it back when it is finished. On a busy machine that takes a while. */
 export function lateWrite({ url, caPem }: ServerProcess, { configMaps }: Namespace, token: string): LateWrite {
   const body = JSON.stringify(configMap({ name: `late-${++lateWrites}` }));
-  const headers = {
-    authorization: `Bearer ${token}`,
-    'content-type': 'application/json',
-    'content-length': body.length,
-  };
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const outgoing = startRequest(`${url}${configMaps}`, { method: 'POST', ca: caPem, agent: false, headers });
+  let isOver = false;
   const answered = new Promise<number>((resolve) => {
-    outgoing.on('error', () => resolve(0));
+    const over = (code: number): void => {
+      isOver = true;
+      clearInterval(dripping);
+      resolve(code);
+    };
+    outgoing.on('error', () => over(0));
     outgoing.on('response', (message) => {
       message.resume();
-      resolve(message.statusCode ?? 0);
+      over(message.statusCode ?? 0);
     });
   });
-  outgoing.write(body.slice(0, 10));
-  return { answered, finish: () => void outgoing.end(body.slice(10)), abort: () => void outgoing.destroy() };
+  let drips = 0;
+  const dripping = setInterval(() => {
+    if (drips++ < DRIPS_MAX) outgoing.write(' '.repeat(DRIP_BYTES));
+  }, DRIP_MS);
+  outgoing.write(body.slice(0, 1));
+  const finish = (): void => {
+    clearInterval(dripping);
+    outgoing.end(body.slice(1));
+  };
+  const abort = (): void => {
+    clearInterval(dripping);
+    outgoing.destroy();
+  };
+  return { answered, isAnswered: () => isOver, finish, abort };
 }
 
 /** The cells of a dump's rows about one level. */

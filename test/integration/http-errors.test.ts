@@ -1,11 +1,11 @@
 // What clients are told when a request cannot be served: the code, and a Status that says why.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request as startRequest } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Answer, ApiObject, RequestSettings } from '../server/https-client.ts';
-import { type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
+import { sharedServer, startServer } from '../server/server-process.ts';
+import { lateWrite } from './flow-levels.ts';
 import {
   configMap,
   createConfigMap,
@@ -434,12 +434,12 @@ test('writes beyond the limit are 429 with Retry-After, but for superusers', asy
   const namespace = await freshNamespace(client);
   const write = (name: string): Promise<Answer> =>
     client.request('POST', namespace.configMaps, { body: configMap({ name }), token: 'jane-token' });
-  let slow = startSlowWrite(small, namespace.configMaps);
+  let slow = lateWrite(small, namespace, 'jane-token');
   let tries = 0;
   const refused = await eventually(
     async () => {
       // It came while a try was in flight.
-      if (slow.isAnswered()) slow = startSlowWrite(small, namespace.configMaps);
+      if (slow.isAnswered()) slow = lateWrite(small, namespace, 'jane-token');
       return write(`try-${tries++}`);
     },
     ({ status }) => status !== 201,
@@ -449,43 +449,10 @@ test('writes beyond the limit are 429 with Retry-After, but for superusers', asy
   t.is(refused.text, 'Too many requests, please try again later.\n');
   t.is((await client.get(namespace.configMaps, { token: 'jane-token' })).status, 200);
   await createConfigMap(client, namespace, { name: 'by-admin' });
-  t.is(await slow.finish(), 201);
+  slow.finish();
+  t.is(await slow.answered, 201);
   t.is((await write('after')).status, 201);
 });
-
-interface SlowWrite {
-  isAnswered(): boolean;
-  /** Sends the rest; answers the code. */
-  finish(): Promise<number>;
-}
-
-/** A write whose body is late: it is in flight from its head on. */
-function startSlowWrite({ url, caPem }: ServerProcess, path: string): SlowWrite {
-  const body = JSON.stringify(configMap({ name: 'slow' }));
-  const outgoing = startRequest(`${url}${path}`, {
-    method: 'POST',
-    ca: caPem,
-    agent: false,
-    headers: { authorization: 'Bearer jane-token', 'content-type': 'application/json', 'content-length': body.length },
-  });
-  let code = 0;
-  const answered = new Promise<number>((resolve) => {
-    outgoing.on('error', () => resolve(code));
-    outgoing.on('response', (message) => {
-      code = message.statusCode ?? 0;
-      message.resume();
-      resolve(code);
-    });
-  });
-  outgoing.write(body.slice(0, 10));
-  return {
-    isAnswered: () => code !== 0,
-    finish() {
-      outgoing.end(body.slice(10));
-      return answered;
-    },
-  };
-}
 
 test('a scale that names an old version is a conflict', async (t) => {
   const { client } = server();

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { connectionFile, httpsService, jsonOf, sendJson } from '../server/credentials.ts';
 import { startServer } from '../server/server-process.ts';
-import { eventually } from './objects.ts';
+import { accountIn, eventually } from './objects.ts';
 
 interface AuditLine {
   readonly verb: string;
@@ -62,7 +62,8 @@ async function serverWith(t: ExecutionContext, settings: object) {
   const lines = (pod: string): readonly AuditLine[] =>
     readFileSync(log, 'utf8')
       .split('\n')
-      .filter((line) => line !== '')
+      // The last one may be half there.
+      .slice(0, -1)
       .map((line) => JSON.parse(line) as AuditLine)
       .filter(({ verb, objectRef }) => verb === 'create' && objectRef?.name === pod);
   const server = await startServer(t, {
@@ -74,6 +75,7 @@ async function serverWith(t: ExecutionContext, settings: object) {
       '--feature-gates=EphemeralContainers=true',
     ],
   });
+  await accountIn(server.client);
   let pods = 0;
   const create = async (image: string, annotations: object = {}) => {
     const metadata = { name: `p${pods++}`, annotations };

@@ -10,7 +10,7 @@ import { planOfOneThread } from '../../runtime/plan.ts';
 import { realEnvironment } from '../../runtime/real-environment.ts';
 import { eventually } from './objects.ts';
 
-const DEADLINE_MS = 60_000;
+const DEADLINE_MS = 120_000;
 const CLIENTS = 500;
 const ACTORS = ['store', 'hub', 'admission', 'controllers'];
 const ADMIN = { name: 'admin', uid: '', groups: ['system:masters'], extra: {} };

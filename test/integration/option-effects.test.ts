@@ -61,7 +61,7 @@ test.before(async () => {
     startServer(scope, {
       args: [
         ...['--tls-cert-file', file('tls.crt', certPem), '--tls-private-key-file', file('tls.key', keyPem)],
-        ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '6s'],
+        ...['--authorization-mode', 'ABAC', ...tokens, '--max-requests-inflight', '1', '--request-timeout', '5s'],
         ...['--enable-priority-and-fairness=false', '--emulated-release', '1.23'],
         ...['--authorization-policy-file', file('policy', `${policy}"namespace":"default","resource":"configmaps"}}`)],
         ...[

@@ -9,6 +9,7 @@ import { type FakeAgent, startFakeAgent } from '../server/fake-agent.ts';
 import { type ServerProcess, startServer } from '../server/server-process.ts';
 import { type AgentSocket, acceptWebSocket } from '../server/web-socket-agent.ts';
 import { clientFrame, type Frame, handshake, WebSocketReader } from '../server/web-socket-client.ts';
+import { accountIn } from './objects.ts';
 
 // One after the other: each starts a process of its own.
 const test = ava.serial;
@@ -27,7 +28,7 @@ const closeOf = (code: number, reason = ''): Buffer =>
 const isData = ({ opcode }: Frame): boolean => opcode === TEXT || opcode === BINARY;
 
 async function until(condition: () => boolean): Promise<void> {
-  const patience = AbortSignal.timeout(60_000);
+  const patience = AbortSignal.timeout(120_000);
   while (!condition()) {
     patience.throwIfAborted();
     await new Promise((resolve) => setTimeout(resolve, 5));
@@ -64,6 +65,7 @@ async function setUp(
     const { status, text } = await server.client.request('POST', path, { body });
     if (status !== 201) throw new Error(text);
   };
+  await accountIn(server.client);
   await made('/api/v1/nodes', {
     metadata: { name: 'n' },
     status: {

@@ -10,6 +10,9 @@ const PATIENCE_MS = 120_000;
 /** Less than what the server grants an idle connection, so that none is reused just as it is closed. */
 const IDLE_MS = 4000;
 
+/** As many as any test needs at once: handshakes of hundreds take a busy machine longer than a server waits for a request. */
+const SOCKETS_MAX = 100;
+
 /** What a body is sent as. Strings and bytes go out as they are, anything else as JSON. */
 export type Body = string | Uint8Array | object;
 
@@ -81,7 +84,13 @@ export class HttpsClient {
     this.url = url;
     this.#token = token;
     this.#caPem = caPem;
-    this.#agent = new Agent({ keepAlive: true, timeout: IDLE_MS, ca: caPem, ...certificate });
+    this.#agent = new Agent({
+      keepAlive: true,
+      timeout: IDLE_MS,
+      maxSockets: SOCKETS_MAX,
+      ca: caPem,
+      ...certificate,
+    });
   }
 
   /** Rejects only when there is no whole answer. */
