@@ -12,7 +12,7 @@ export type FeatureGateName = (typeof FEATURE_GATE_TABLE)[number]['name'];
 export interface FeatureGates {
   /** Whether the feature is on. */
   enabled(name: FeatureGateName): boolean;
-  /** One line for each gate set although its feature is stable or on its way out, or although nothing depends on it. */
+  /** One line for each gate set although its feature is stable or on its way out, or nothing depends on it; or not set with its stage. */
   readonly warnings: readonly string[];
 }
 
@@ -45,8 +45,9 @@ function parseSettings(text: string, dialect: Dialect): ReadonlyMap<FeatureGateR
     if (value === undefined) {
       throw new UsageError(`feature gate ${name} must be true or false, not ${JSON.stringify(valueText)}`);
     }
-    if (isLocked(row) && value !== row.default) {
-      throw new UsageError(`feature gate ${name} cannot be set to ${value}: it is locked to ${row.default}`);
+    const refusal = refusalOf(row);
+    if (refusal !== undefined && value !== row.default) {
+      throw new UsageError(`feature gate ${name} cannot be set to ${value}: ${refusal}`);
     }
     settings.set(row, value);
   }
@@ -58,14 +59,22 @@ function isLocked({ locked, stage, effect }: FeatureGateRow): boolean {
   return locked === true || (stage === 'GA' && effect === undefined);
 }
 
+/** Why a gate stays at its default; undefined where it can be set. */
+function refusalOf(row: FeatureGateRow): string | undefined {
+  return isLocked(row) ? `it is locked to ${row.default}` : row.refusal;
+}
+
 /** What a gate does in this release. */
 export function gateEffect(row: FeatureGateRow): Effect {
-  if (isLocked(row)) return ['refused', `it is locked to ${row.default}`];
+  const refusal = refusalOf(row);
+  if (refusal !== undefined) return ['refused', refusal];
   return row.effect === undefined ? ['not in force', NOTHING_DEPENDS] : ['in force', row.effect];
 }
 
 function warningOf(row: FeatureGateRow, setting: string): string | undefined {
-  const { stage, effect } = row;
+  const { stage, effect, refusal } = row;
+  // Set to what it is.
+  if (refusal !== undefined) return undefined;
   if (stage === 'GA' || stage === 'Deprecated') {
     const why = stage === 'GA' ? 'its feature is stable' : 'it is deprecated';
     const inert = effect === undefined ? `; ${NOTHING_DEPENDS}` : '';
@@ -75,22 +84,43 @@ function warningOf(row: FeatureGateRow, setting: string): string | undefined {
 }
 
 function warningsOf(settings: ReadonlyMap<FeatureGateRow, boolean>, dialect: Dialect): readonly string[] {
-  return [...settings]
-    .map(([row, value]) => warningOf(row, `${spellGate(row.name, dialect)}=${value}`))
-    .filter((warning) => warning !== undefined);
+  const ofNamed = [...settings].map(([row, value]) => warningOf(row, `${spellGate(row.name, dialect)}=${value}`));
+  return [...ofNamed, ...[...settings].flatMap(([row, value]) => staysOf(row, value, settings, dialect))].filter(
+    (warning) => warning !== undefined,
+  );
+}
+
+/** One line for each gate that setting the gate of its stage does not reach, unless it is itself named. */
+function staysOf(
+  { name }: FeatureGateRow,
+  value: boolean,
+  settings: ReadonlyMap<FeatureGateRow, boolean>,
+  dialect: Dialect,
+): readonly string[] {
+  const staying = ROWS.filter((row) => isReached(row, name) && staysAtDefault(row, value) && !settings.has(row));
+  return staying.map((row) => `feature gate ${spellGate(row.name, dialect)} stays ${row.default}: ${row.refusal}`);
+}
+
+/** Whether the gate of a stage stands for `row`. */
+function isReached(row: FeatureGateRow, stageGate: string): boolean {
+  return row.stage === STAGE_GATES.get(stageGate) && !STAGE_GATES.has(row.name);
+}
+
+function staysAtDefault({ refusal, default: standard }: FeatureGateRow, value: boolean): boolean {
+  return refusal !== undefined && value !== standard;
 }
 
 /**
  * The gates after `text`, `Name=true,Name=false` with Go's booleans; blank for the defaults. A gate that is named wins
  * over AllAlpha and AllBeta, wherever it stands; of two settings of one gate the last wins. An unknown gate, a value that
- * is no boolean, and another value for a locked gate are UsageErrors. SPEC.md, "Feature gates".
+ * is no boolean, and another value for a gate that keeps its default are UsageErrors; AllAlpha and AllBeta leave that one as it
+ * is, with a warning. SPEC.md, "Feature gates".
  */
 export function parseFeatureGates(text: string, dialect: Dialect = DIALECTS.orch): FeatureGates {
   const settings = parseSettings(text, dialect);
   const enabledByName = new Map<string, boolean>(ROWS.map((row) => [row.name, row.default]));
   for (const [{ name }, value] of settings) {
-    const stage = STAGE_GATES.get(name);
-    for (const row of ROWS) if (row.stage === stage && !STAGE_GATES.has(row.name)) enabledByName.set(row.name, value);
+    for (const row of ROWS) if (isReached(row, name) && !staysAtDefault(row, value)) enabledByName.set(row.name, value);
   }
   for (const [{ name }, value] of settings) enabledByName.set(name, value);
   return { enabled: (name) => enabledByName.get(name)!, warnings: warningsOf(settings, dialect) };

@@ -9,6 +9,8 @@ export interface FeatureGateRow {
   readonly stage: FeatureStage;
   /** True: it cannot be set to anything but its default. */
   readonly locked?: true;
+  /** Why it cannot be set to anything but its default here, although elsewhere it can. */
+  readonly refusal?: string;
   /** What an open gate changes in this program; left out where nothing depends on it. */
   readonly effect?: string;
 }
@@ -192,7 +194,12 @@ export const FEATURE_GATE_TABLE = [
   { name: 'ProcMountType', default: false, stage: 'Alpha', effect: 'procMount is kept' },
   { name: 'QOSReserved', default: false, stage: 'Alpha' },
   { name: 'RemainingItemCount', default: true, stage: 'Beta', effect: 'a part of a list says how much is left' },
-  { name: 'RemoveSelfLink', default: true, stage: 'Beta' },
+  {
+    name: 'RemoveSelfLink',
+    default: true,
+    stage: 'Beta',
+    refusal: 'answers are the bytes that are stored, without a selfLink for each path and version',
+  },
   { name: 'RootCAConfigMap', default: true, stage: 'GA', locked: true },
   { name: 'Rotate@AgentServerCertificate', default: true, stage: 'Beta' },
   { name: 'RunAsGroup', default: true, stage: 'GA', locked: true },

@@ -62,7 +62,7 @@ test('AllBeta switches every beta gate on or off but those that are named', (t) 
   const off = parseFeatureGates('AllBeta=false,ServerSideApply=true');
   t.deepEqual(
     namesOf('Beta').filter((name) => off.enabled(name)),
-    ['ServerSideApply'],
+    ['RemoveSelfLink', 'ServerSideApply'],
   );
   t.true(namesOf('Beta').every((name) => parseFeatureGates('AllBeta=true').enabled(name)));
   t.true(off.enabled('NodeLease'));
@@ -80,6 +80,8 @@ const refused: readonly (readonly [text: string, message: RegExp])[] = [
   // Stable, and nothing depends on it: the feature would stay on.
   ['DryRun=false', /feature gate DryRun cannot be set to false: it is locked to true/],
   ['AdvancedAuditing=false', /cannot be set to false/],
+  // Nothing would set selfLink.
+  ['RemoveSelfLink=false', /^feature gate RemoveSelfLink cannot be set to false: answers are the bytes .* selfLink/],
   ['LegacyNodeRoleBehavior=true', /cannot be set to true: it is locked to false/],
   ['x'.repeat(100_000), /too long/],
 ];
@@ -100,6 +102,15 @@ test('setting a stable or deprecated gate, or one that nothing depends on, warns
     'feature gate CPUManager=true is not in force: nothing in this release depends on it',
     'feature gate WinDSR=false is not in force: nothing in this release depends on it',
   ]);
+});
+
+test('a stage that is switched off leaves a gate on that cannot be off, and says so unless that gate is named', (t) => {
+  const off = parseFeatureGates('AllBeta=false');
+  t.true(off.enabled('RemoveSelfLink'));
+  t.is(off.warnings.length, 1);
+  t.regex(off.warnings[0]!, /^feature gate RemoveSelfLink stays true: answers are the bytes/);
+  t.deepEqual(parseFeatureGates('RemoveSelfLink=true,AllBeta=false').warnings, []);
+  t.deepEqual(parseFeatureGates('AllBeta=true').warnings, []);
 });
 
 /** How code asks whether a gate is open, or names the one a row of a table hangs on. */
