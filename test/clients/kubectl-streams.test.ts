@@ -43,6 +43,7 @@ test.before(async () => {
   server = await startServer(scope, { args: ['--orchlet-permit-loopback'] });
   kubectl = new Kubectl(server);
   undo.push(() => kubectl!.dispose());
+  await kubectl.accountIn('default');
   await kubectl.ok(
     ['apply', '-f', '-'],
     `

@@ -159,7 +159,7 @@ for (const listener of LISTENERS) {
 }
 
 test('a server that answers garbage, too much or not at all takes nothing from the others, and nothing of this server', async (t) => {
-  const server = await startServer(t, { args: ['--enable-aggregator-routing', '--request-timeout=5s'] });
+  const server = await startServer(t, { args: ['--enable-aggregator-routing', '--request-timeout=8s'] });
   const { client } = server;
   const good = await fakeExtension(t, server, 'good', { handler: answering({ kind: 'ThingList', items: [] }) });
   // The condition looks at the code alone, as the original's does: what is said is for clients to read.

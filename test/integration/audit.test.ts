@@ -290,7 +290,10 @@ test('a log in batches drops what does not fit into its buffer, and counts it', 
     () => errorsOf(at.server, 'buffered'),
     (count) => count === 4,
   );
-  t.is(at.events().length, 2);
+  await eventually(
+    async () => at.events().length,
+    (count) => count === 2,
+  );
   await at.server.stop();
   t.is(at.events().length, 6, 'at the end the rest is written');
 });

@@ -298,7 +298,7 @@ const FAILURES: readonly (readonly [string, string, Behaviour, RegExp, string[]?
     'hang',
     () => undefined,
     /failed: Post "https:\/\/127\.0\.0\.1:\d+\/hang\?timeout=30s": context deadline exceeded$/,
-    ['--request-timeout=2s'],
+    ['--request-timeout=6s'],
   ],
 ];
 

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { establish, GROUP } from '../integration/custom-definitions.ts';
-import { eventually } from '../integration/objects.ts';
+import { accountIn, eventually } from '../integration/objects.ts';
 import { certificateAuthority, certificateOf } from './credentials.ts';
 import { HttpsClient } from './https-client.ts';
 import { type Scope, type ServerProcess, type ServerSettings, startServer } from './server-process.ts';
@@ -133,6 +133,7 @@ export async function serviceIn({ client }: ServerProcess, port: number, name = 
     const { status, text } = await client.request(verb, path, { body, headers: { 'content-type': contentType } });
     if (status > 201) throw new Error(text);
   };
+  await accountIn(client);
   const core = '/api/v1/namespaces/default';
   await made(`${core}/services`, { metadata: { name }, spec: { ports: [{ port }] } });
   const spec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] };
