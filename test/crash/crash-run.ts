@@ -11,7 +11,7 @@ import { freshNamespace } from '../integration/objects.ts';
 import { ResumedWatch } from '../integration/resumed-watch.ts';
 import { HttpsClient } from '../server/https-client.ts';
 import { ServerProcess } from '../server/server-process.ts';
-import { checkRound, type Round } from './check-round.ts';
+import { type Checked, checkRound, type Round } from './check-round.ts';
 import { checkStore, type DurableWrite } from './check-store.ts';
 import { CrashClient, type CrashCollection } from './crash-client.ts';
 import { CRASH_KINDS, collectionOf } from './crash-kinds.ts';
@@ -80,6 +80,9 @@ export async function runCrashRounds(options: CrashOptions): Promise<RoundReport
   return reports;
 }
 
+/** What came of a round whose clients were not asked. */
+const NOTHING = { happened: 0, events: 0 };
+
 class CrashRun {
   readonly #options: CrashOptions;
   readonly #random: SeededRandom;
@@ -142,9 +145,11 @@ class CrashRun {
     }
     const acknowledged = this.#acknowledged - before;
     problems.push(...(await checkStore(this.#data, this.#durableWrites())));
+    // Clients would wait until their patience ends for what is lost.
+    if (problems.length > 0) return { round, placement, killedAfterMs, acknowledged, operations, ...NOTHING, problems };
     while (random.next() < KILLED_START_SHARE) operations += await this.#crashedStart(this.#placement(round + 1));
     const partial = { round, placement, killedAfterMs, acknowledged, operations };
-    let checked = { happened: 0, events: 0, problems: [] as readonly string[] };
+    let checked: Checked = { ...NOTHING, problems: [] };
     try {
       await this.#start(this.#placement(round + 1));
       checked = await checkRound(this.#checked(round));
