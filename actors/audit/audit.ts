@@ -1,5 +1,5 @@
 // The audit actor. Owns the backends of audit events, and gives each event to every one of them in its mode: later in a batch, or
-// before the request goes on. Beside that it writes a line for each request at debug level, for which nothing waits.
+// before the request goes on.
 
 import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Schema } from '../../api/schema/schema.ts';
@@ -67,11 +67,6 @@ class Audit implements Actor<AuditProtocol> {
 
   onMessage(message: MessageOf<AuditProtocol>, reply: Reply): void {
     switch (message.type) {
-      case 'record': {
-        const { type: _type, ...line } = message;
-        this.#context.log.debug(line, 'request');
-        return;
-      }
       case 'events':
         void this.#take(message.events);
         return;

@@ -1,21 +1,6 @@
-// What the audit actor understands: a line for each request that ended, and the events that the policy asks for.
+// What the audit actor understands: the events that the policy asks for.
 import type { AuditEvent } from '../../api/audit/event.ts';
 import type { Protocol } from '../../runtime/actor.ts';
-
-/** One request, without anything of its content, for the log at debug level. */
-export interface RequestLine {
-  readonly requestId: string;
-  /** The user's name. */
-  readonly user: string;
-  readonly verb: string;
-  /** Without the query, which may carry secrets. */
-  readonly path: string;
-  /** The HTTP status; 0 while there is none. */
-  readonly code: number;
-  readonly latencyMs: number;
-  /** What the server has to say of the request, such as that it used a deprecated version. */
-  readonly annotations?: Readonly<Record<string, string>>;
-}
 
 /** A body as it was sent. */
 export interface AuditedBody {
@@ -39,7 +24,6 @@ export interface AuditProtocol extends Protocol {
     };
   };
   readonly tells: {
-    readonly record: RequestLine;
     /** Those of a turn. */
     readonly events: { readonly events: readonly UnreadAuditEvent[] };
   };

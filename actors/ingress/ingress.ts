@@ -315,7 +315,6 @@ class Ingress implements Actor<IngressProtocol> {
     return new Pipeline({
       context,
       auth: context.ref('auth'),
-      audit: context.ref('audit'),
       limits: this.#limits,
       tracer: this.#tracer,
       auditor: this.#auditor,

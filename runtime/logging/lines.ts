@@ -13,14 +13,43 @@ export interface LoggedLine {
   readonly stack?: string;
 }
 
-/** `I1122 19:44:26.123000   12345 hub.ts:120] "list done" thread="front/0" user="ann"`, a stack on lines of its own. */
+/**
+ * What JSON leaves as it is and a reader may take for the end of a line, or a terminal for a command: the second half of the
+ * control characters, Unicode's own ends of lines, and what turns the direction of writing. Built from numbers, to be seen.
+ */
+const UNPRINTABLE = new RegExp(
+  `[${[
+    [0x7f, 0x9f],
+    [0x200e, 0x200f],
+    [0x2028, 0x202e],
+    [0x2066, 0x2069],
+    [0xfeff, 0xfeff],
+  ]
+    .map((ends) => ends.map(escaped).join('-'))
+    .join('')}]`,
+  'g',
+);
+
+function escaped(code: number): string {
+  return `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+/** JSON, with what is not to be shown escaped: all of that stands in strings. */
+export function printable(json: string): string {
+  return json.replace(UNPRINTABLE, (character) => escaped(character.charCodeAt(0)));
+}
+
+/** `I1122 19:44:26.123000   12345 hub.ts:120] "list done" user="ann" thread="front/0"`, a stack on lines of its own. */
 export function textLine(jsonLine: string, process: number, skipsHeader: boolean): string {
   const record = JSON.parse(jsonLine) as LoggedLine & Record<string, unknown>;
-  const { ts, level, caller = '???:1', msg, stack, v: _v, severity: _severity, ...rest } = record;
+  const { ts, level, caller = '???:1', msg, stack, v: _v, severity: _severity, ...members } = record;
+  const { thread, actor, requestNumber, ...about } = members;
   const header = skipsHeader ? '' : `${severityOf(level)}${timeText(ts)} ${String(process).padStart(7)} ${caller}] `;
   const words = msg === undefined ? [] : [JSON.stringify(msg)];
-  for (const [key, value] of Object.entries(rest)) words.push(`${key}=${textValue(value)}`);
-  return `${header}${words.join(' ')}\n${stack === undefined ? '' : `${stack}\n`}`;
+  // What the line is about comes first, as readers of the original's expect; then who says it.
+  for (const [key, value] of Object.entries({ ...about, thread, actor, requestNumber }))
+    if (value !== undefined) words.push(`${key}=${textValue(value)}`);
+  return `${header}${printable(words.join(' '))}\n${stack === undefined ? '' : `${stack}\n`}`;
 }
 
 /** Month, day and time here, in microseconds, of which the last three are unknown. */

@@ -4,7 +4,7 @@ import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'p
 import { inSources } from '../packed-sources.ts';
 import { NO_REQUEST, turn } from '../turn.ts';
 import { callerOf } from './caller.ts';
-import { textLine } from './lines.ts';
+import { printable, textLine } from './lines.ts';
 import { LogOutlets } from './log-files.ts';
 import { type LogLevel, type LogOptions, levelNumber, severityOf } from './log-options.ts';
 import { sanitized } from './sanitized.ts';
@@ -122,7 +122,7 @@ function stream(options: LogOptions, write: ((line: string) => void) | undefined
   const opened = new LogOutlets(files, format === 'json' ? lost : `${LOST}\n`);
   if (write === undefined) outlets = opened;
   const put = (line: string, level: number): void => {
-    const text = format === 'json' ? line : asText(line);
+    const text = format === 'json' ? printable(line) : asText(line);
     if (write === undefined) opened.line(severityOf(level), text);
     else write(text);
   };

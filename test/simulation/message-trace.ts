@@ -104,7 +104,6 @@ const SAID: Readonly<Record<string, Say>> = {
   watchReady: ({ watcher }) => `watcher ${watcher}`,
   watchClosed: ({ watcher }) => `watcher ${watcher}`,
   watchEnded: ({ watchers }) => `watchers ${String(watchers)}`,
-  record: ({ verb, path, code }) => `${verb} ${path} ${code}`,
 };
 
 const ANSWERED: Readonly<Record<string, Say>> = {

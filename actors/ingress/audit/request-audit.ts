@@ -69,6 +69,11 @@ export class RequestAudit {
     return this.#parts.decision.level;
   }
 
+  /** What all its events are known by: its client's choice, or ours. */
+  get id(): string {
+    return this.#parts.arrived.auditID;
+  }
+
   /** The request is to be served. Undefined where nothing has to be waited for. */
   received(): Promise<void> | undefined {
     const { taker, arrived } = this.#parts;

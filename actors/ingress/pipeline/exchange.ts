@@ -27,6 +27,13 @@ export interface Arrival {
   readonly longRunning: boolean;
 }
 
+/** What the log says of a request as it came: headers and query may be let go before it ends. */
+export interface LoggedArrival {
+  readonly uri: string;
+  readonly userAgent: string;
+  readonly address: string;
+}
+
 /** The user of a request nobody has authenticated. */
 const NOBODY: User = { name: '', uid: '', groups: [], extra: {} };
 
@@ -64,6 +71,8 @@ export class Exchange implements Arrival {
   flowHeaders: HeaderList = NO_HEADERS;
   /** Who asked for it to be run as `user`. */
   impersonator: User | undefined = undefined;
+  /** What its line in the log says of it as it came; undefined where none is wanted. */
+  arrival: LoggedArrival | undefined = undefined;
   /** Records it; undefined where it is not recorded. */
   audit: RequestAudit | undefined = undefined;
   /** What the audit record says of the request; set by whoever finds it out. */

@@ -21,7 +21,6 @@ import type { Timer } from '../../../runtime/environment.ts';
 import { isOrchError } from '../../../runtime/errors.ts';
 import { acceptsGzip, GzipResponse, type GzipSlots } from '../../../transport/gzip-response.ts';
 import { type HttpRequest, type HttpResponse, RequestAborted } from '../../../transport/http.ts';
-import type { AuditProtocol } from '../../audit/protocol.ts';
 import type { Admitted, AuthProtocol } from '../../auth/protocol.ts';
 import type { Auditor } from '../audit/auditor.ts';
 import type { Invitation } from '../connect/upgrade-door.ts';
@@ -34,6 +33,7 @@ import type { ConnectionThrottle } from '../watch/connection-throttle.ts';
 import { ThrottledResponse } from '../watch/throttled-response.ts';
 import { webSocketOffer } from '../watch/web-socket-offer.ts';
 import { Exchange } from './exchange.ts';
+import { loggedArrival, logRequest } from './httplog.ts';
 import { impersonationOf, NobodyToImpersonate } from './impersonation.ts';
 import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
@@ -47,7 +47,6 @@ const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
 export interface PipelineParts {
   readonly context: ActorContext;
   readonly auth: Ref<AuthProtocol>;
-  readonly audit: Ref<AuditProtocol>;
   readonly limits: RequestLimits;
   /** Undefined: no request is recorded. */
   readonly auditor: Auditor | undefined;
@@ -120,6 +119,7 @@ export class Pipeline {
       longRunning: true,
     });
     exchange.path = earlier.path;
+    exchange.arrival = loggedArrival(context.log, request);
     exchange.user = earlier.user;
     exchange.impersonator = earlier.impersonator;
     this.#parts.metrics.begin(exchange);
@@ -163,7 +163,7 @@ export class Pipeline {
     const body = hasBody && !isProxied ? request.body(BODY_BYTES_MAX) : undefined;
     body?.catch(() => {});
     const longRunning = isLongRunning(info);
-    return new Exchange({
+    const exchange = new Exchange({
       request,
       response: info.isResource ? this.#paced(request, response, longRunning) : response,
       requestId: random.uuid(),
@@ -176,6 +176,8 @@ export class Pipeline {
       verb: info.isResource && info.verb !== '' ? info.verb : request.method,
       longRunning,
     });
+    exchange.arrival = loggedArrival(context.log, request);
+    return exchange;
   }
 
   /** The response as it is to be sent: long answers compressed, long-running ones within their connection's allowance. */
@@ -264,32 +266,18 @@ export class Pipeline {
   }
 
   readonly #finish = (exchange: Exchange): void => {
-    const { audit, context, metrics, tracer } = this.#parts;
+    const { context, metrics, tracer } = this.#parts;
     const latencyMs = context.clock.monotonicMs() - exchange.startedMs;
     metrics.observe(exchange, latencyMs);
     logIfSlow(context.log, exchange, latencyMs);
     tracer?.ended(exchange, latencyMs);
-    audit.tell<'record'>(
-      {
-        type: 'record',
-        requestId: exchange.requestId,
-        user: exchange.user.name,
-        verb: exchange.verb,
-        path: exchange.request.path,
-        code: exchange.code,
-        // Further digits are those of a clock that counts in binary fractions.
-        latencyMs: Math.round(latencyMs * MICROS_IN_MS) / MICROS_IN_MS,
-        ...(exchange.auditAnnotations === undefined ? undefined : { annotations: exchange.auditAnnotations }),
-      },
-      exchange.requestNumber,
-    );
+    logRequest(context.log, exchange, latencyMs);
     if (exchange.audit === undefined) return;
     if (exchange.auditAnnotations !== undefined) exchange.audit.annotate(exchange.auditAnnotations);
     exchange.audit.ended();
   };
 }
 
-const MICROS_IN_MS = 1000;
 const UNAUTHORIZED = 401;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
