@@ -28,9 +28,19 @@ export function threadBuiltIns(context: ActorContext, settings: ServerSettings):
   return context.threadLocal('registry', () => registryFor(settings));
 }
 
-/** The registry of built-in types that the settings ask for. Throws RuntimeConfigError. */
+/** By dialect and options. One in a server; tests make many servers. */
+const registries = new Map<string, Registry>();
+
+/** The registry of built-in types that the settings ask for, one for all who ask for the same. Throws RuntimeConfigError. */
 export function registryFor(settings: Pick<ServerSettings, 'dialect' | 'options'>): Registry {
-  return createRegistry(DIALECTS[settings.dialect], registryOptions(settings));
+  const options = registryOptions(settings);
+  const name = JSON.stringify([settings.dialect, options]);
+  let registry = registries.get(name);
+  if (registry === undefined) {
+    registry = createRegistry(DIALECTS[settings.dialect], options);
+    registries.set(name, registry);
+  }
+  return registry;
 }
 
 /** What of the settings decides which types there are. Plain data. */

@@ -39,20 +39,36 @@ interface KindChecks {
   readonly statusChanges: ReadonlyMap<string, ChangeCheck | undefined>;
 }
 
-/** The validation of a schema's kinds under a server's settings. Calls must not overlap: it is for one thread. */
-export function objectValidation(schema: Schema, settings: ValidationSettings): ObjectValidation {
-  const compiler = new RuleCompiler(schema, TYPE_RULES);
-  const report = new Report(schema.dialect, settings);
+type CompiledKinds = (type: TypeSchema) => KindChecks;
+
+/** What is compiled says nothing of settings, which the report knows: whoever validates by a schema shares it. */
+const compiledBySchema = new WeakMap<Schema, CompiledKinds>();
+
+function compiledOf(schema: Schema): CompiledKinds {
+  const compiled = compiledBySchema.get(schema) ?? compiledKinds(new RuleCompiler(schema, TYPE_RULES));
+  compiledBySchema.set(schema, compiled);
+  return compiled;
+}
+
+function compiledKinds(compiler: RuleCompiler): CompiledKinds {
   const kinds = new Map<TypeSchema, KindChecks>();
-  const checksOf = ({ group, version, kind }: ValidatedType): KindChecks | undefined => {
-    const type = schema.kind(group, version, kind);
-    if (type === undefined) return undefined;
+  return (type) => {
     let checks = kinds.get(type);
     if (checks === undefined) {
       checks = compileKind(type, compiler);
       kinds.set(type, checks);
     }
     return checks;
+  };
+}
+
+/** The validation of a schema's kinds under a server's settings. Calls must not overlap: it is for one thread. */
+export function objectValidation(schema: Schema, settings: ValidationSettings): ObjectValidation {
+  const compiled = compiledOf(schema);
+  const report = new Report(schema.dialect, settings);
+  const checksOf = ({ group, version, kind }: ValidatedType): KindChecks | undefined => {
+    const type = schema.kind(group, version, kind);
+    return type && compiled(type);
   };
   return {
     create: (object, type) => {

@@ -15,8 +15,22 @@ const KINDS = {
   ed25519: ['ed25519'],
 } as const;
 
-/** @param names as openssl takes them: `DNS:a,IP:10.0.0.1`. */
+/** Of this process: openssl takes longer than what is tested with its requests. */
+const made = new Map<string, RequestPair>();
+
+/**
+ * The same pair for the same question.
+ *
+ * @param names as openssl takes them: `DNS:a,IP:10.0.0.1`.
+ */
 export function certificateRequest(subject: string, names = '', kind: keyof typeof KINDS = 'ec'): RequestPair {
+  const question = JSON.stringify([subject, names, kind]);
+  const pair = made.get(question) ?? newRequest(subject, names, kind);
+  made.set(question, pair);
+  return pair;
+}
+
+function newRequest(subject: string, names: string, kind: keyof typeof KINDS): RequestPair {
   const folder = mkdtempSync(join(tmpdir(), 'orch-request-'));
   try {
     const [key, out] = [join(folder, 'key'), join(folder, 'request')];

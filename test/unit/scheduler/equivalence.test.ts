@@ -50,12 +50,11 @@ function runCluster(seed: number, fail: (problem: string) => void): number {
   let placed = 0;
   for (let at = 0; at < PODS; at++) {
     const pod = generator.pod();
-    const problem = compare(pod, cluster(), core.explain(plain(pod)) ?? []);
+    const { problem, best } = compare(pod, cluster(), core.explain(plain(pod)) ?? []);
     if (problem !== undefined) fail(`cluster ${seed}, pod ${at}: ${problem}`);
     core.setPod(plain(pod), at);
     core.advance(at);
     const decision = core.decide(at);
-    const best = bestNodes(pod, cluster());
     const chosen = decision?.kind === 'bind' ? decision.node.name : undefined;
     if (chosen === undefined ? best.length > 0 : !best.includes(chosen)) {
       fail(`cluster ${seed}, pod ${at}: ${chosen} was chosen, and the best are ${best}`);
@@ -82,8 +81,27 @@ function runCluster(seed: number, fail: (problem: string) => void): number {
 
 type Explanation = NonNullable<ReturnType<ReturnType<typeof newCore>['explain']>>;
 
-function compare(pod: RefPod, cluster: RefCluster, explanation: Explanation): string | undefined {
+/** What is wrong with an explanation, and the nodes that are best by the rules. */
+function compare(
+  pod: RefPod,
+  cluster: RefCluster,
+  explanation: Explanation,
+): { readonly problem: string | undefined; readonly best: readonly string[] } {
   const expected = feasibleNodes(pod, cluster);
+  const worth = totals(pod, expected, cluster);
+  const best = Math.max(...worth);
+  return {
+    problem: difference(pod, expected, worth, explanation),
+    best: expected.filter((_, at) => worth[at] === best).map(({ metadata }) => metadata.name),
+  };
+}
+
+function difference(
+  pod: RefPod,
+  expected: readonly RefNode[],
+  worth: readonly number[],
+  explanation: Explanation,
+): string | undefined {
   const feasible = explanation.filter(({ refusals }) => refusals.length === 0);
   const [names, actual] = [
     expected.map(({ metadata }) => metadata.name).sort(),
@@ -91,7 +109,6 @@ function compare(pod: RefPod, cluster: RefCluster, explanation: Explanation): st
   ];
   if (names.join() !== actual.join())
     return `${actual} will do, and by the rules ${names}: ${JSON.stringify(pod.spec)}`;
-  const worth = totals(pod, expected, cluster);
   const best = Math.max(...worth);
   const top = feasible[0]?.total ?? 0;
   for (const [at, { metadata }] of expected.entries()) {
@@ -101,13 +118,6 @@ function compare(pod: RefPod, cluster: RefCluster, explanation: Explanation): st
     }
   }
   return undefined;
-}
-
-function bestNodes(pod: RefPod, cluster: RefCluster): readonly string[] {
-  const nodes = feasibleNodes(pod, cluster);
-  const worth = totals(pod, nodes, cluster);
-  const best = Math.max(...worth);
-  return nodes.filter((_, at) => worth[at] === best).map(({ metadata }) => metadata.name);
 }
 
 for (let group = 0; group < GROUPS; group++) {

@@ -49,11 +49,19 @@ export interface ModelEvent {
   readonly previous: Version | undefined;
 }
 
+/** Versions never change, and a model is compared after every step. */
+const lines = new WeakMap<Version, string>();
+
 /** An object version as one line, for comparing many at once. */
 function lineOf(version: Version | undefined): string {
   if (version === undefined) return '-';
-  const { key, revision, born, type, data, label } = version;
-  return `${key} @${revision} born ${born} type ${type} ${crc32(data)}/${data.length} ${label}`;
+  let line = lines.get(version);
+  if (line === undefined) {
+    const { key, revision, born, type, data, label } = version;
+    line = `${key} @${revision} born ${born} type ${type} ${crc32(data)}/${data.length} ${label}`;
+    lines.set(version, line);
+  }
+  return line;
 }
 
 /** Collects the values of transactions into one payload. */
@@ -195,7 +203,7 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
   const same = (what: string, actual: unknown, expected: unknown): void => {
     if (actual !== expected) found.push(`${what}: ${String(actual)} instead of ${String(expected)}`);
   };
-  const read = (slab: number, offset: number): Version => versionAt(pool.slab(slab), offset);
+  const read = readerOf(pool);
   same('revision', log.revision, model.revision);
   same('compacted revision', log.compactedRevision, model.compactedRevision);
   same('objects', log.current.size, model.current.size);
@@ -227,6 +235,24 @@ export function differences(log: RevisionLog, pool: SlabPool, model: StoreModel)
   same('live bytes', pool.liveBytes, liveBytes);
   same('history bytes', log.window.bytes, historyBytes);
   return found;
+}
+
+/** Reads versions, each place once: most are current and in the history, and none is written to meanwhile. */
+function readerOf(pool: SlabPool): (slab: number, offset: number) => Version {
+  const versions = new Map<number, Map<number, Version>>();
+  return (slab, offset) => {
+    let ofSlab = versions.get(slab);
+    if (ofSlab === undefined) {
+      ofSlab = new Map();
+      versions.set(slab, ofSlab);
+    }
+    let version = ofSlab.get(offset);
+    if (version === undefined) {
+      version = versionAt(pool.slab(slab), offset);
+      ofSlab.set(offset, version);
+    }
+    return version;
+  };
 }
 
 /** Bytes of all records that a log refers to, each counted once, and of those that only its history does. */

@@ -7,6 +7,7 @@ import { ownedType, resetFields } from '../../../../api/apply/owned-type.ts';
 import { applyConfiguration, entriesOfCreate, entriesOfUpdate, withEntries } from '../../../../api/apply/ownership.ts';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
+import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { deepEqual } from '../../../../api/deep-equal.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { placedNew, prepareUpdate } from '../../../../api/metadata.ts';
@@ -102,7 +103,7 @@ export class LiveObject {
 
   /** PUT with what `change` makes of a copy of the object. */
   update(manager: string, change: (object: Writable) => void, subresource = '', apiVersion?: string): void {
-    const next = structuredClone(this.object) as Writable;
+    const next = jsonCopy(this.object) as Writable;
     change(next);
     const { type } = this.#kind;
     const prepared = prepareUpdate(next, this.object, type, { namespace: '', name: 'it', subresource });
@@ -133,13 +134,13 @@ export class LiveObject {
   #whole(given: JsonObject): JsonObject {
     const { apiVersion, kind } = this.#kind.type;
     const metadata = { name: 'it', ...(given.metadata as JsonObject | undefined) };
-    return structuredClone({ apiVersion, kind, ...given, metadata });
+    return jsonCopy({ apiVersion, kind, ...given, metadata }) as JsonObject;
   }
 
   #defaulted(object: JsonObject): JsonObject {
     const { schema: typeSchema } = this.#kind;
     if (typeSchema === undefined) return object;
-    const copy = decode(structuredClone(object), typeSchema).object;
+    const copy = decode(jsonCopy(object) as JsonObject, typeSchema).object;
     applyDefaults(copy, typeSchema);
     return decode(copy, typeSchema).object;
   }

@@ -66,8 +66,16 @@ const RESOURCES = ['pods', 'pods/log', 'secrets', 'deployments', 'deployments/sc
 const NAMES = ['', 'a', 'b', 'c', 'd'];
 const PATHS = ['/healthz', '/healthz/', '/healthz/x', '/logs/', '/logs/x', '/metrics', '/other', '/'];
 
+const known = new WeakMap<PolicyRule, ReadonlySet<string>>();
+
 /** Every access of a small world, as one text each, that a rule alone allows. */
-function accesses(rule: PolicyRule): Set<string> {
+function accesses(rule: PolicyRule): ReadonlySet<string> {
+  const found = known.get(rule) ?? listed(rule);
+  known.set(rule, found);
+  return found;
+}
+
+function listed(rule: PolicyRule): ReadonlySet<string> {
   const has = (list: readonly string[] = [], value: string): boolean => list.includes('*') || list.includes(value);
   const found = new Set<string>();
   for (const verb of VERBS.filter((one) => has(rule.verbs, one))) {

@@ -5,6 +5,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { decode } from '../../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
+import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { createRegistry } from '../../../../api/resources/registry.ts';
@@ -47,7 +48,7 @@ const CASES = parse(readFileSync('test/fixtures/default-cases.yaml', 'utf8')) as
 const ON: readonly string[] = ['NamespaceDefaultLabelName'];
 
 function defaulted(type: TypeSchema, given: JsonObject, gates: readonly string[] = ON): JsonObject {
-  const { object } = decode(structuredClone(given), type);
+  const { object } = decode(jsonCopy(given) as JsonObject, type);
   applyDefaults(object, type, (gate) => gates.includes(gate));
   return decode(object, type).object;
 }
@@ -56,10 +57,24 @@ function at(object: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, part) => (value as JsonObject | undefined)?.[part], object);
 }
 
+const reached = new Map<TypeSchema, ReadonlySet<string>>();
+
+/** The names of a type and of all that stand in it, at any depth. */
+function namesIn(type: TypeSchema): ReadonlySet<string> {
+  let names = reached.get(type);
+  if (names === undefined) {
+    const found = new Set([type]);
+    for (const one of found) for (const field of one.wireFields) if (field.type !== undefined) found.add(field.type);
+    names = new Set([...found].map(({ name }) => name));
+    reached.set(type, names);
+  }
+  return names;
+}
+
 /** Where a type stands in another, the first place in the order of members; undefined: nowhere. */
 function placeOf(wanted: string, type: TypeSchema, above: readonly TypeSchema[] = []): readonly string[] | undefined {
   if (type.name === wanted) return [];
-  if (above.includes(type)) return undefined;
+  if (above.includes(type) || !namesIn(type).has(wanted)) return undefined;
   const inside = [...above, type];
   for (const field of type.wireFields) {
     const place = field.type === undefined ? undefined : placeOf(wanted, field.type, inside);

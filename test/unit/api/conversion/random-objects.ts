@@ -33,8 +33,18 @@ const SCALARS: Readonly<Record<Exclude<FieldSchema['kind'], 'message'>, fc.Arbit
   double: fc.double({ noNaN: true, noDefaultInfinity: true }),
 };
 
+/** By type and depth: what draws a type is wanted wherever the type stands. */
+const drawn = new Map<TypeSchema, fc.Arbitrary<Record<string, unknown>>[]>();
+
 /** Objects of a type, to be decoded. */
 export function objectsOf(type: TypeSchema, depth = 0): fc.Arbitrary<Record<string, unknown>> {
+  const byDepth = drawn.get(type) ?? [];
+  drawn.set(type, byDepth);
+  byDepth[depth] ??= drawnAt(type, depth);
+  return byDepth[depth];
+}
+
+function drawnAt(type: TypeSchema, depth: number): fc.Arbitrary<Record<string, unknown>> {
   const members: Record<string, fc.Arbitrary<unknown>> = {};
   for (const field of type.fields) {
     if (depth >= DEPTH_MAX && field.kind === 'message') continue;

@@ -1,6 +1,7 @@
 // What cases of validation are written in: a valid object of the fixtures, changes of it by path, and the errors they
 // must have.
 import { readdirSync, readFileSync } from 'node:fs';
+import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import type { Dialect } from '../../../../config/dialect.ts';
@@ -43,7 +44,7 @@ export function changed(object: JsonObject, changes: Changes, dialect: Dialect, 
 
 /** The same without defaults, as a client would send it. */
 export function bareChanged(object: JsonObject, changes: Changes): JsonObject {
-  const copy = structuredClone(object);
+  const copy = jsonCopy(object) as JsonObject;
   for (const [path, value] of Object.entries(changes)) put(copy as Record<string, unknown>, path, expanded(value));
   return copy;
 }

@@ -73,8 +73,16 @@ export function complete(value: JsonObject, dialect: Dialect): TestObject {
   return { title: `${String(value.apiVersion)} ${kind} ${place}`, type: { group, version, kind }, schema, object };
 }
 
-/** Every object of test/fixtures/valid. */
-export function validObjects(name: DialectName): TestObject[] {
+const validByDialect = new Map<DialectName, readonly TestObject[]>();
+
+/** Every object of test/fixtures/valid, read once: nobody changes them. */
+export function validObjects(name: DialectName): readonly TestObject[] {
+  const objects = validByDialect.get(name) ?? readValid(name);
+  validByDialect.set(name, objects);
+  return objects;
+}
+
+function readValid(name: DialectName): TestObject[] {
   const dialect = DIALECTS[name];
   return readdirSync('test/fixtures/valid').flatMap((file) =>
     documents(readFileSync(`test/fixtures/valid/${file}`, 'utf8'), dialect).map((value) =>

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
+import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { isJsonObject, type JsonObject } from '../../../../api/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
@@ -18,7 +19,7 @@ function* places(value: unknown, path: Path = []): Generator<Path> {
 
 /** A copy with one place emptied. */
 function emptied(object: JsonObject, path: Path, substitute: unknown): JsonObject {
-  const copy = structuredClone(object);
+  const copy = jsonCopy(object) as JsonObject;
   let parent: Record<string | number, unknown> = copy as Record<string, unknown>;
   for (const part of path.slice(0, -1)) parent = parent[part] as Record<string | number, unknown>;
   const last = path.at(-1)!;
