@@ -9,7 +9,7 @@ import { isSignedBy, readJwt, tokenKey } from '../../api/tokens/jwt.ts';
 import { agentPair } from '../server/fake-agent.ts';
 import type { Answer, ApiObject } from '../server/https-client.ts';
 import { newServer, type ServerProcess, sharedServer, startServer } from '../server/server-process.ts';
-import { eventually } from './objects.ts';
+import { accountIn, eventually } from './objects.ts';
 
 // Whoever is let in may do everything, so that 200 says whose token it was.
 const OPEN = ['--authorization-mode', 'AlwaysAllow'];
@@ -93,6 +93,7 @@ test('a token that is bound to a pod or a secret dies with it', async (t) => {
 test('token requests that make no sense are refused', async (t) => {
   const at = server();
   const name = await account(at, 'asked');
+  await accountIn(at.client);
   await object(at, 'pods', {
     metadata: { name: 'other' },
     spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] },
