@@ -25,13 +25,14 @@ const TEXT_PAGES: Readonly<Record<string, string>> = {
   'version.json': '/version',
   'command.txt': '/debug/pprof/cmdline',
   'threads.txt': '/debug/pprof/goroutine?debug=2',
+  'heap.txt': '/debug/pprof/heap?debug=1',
   'levels.txt': '/debug/api_priority_and_fairness/dump_priority_levels',
   'queues.txt': '/debug/api_priority_and_fairness/dump_queues',
 };
 /** One after the other: a thread is profiled by one at a time. */
 const PROFILES: Readonly<Record<string, string>> = {
   'profile.pb.gz': '/debug/pprof/profile?seconds=2',
-  'heap.pb.gz': '/debug/pprof/heap?seconds=1',
+  'heap.pb.gz': '/debug/pprof/heap?seconds=5',
   'contention.pb.gz': '/debug/pprof/mutex',
 };
 

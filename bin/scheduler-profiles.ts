@@ -1,5 +1,6 @@
 // Profiles of a scheduler's thread below /debug/pprof/, as the API server has them of its threads (actors/ingress/paths/profiles).
 // What is measured, and for how long, is the same; there is one thread, and nothing in it waits for another.
+import { asksForText, memoryText } from '../actors/ingress/paths/profiles/memory-text.ts';
 import {
   attachment,
   commandLine,
@@ -12,10 +13,12 @@ import {
   secondsIn,
 } from '../actors/ingress/paths/profiles/profile-answers.ts';
 import { isOrchError } from '../runtime/errors.ts';
+import { threadMemory } from '../runtime/profiles/thread-memory.ts';
 import { V8Profiler } from '../runtime/profiles/v8-profiler.ts';
 import { realEnvironment } from '../runtime/real-environment.ts';
 import type { HeaderList } from '../transport/http.ts';
 
+const THREAD = 'scheduler';
 const TEXT = 'text/plain; charset=utf-8';
 
 /** What a path is answered. */
@@ -30,9 +33,11 @@ export type MakePage = (query: URLSearchParams) => Page | Promise<Page>;
 
 /** By path. */
 export function profilePages(): Readonly<Record<string, MakePage>> {
-  const profiler = new V8Profiler('scheduler', realEnvironment.timers);
+  const profiler = new V8Profiler(THREAD, realEnvironment.timers);
   const sampled = Object.entries(SAMPLED).map(([name, { kind, seconds: standard, facts }]) => {
     const page: MakePage = async (query) => {
+      if (kind === 'heap' && asksForText(query.get('debug')) === true)
+        return text(200, memoryText([threadMemory(THREAD)], process.memoryUsage.rss()));
       const seconds = secondsIn(query.get('seconds'), standard);
       if (seconds === undefined) return text(400, `seconds: must be between 1 and ${SECONDS_MAX}, inclusive\n`);
       const [startedWallMs, durationMs] = [realEnvironment.clock.nowMs(), 1000 * seconds];

@@ -14,6 +14,7 @@ import type { MetricsReading } from './metrics.ts';
 import type { MetricsRegistry } from './metrics-registry.ts';
 import { actorDown, PendingAsk } from './pending-ask.ts';
 import { type Address, AddressBook, type Plan, type PlannedActor, type RunningActor, THREAD_ACTOR } from './plan.ts';
+import { threadMemory } from './profiles/thread-memory.ts';
 import type { Profiler } from './profiles/thread-profile.ts';
 import type { ThreadState } from './profiles/thread-state.ts';
 import { ThreadActor, type ThreadProtocol } from './thread-actor.ts';
@@ -81,15 +82,17 @@ export class System<Options> {
       new Mailbox(address.name, address.mailboxMax, delivery, clock, this.onThrow(address.name), setup.measuresWaits);
     this.mailboxes = new Map(here.map((address) => [address.id, mailbox(address)]));
     const { metrics, profiler } = setup;
+    const { name } = setup.plan.threads[setup.thread]!;
     const thread = new ThreadActor({
       metrics,
       profiler,
       clock,
       setLogLevel: (level) => setLogLevel(setup.log, level),
       state: () => this.state(),
+      memory: () => threadMemory(name),
     });
     this.mailboxes.get(this.book.ofThread(setup.thread).id)!.open(thread as Actor<Protocol>);
-    publishMailboxMetrics(setup.metrics, setup.plan.threads[setup.thread]!.name, this.mailboxes);
+    publishMailboxMetrics(setup.metrics, name, this.mailboxes);
   }
 
   /** Makes all actors of this thread, one after the other. Rejects with what the first failing one threw. */

@@ -5,6 +5,7 @@ import type { Clock } from './environment.ts';
 import { OrchError } from './errors.ts';
 import type { LogLevel } from './logging/log-options.ts';
 import type { Metrics, MetricsReading } from './metrics.ts';
+import type { ThreadMemory } from './profiles/thread-memory.ts';
 import type { ProfileKind, Profiler, ThreadProfile, ThreadTrace } from './profiles/thread-profile.ts';
 import type { ThreadState } from './profiles/thread-state.ts';
 import { unreachable } from './unreachable.ts';
@@ -25,6 +26,7 @@ export interface ThreadProtocol extends Protocol {
     /** Answered and refused as `profile` is. */
     readonly trace: { readonly message: { readonly durationMs: number }; readonly reply: ThreadTrace };
     readonly state: { readonly message: Record<never, never>; readonly reply: ThreadState };
+    readonly memory: { readonly message: Record<never, never>; readonly reply: ThreadMemory };
     /** Sets how much the thread logs, until it ends. */
     readonly setLogLevel: { readonly message: { readonly level: LogLevel }; readonly reply: null };
   };
@@ -46,6 +48,7 @@ declare module './actor.ts' {
 export interface ThreadParts {
   readonly metrics: Metrics;
   readonly state: () => ThreadState;
+  readonly memory: () => ThreadMemory;
   readonly clock: Clock;
   readonly setLogLevel: (level: LogLevel) => void;
   /** Absent where there is no thread of its own to look at: in a simulation. */
@@ -67,6 +70,9 @@ export class ThreadActor implements Actor<ThreadProtocol> {
         return;
       case 'state':
         reply.send(this.parts.state());
+        return;
+      case 'memory':
+        reply.send(this.parts.memory());
         return;
       case 'setLogLevel':
         this.parts.setLogLevel(message.level);

@@ -204,6 +204,8 @@ test('what a scheduler tells of itself is for who may know: by token, certificat
   t.is(await statusOf('/nothing', server.token), 404);
   t.is(await statusOf('/debug/pprof/', 'secret-of-reader'), 403);
   t.regex((await client.get('/debug/pprof/', { token: server.token })).text, /^\/debug\/pprof\/heap$/m);
+  const held = await client.get('/debug/pprof/heap?debug=1', { token: server.token });
+  t.regex(held.text, /^thread scheduler: used=[1-9]/m);
   const profile = await client.get('/debug/pprof/profile?seconds=1', { token: server.token });
   // What pprof writes is compressed so.
   t.deepEqual([...profile.bytes.subarray(0, 2)], [0x1f, 0x8b]);

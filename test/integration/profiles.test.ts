@@ -73,6 +73,17 @@ test('every actor is told of with what it waits for, as a profile and as text', 
   t.true(threads.samples.length > 1);
 });
 
+test('the memory of every thread is told as text, of one alone too', async (t) => {
+  const { client } = PROFILED();
+  const { text } = await client.get(`${AT}heap?debug=1`);
+  for (const thread of ['front/0', 'store']) t.regex(text, new RegExp(`^thread ${thread}: used=[1-9][\\d.]*MiB `, 'm'));
+  const alone = (await client.get(`${AT}heap?debug=1&thread=store`)).text;
+  t.deepEqual(
+    [...alone.matchAll(/^thread (\S+):/gm)].map(([, name]) => name),
+    ['store'],
+  );
+});
+
 test('with contention profiling, waits in mailboxes are measured', async (t) => {
   const { client } = PROFILED();
   for (const name of ['block', 'mutex']) {

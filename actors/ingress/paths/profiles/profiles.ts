@@ -12,6 +12,7 @@ import type { ThreadState } from '../../../../runtime/profiles/thread-state.ts';
 import type { ThreadProtocol } from '../../../../runtime/thread-actor.ts';
 import type { Exchange } from '../../pipeline/exchange.ts';
 import { headersFor, sendText } from '../../reads/answers.ts';
+import { asksForText, memoryText } from './memory-text.ts';
 import {
   attachment,
   commandLine,
@@ -78,6 +79,7 @@ export class Profiles {
     else if (name === 'cmdline') sendText(exchange, 200, commandLine());
     else if (name === 'symbol') sendText(exchange, 200, SYMBOLS);
     else if (name === 'trace') await this.#trace(exchange);
+    else if (name === 'heap' && isReadable(exchange.query)) await this.#memory(exchange);
     else if (Object.hasOwn(SAMPLED, name)) await this.#sampled(exchange, name, SAMPLED[name]!);
     else if (Object.hasOwn(COUNTED, name)) await this.#counted(exchange, name, COUNTED[name]!);
     else return false;
@@ -101,6 +103,13 @@ export class Profiles {
     if (isReadable(exchange.query)) return sendText(exchange, 200, stateText(states));
     const profiles = states.map((state) => of(state));
     await sendPprof(exchange, name, profiles, { ...facts, startedWallMs: this.#clock.nowMs(), durationMs: 0 });
+  }
+
+  async #memory(exchange: Exchange): Promise<void> {
+    const threads = await this.#ask(exchange.query, (thread) =>
+      thread.ask({ type: 'memory' }, { deadlineMs: ANSWER_MS }),
+    );
+    sendText(exchange, 200, memoryText(threads, process.memoryUsage.rss()));
   }
 
   async #trace(exchange: Exchange): Promise<void> {
@@ -165,6 +174,7 @@ function sendIndex(exchange: Exchange): void {
   const rows: readonly (readonly [string, { readonly says: string }])[] = [
     ...Object.entries(SAMPLED),
     ...Object.entries(COUNTED),
+    ['heap?debug=1', { says: 'how much each thread holds now, by spaces, to be read' }],
     ['goroutine?debug=2', { says: 'the same, to be read' }],
     ['trace', { says: 'samples in their order, for timeline viewers, for the seconds asked for (1)' }],
     ['cmdline', { says: 'the command that the server was started with' }],
@@ -185,8 +195,9 @@ function secondsOf(query: Query, otherwise: number): number {
 
 /** Whether text is asked for. Throws StatusError 400. */
 function isReadable(query: Query): boolean {
-  const text = query.get('debug') ?? '0';
-  if (['0', '1', '2'].includes(text)) return text !== '0';
+  const text = query.get('debug');
+  const asks = asksForText(text);
+  if (asks !== undefined) return asks;
   throw new StatusError(
     badRequest(`debug: Unsupported value: ${JSON.stringify(text)}: supported values: "0", "1", "2"`),
   );
