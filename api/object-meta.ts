@@ -64,7 +64,17 @@ export function timestampOf(atMs: number): string {
   return lastText;
 }
 
+/** The second that such a moment was in last, and its text up to the point. */
+let lastMicroSecond = Number.NaN;
+let lastMicroText = '';
+
 /** A moment as leases and audit events write it: UTC, microseconds, of which a clock here knows the thousands. */
 export function microTimeOf(atMs: number): string {
-  return new Date(atMs).toISOString().replace('Z', '000Z');
+  const wholeMs = Math.trunc(atMs);
+  const second = Math.floor(wholeMs / 1000);
+  if (second !== lastMicroSecond) {
+    lastMicroText = new Date(second * 1000).toISOString().slice(0, -'000Z'.length);
+    lastMicroSecond = second;
+  }
+  return `${lastMicroText}${String(wholeMs - second * 1000).padStart(3, '0')}000Z`;
 }

@@ -28,6 +28,11 @@ export interface RotatingFileLimits {
   readonly compresses: boolean;
 }
 
+/** Where texts of usual length become bytes, one after the other: memory of its own for each would cost more than the write. */
+const SPACE_BYTES = 256 * 1024;
+/** The most that UTF-8 makes of one unit of a text. */
+const UNIT_BYTES_MAX = 3;
+
 const DAY_MS = 24 * 3600 * 1000;
 const FILE_MODE = 0o600;
 const GZIP = '.gz';
@@ -41,6 +46,7 @@ export class RotatingFile {
   readonly #onProblem: (error: unknown) => void;
   #descriptor: number | undefined;
   #bytes = 0;
+  #space: Buffer | undefined;
   #compressing: Promise<void> = Promise.resolve();
 
   /** `onProblem` hears of old files that could not be deleted or compressed. */
@@ -53,7 +59,7 @@ export class RotatingFile {
 
   /** Appends whole lines. Throws what the file system says. */
   append(text: string): void {
-    const bytes = Buffer.from(text);
+    const bytes = this.#bytesOf(text);
     let descriptor = this.#descriptor ?? this.#open();
     if (this.#bytes > 0 && this.#bytes + bytes.length > this.#limits.bytesMax) descriptor = this.#rotate();
     for (let written = 0; written < bytes.length; ) {
@@ -68,6 +74,13 @@ export class RotatingFile {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
     await this.#compressing;
+  }
+
+  /** They hold until the next text. */
+  #bytesOf(text: string): Uint8Array {
+    if (text.length * UNIT_BYTES_MAX > SPACE_BYTES) return Buffer.from(text);
+    this.#space ??= Buffer.allocUnsafeSlow(SPACE_BYTES);
+    return this.#space.subarray(0, this.#space.write(text));
   }
 
   #open(): number {

@@ -106,9 +106,22 @@ export function ipBytes({ family, bits }: IpAddress): Uint8Array {
 
 /** The canonical text of the 4 or 16 bytes of an address, IPv4 in IPv6 form as IPv4; empty for anything else. */
 export function ipTextOfBytes(bytes: Uint8Array): string {
-  if (bytes.length === 4) return `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+  if (bytes.length === 4) return ipv4Text(bytes, 0);
   if (bytes.length !== 16) return '';
-  return formatIp(unmapped({ family: 6, bits: bytes.reduce((bits, byte) => (bits << 8n) | BigInt(byte), 0n) }));
+  // What a socket of both families says of most clients: sixteen steps over big integers cost as much as the rest of a short request.
+  if (isMapped(bytes)) return ipv4Text(bytes, 12);
+  const halves = new DataView(bytes.buffer, bytes.byteOffset, 16);
+  return formatIp({ family: 6, bits: (halves.getBigUint64(0) << 64n) | halves.getBigUint64(8) });
+}
+
+function ipv4Text(bytes: Uint8Array, at: number): string {
+  return `${bytes[at]}.${bytes[at + 1]}.${bytes[at + 2]}.${bytes[at + 3]}`;
+}
+
+/** IPv4 in IPv6 form: ten bytes of 0, then two of 255. */
+function isMapped(bytes: Uint8Array): boolean {
+  for (let at = 0; at < 10; at++) if (bytes[at] !== 0) return false;
+  return bytes[10] === 255 && bytes[11] === 255;
 }
 
 const MAPPED_PREFIX = '::ffff:';

@@ -100,7 +100,7 @@ class Audit implements Actor<AuditProtocol> {
     const events = unread.map((one) => readEvent(one, this.#schema));
     let isKept = true;
     for (const { sink, mode, batches } of this.#routes) {
-      if (batches !== undefined) for (const [at, event] of events.entries()) batches.add(event, bytesOf(unread[at]!));
+      if (batches !== undefined) batches.add(events, (at) => bytesOf(unread[at]!));
       else if (!(await this.#write(sink, events)) && mode === 'blocking-strict') isKept = false;
     }
     return isKept;

@@ -7,7 +7,7 @@ import type { AuditSink } from './sinks.ts';
 export interface BatchLimits {
   readonly bufferMax: number;
   readonly batchMax: number;
-  /** A batch that is not full goes after this. */
+  /** A batch that is not full goes after this; 0: with the events that came together. */
   readonly waitMs: number;
   /** Batches a second, and as many more at once after a rest; undefined: as they come. */
   readonly throttle: { readonly perSecond: number; readonly burst: number } | undefined;
@@ -53,16 +53,22 @@ export class Batches {
     this.#tokensAtMs = parts.clock.monotonicMs();
   }
 
-  /** `bytes`: of what the event holds of bodies. */
-  add(event: AuditEvent, bytes: number): void {
+  /** Takes events that came together. `bytesOf`: what the event at a place holds of bodies. */
+  add(events: readonly AuditEvent[], bytesOf: (at: number) => number): void {
     const { limits, onOverflow } = this.#parts;
-    if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BUFFER_BYTES_MAX) {
-      onOverflow();
-      return;
+    for (const [at, event] of events.entries()) {
+      const bytes = bytesOf(at);
+      if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BUFFER_BYTES_MAX) {
+        onOverflow();
+        continue;
+      }
+      this.#waiting.push({ event, bytes });
+      this.#bytes += bytes;
+      if (this.#waiting.length >= limits.batchMax) this.#go();
     }
-    this.#waiting.push({ event, bytes });
-    this.#bytes += bytes;
-    this.#go();
+    // A timer for each batch would cost more than its write.
+    if (limits.waitMs === 0) this.#isDue = true;
+    if (this.#waiting.length > 0) this.#go();
   }
 
   /** Resolves when everything has been sent, however little it is. */
@@ -94,17 +100,19 @@ export class Batches {
     const { sink, limits, onFailed } = this.#parts;
     const batch = this.#waiting.splice(0, limits.batchMax);
     for (const { bytes } of batch) this.#bytes -= bytes;
+    const fail = (error: unknown): void => onFailed(batch.length, error);
+    let sent: Promise<void> | undefined;
+    try {
+      sent = sink.write(batch.map(({ event }) => event));
+    } catch (error) {
+      fail(error);
+    }
+    if (sent === undefined) return;
     this.#underWay++;
-    const work = async (): Promise<void> => {
-      try {
-        await sink.write(batch.map(({ event }) => event));
-      } catch (error) {
-        onFailed(batch.length, error);
-      }
+    void sent.catch(fail).then(() => {
       this.#underWay--;
       this.#go();
-    };
-    void work();
+    });
   }
 
   /** 0: a batch may go, and its token is spent. */

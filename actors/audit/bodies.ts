@@ -26,6 +26,7 @@ export function readEvent(unread: UnreadAuditEvent, schema: Schema): AuditEvent 
   const responseObject = responseBody && jsonOf(responseBody, schema);
   return {
     ...event,
+    texts: undefined,
     objectRef: event.objectRef && completed(event.objectRef, requestObject),
     requestObject: isAtLeast(level, 'Request') ? requestObject : undefined,
     responseObject: isAtLeast(level, 'RequestResponse') ? responseObject : undefined,

@@ -46,6 +46,12 @@ export class LogSink implements AuditSink {
   }
 
   write(events: readonly AuditEvent[]): undefined {
+    if (this.#sayer.isWhole) {
+      let lines = '';
+      for (const event of events) lines += `${this.#isLegacy ? legacyLine(event) : this.#sayer.say(event)}\n`;
+      this.#append(lines);
+      return;
+    }
     for (const group of this.#sayer.fitting(events)) {
       let lines = '';
       for (const { event, said } of group) lines += `${this.#isLegacy ? legacyLine(event) : said}\n`;
@@ -136,18 +142,22 @@ interface SaidEvent {
 
 /** Says events in a form. */
 class Sayer {
+  /** Nothing is cut, so that every event is said as it is. */
+  readonly isWhole: boolean;
+  /** JSON. */
+  readonly say: (event: AuditEvent) => string;
   readonly #form: EventForm;
-  readonly #say: (event: AuditEvent) => string;
 
   constructor(form: EventForm) {
     this.#form = form;
-    this.#say = eventSayer(form.version, form.dialect.spell('audit.@group'));
+    this.isWhole = form.truncation === undefined;
+    this.say = eventSayer(form.version, form.dialect.spell('audit.@group'));
   }
 
   /** The events as they are said, in groups that are not too large. */
   fitting(events: readonly AuditEvent[]): readonly (readonly SaidEvent[])[] {
     const { truncation } = this.#form;
-    const said = events.map((event) => ({ event, said: this.#say(event) }));
+    const said = events.map((event) => ({ event, said: this.say(event) }));
     return truncation === undefined ? [said] : this.#grouped(said, truncation);
   }
 
@@ -160,7 +170,7 @@ class Sayer {
       let bytes = Buffer.byteLength(one.said);
       if (bytes > eventBytesMax && hasBodies(one.event)) {
         const event = truncated(one.event, dialect.spell);
-        one = { event, said: this.#say(event) };
+        one = { event, said: this.say(event) };
         bytes = Buffer.byteLength(one.said);
       }
       if (bytes > eventBytesMax) {

@@ -2,7 +2,7 @@
 // policy for every request there are two of them for each, and what they cost is what auditing costs. Pure.
 import type { User } from '../authorization/attributes.ts';
 import { microTimeOf } from '../object-meta.ts';
-import type { AuditEvent, AuditedObject, AuditedStatus } from './event.ts';
+import type { AuditEvent, AuditedObject, AuditedStatus, RequestTexts } from './event.ts';
 
 export type AuditVersion = 'v1' | 'v1beta1' | 'v1alpha1';
 
@@ -12,22 +12,34 @@ const ALPHA: AuditVersion = 'v1alpha1';
 export function eventSayer(version: AuditVersion, group: string): (event: AuditEvent) => string {
   const beginning = `{"kind":"Event","apiVersion":${quoted(`${group}/${version}`)}`;
   return (event) => {
-    const { level, auditID, stage, requestURI, verb, user, impersonatedUser, sourceIPs, userAgent } = event;
+    const { level, auditID, stage, impersonatedUser, objectRef } = event;
+    const { asked, from, about } = event.texts ?? requestTexts(event);
     let text = beginning;
     if (version !== 'v1') text += `,"metadata":{"creationTimestamp":"${time(event.receivedMs)}"}`;
     text += `,"level":"${level}"`;
     if (version !== 'v1') text += `,"timestamp":"${time(event.stageMs)}"`;
-    text += `,"auditID":${quoted(auditID)},"stage":"${stage}","requestURI":${quoted(requestURI)},"verb":${quoted(verb)}`;
-    text += `,"user":${user === null ? '{}' : userText(user)}`;
+    text += `,"auditID":${quoted(auditID)},"stage":"${stage}"${asked}`;
     if (impersonatedUser !== undefined) text += `,"impersonatedUser":${userText(impersonatedUser)}`;
-    if (sourceIPs.length > 0) text += `,"sourceIPs":${list(sourceIPs)}`;
-    if (userAgent !== '') text += `,"userAgent":${quoted(userAgent)}`;
-    if (event.objectRef !== undefined) text += `,"objectRef":${referenceText(version, event.objectRef)}`;
+    text += from;
+    text += version === ALPHA && objectRef !== undefined ? aboutText(version, objectRef) : about;
     if (event.responseStatus !== undefined) text += `,"responseStatus":${statusText(event.responseStatus)}`;
     if (event.requestObject !== undefined) text += `,"requestObject":${JSON.stringify(event.requestObject)}`;
     if (event.responseObject !== undefined) text += `,"responseObject":${JSON.stringify(event.responseObject)}`;
     text += `,"requestReceivedTimestamp":"${microTime(event.receivedMs)}","stageTimestamp":"${microTime(event.stageMs)}"`;
     return `${text}${annotationsText(event.annotations)}}`;
+  };
+}
+
+/** See RequestTexts. */
+export function requestTexts(
+  of: Pick<AuditEvent, 'requestURI' | 'verb' | 'user' | 'sourceIPs' | 'userAgent' | 'objectRef'>,
+): RequestTexts {
+  const { requestURI, verb, user, sourceIPs, userAgent, objectRef } = of;
+  const addresses = sourceIPs.length > 0 ? `,"sourceIPs":${list(sourceIPs)}` : '';
+  return {
+    asked: `,"requestURI":${quoted(requestURI)},"verb":${quoted(verb)},"user":${user === null ? '{}' : userText(user)}`,
+    from: userAgent === '' ? addresses : `${addresses},"userAgent":${quoted(userAgent)}`,
+    about: objectRef === undefined ? '' : aboutText('v1', objectRef),
   };
 }
 
@@ -56,9 +68,9 @@ function newUserText({ name, uid, groups, extra }: User): string {
   return `${text}}`;
 }
 
-function referenceText(version: AuditVersion, of: AuditedObject): string {
+function aboutText(version: AuditVersion, of: AuditedObject): string {
   const { resource, namespace, name, uid, apiGroup, apiVersion, resourceVersion, subresource } = of;
-  let text = `{"resource":${quoted(resource)}`;
+  let text = `,"objectRef":{"resource":${quoted(resource)}`;
   if (namespace !== '') text += `,"namespace":${quoted(namespace)}`;
   if (name !== '') text += `,"name":${quoted(name)}`;
   if (uid !== '') text += `,"uid":${quoted(uid)}`;
@@ -77,9 +89,20 @@ function statusText(of: AuditedStatus): string {
   return isCode && code !== undefined ? `{"metadata":{},"code":${code}}` : JSON.stringify({ metadata: {}, ...of });
 }
 
+/** Requests that are admitted for the same reason share them. */
+let lastAnnotations: AuditEvent['annotations'] = {};
+let lastAnnotationsText = '';
+
 function annotationsText(annotations: AuditEvent['annotations']): string {
+  if (annotations === lastAnnotations) return lastAnnotationsText;
   const keys = Object.keys(annotations);
   if (keys.length === 0) return '';
+  lastAnnotationsText = newAnnotationsText(annotations, keys);
+  lastAnnotations = annotations;
+  return lastAnnotationsText;
+}
+
+function newAnnotationsText(annotations: AuditEvent['annotations'], keys: string[]): string {
   if (keys.some((key, at) => at > 0 && key < keys[at - 1]!)) keys.sort();
   let text = '';
   for (const key of keys) text += `${text === '' ? '' : ','}${quoted(key)}:${quoted(annotations[key]!)}`;

@@ -20,7 +20,19 @@ export interface AuditedObject {
 /** Of a Status what is recorded of every answer. */
 export type AuditedStatus = Partial<Pick<Status, 'status' | 'message' | 'reason' | 'details' | 'code'>>;
 
+/** What an event says of its request, as JSON: made once for all of its events. `api/audit/event-text.ts` makes it. */
+export interface RequestTexts {
+  /** From the address that was asked for to who asked. */
+  readonly asked: string;
+  /** Where it came from. */
+  readonly from: string;
+  /** What it is about. One version says that in another way. */
+  readonly about: string;
+}
+
 export interface AuditEvent {
+  /** Undefined: made from the members below. */
+  readonly texts?: RequestTexts | undefined;
   readonly level: AuditLevel;
   readonly auditID: string;
   readonly stage: AuditStage;

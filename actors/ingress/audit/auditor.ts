@@ -2,6 +2,7 @@
 // is one where auditing is on, and none where it is not.
 
 import type { AuditedObject } from '../../../api/audit/event.ts';
+import { requestTexts } from '../../../api/audit/event-text.ts';
 import { auditDecision } from '../../../api/audit/policy.ts';
 import type { AccessAttributes, User } from '../../../api/authorization/attributes.ts';
 import { internalError } from '../../../api/status/failures.ts';
@@ -19,7 +20,7 @@ import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
 import { BodyCapture, CapturedResponse } from './captured-response.ts';
 import { type AuditWaits, EventGroups } from './event-groups.ts';
 import { HeldResponse } from './held-response.ts';
-import { type EventTaker, RequestAudit } from './request-audit.ts';
+import { type ArrivedEvent, type EventTaker, RequestAudit } from './request-audit.ts';
 
 /** Plain data. */
 export interface AuditSettings {
@@ -47,6 +48,7 @@ export class Auditor implements EventTaker {
   readonly #decisionKey: string;
   readonly #reasonKey: string;
   readonly #groups: EventGroups;
+  #lastAnswer: Readonly<Record<string, string>> | undefined;
   #holding = 0;
 
   constructor(parts: AuditorParts) {
@@ -80,21 +82,25 @@ export class Auditor implements EventTaker {
     const isHeld = this.#parts.waits !== 'none' && !longRunning && user !== null;
     const held = isHeld ? new HeldResponse(exchange.response) : undefined;
     const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
+    const arrived: ArrivedEvent = {
+      auditID,
+      requestURI: request.query === '' ? request.path : `${request.path}?${request.query}`,
+      verb: access.verb,
+      user,
+      sourceIPs: sourceIps(request),
+      userAgent: userAgentOf(request),
+      objectRef: access.isResource ? objectOf(access) : undefined,
+      receivedMs: clock.nowMs() - Math.round(clock.monotonicMs() - startedMs),
+    };
+    const requestBody = requestBodyOf(exchange, access, decision.level);
     const audit = new RequestAudit({
       decision,
-      arrived: {
-        auditID,
-        requestURI: request.query === '' ? request.path : `${request.path}?${request.query}`,
-        verb: access.verb,
-        user,
-        sourceIPs: sourceIps(request),
-        userAgent: userAgentOf(request),
-        objectRef: access.isResource ? objectOf(access) : undefined,
-        receivedMs: clock.nowMs() - Math.round(clock.monotonicMs() - startedMs),
-      },
+      arrived,
+      // What a body says of its object is not known yet.
+      texts: requestBody === undefined ? requestTexts(arrived) : undefined,
       isRefused: user === null,
       isLongRunning: longRunning,
-      requestBody: requestBodyOf(exchange, access, decision.level),
+      requestBody,
       responseBody: capture,
       release: held?.release,
       taker: this,
@@ -105,20 +111,29 @@ export class Auditor implements EventTaker {
     return audit;
   }
 
-  /** It is known whom the request runs as, and whether it may. Rejects where it must be recorded and is not. */
-  async admitted(
-    audit: RequestAudit,
-    { user, impersonator, refusal, reason }: Admitted,
-    isImpersonating: boolean,
-  ): Promise<void> {
-    await audit.received();
+  /** It is known whom the request runs as, and whether it may. Undefined or a promise as RequestAudit.received. */
+  admitted(audit: RequestAudit, admitted: Admitted, isImpersonating: boolean): Promise<void> | undefined {
+    const received = audit.received();
+    if (received !== undefined) return received.then(() => this.#annotate(audit, admitted, isImpersonating));
+    this.#annotate(audit, admitted, isImpersonating);
+    return undefined;
+  }
+
+  #annotate(audit: RequestAudit, { user, impersonator, refusal, reason }: Admitted, isImpersonating: boolean): void {
     if (impersonator !== undefined && user !== null) audit.impersonatedUser = user;
     // Whether somebody may act as another is no question about the request itself.
     if (isImpersonating && impersonator === undefined) return;
-    audit.annotate({
-      [this.#decisionKey]: refusal === undefined ? 'allow' : 'forbid',
-      [this.#reasonKey]: (refusal === undefined ? reason : refusal.reason) ?? '',
-    });
+    audit.annotate(this.#answerOf(refusal === undefined, (refusal === undefined ? reason : refusal.reason) ?? ''));
+  }
+
+  /** Most requests are admitted for the same reason as the last. */
+  #answerOf(isAllowed: boolean, reason: string): Readonly<Record<string, string>> {
+    const last = this.#lastAnswer;
+    const decision = isAllowed ? 'allow' : 'forbid';
+    if (last?.[this.#reasonKey] === reason && last[this.#decisionKey] === decision) return last;
+    const answer = { [this.#decisionKey]: decision, [this.#reasonKey]: reason };
+    this.#lastAnswer = answer;
+    return answer;
   }
 
   /** What has come up in this turn goes to the audit actor now. */

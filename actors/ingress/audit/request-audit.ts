@@ -1,6 +1,6 @@
 // What is recorded of one request while it is served, and the events that come of it at the stages of its life. Knows nothing of who
 // takes them.
-import type { AuditEvent, AuditedStatus } from '../../../api/audit/event.ts';
+import type { AuditEvent, AuditedStatus, RequestTexts } from '../../../api/audit/event.ts';
 import type { AuditDecision } from '../../../api/audit/policy.ts';
 import type { User } from '../../../api/authorization/attributes.ts';
 import type { Status } from '../../../api/status/status.ts';
@@ -28,6 +28,8 @@ export interface EventTaker {
 export interface RequestAuditParts {
   readonly decision: AuditDecision;
   readonly arrived: ArrivedEvent;
+  /** The same as it is said; undefined where nothing is. */
+  readonly texts: RequestTexts | undefined;
   /** Nobody knows who asks: the beginning of the answer is all that is recorded. */
   readonly isRefused: boolean;
   /** The beginning of its answer is an event of its own. */
@@ -147,10 +149,11 @@ export class RequestAudit {
     responseStatus: AuditedStatus | undefined,
     stageMs = this.#parts.taker.nowMs(),
   ): UnreadAuditEvent | undefined {
-    const { decision, arrived } = this.#parts;
+    const { decision, arrived, texts } = this.#parts;
     if (decision.omitStages.includes(stage)) return undefined;
     // Member by member: there are two for each request, and copying `arrived` whole takes twice as long as all the rest.
     return {
+      texts,
       auditID: arrived.auditID,
       requestURI: arrived.requestURI,
       verb: arrived.verb,

@@ -220,7 +220,8 @@ export class Pipeline {
     exchange.user = user;
     if (impersonator !== undefined) exchange.impersonator = impersonator;
     const audit = auditor?.begin(exchange, impersonator ?? user, access);
-    if (audit !== undefined) await auditor?.admitted(audit, admitted, impersonate !== undefined);
+    const recorded = audit && auditor?.admitted(audit, admitted, impersonate !== undefined);
+    if (recorded !== undefined) await recorded;
     const { info, query } = exchange;
     if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
     if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));

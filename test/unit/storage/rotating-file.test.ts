@@ -39,6 +39,15 @@ test('a file is put aside before it grows beyond its size, and nothing in it is 
   );
 });
 
+test('texts of any length and in any script are in the file as they were appended', async (t) => {
+  const { folder, file, names } = log(t, { bytesMax: 10_000_000 });
+  const texts = ['a long one\n', 'é€😀\n', `${'€'.repeat(100_000)}\n`, `${'x'.repeat(80_000)}\n`, 'short\n'];
+  for (const text of texts) file.append(text);
+  await file.close();
+  t.deepEqual(names(), ['a.log']);
+  t.is(readFileSync(join(folder, 'a.log'), 'utf8'), texts.join(''));
+});
+
 test('what a start finds in the file counts', async (t) => {
   const { folder, file, names } = log(t, {});
   writeFileSync(join(folder, 'a.log'), 'nearly.\n');

@@ -112,6 +112,8 @@ test('the bytes of an address have one spelling', (t) => {
   const cases: readonly (readonly [text: string, canonical: string])[] = [
     ['127.0.0.1', '127.0.0.1'],
     ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['::fffe:10.0.0.1', '::fffe:a00:1'],
+    ['1::ffff:10.0.0.1', '1::ffff:a00:1'],
     ['::1', '::1'],
     ['::', '::'],
     ['2001:db8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],

@@ -1,7 +1,7 @@
 // What is said of events, beside the same made by way of an object, for events of every shape that a seed makes.
 import test from 'ava';
 import type { AuditEvent } from '../../../../api/audit/event.ts';
-import { type AuditVersion, eventListText, eventSayer } from '../../../../api/audit/event-text.ts';
+import { type AuditVersion, eventListText, eventSayer, requestTexts } from '../../../../api/audit/event-text.ts';
 import type { User } from '../../../../api/authorization/attributes.ts';
 import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
 
@@ -129,6 +129,29 @@ for (const version of ['v1', 'v1beta1', 'v1alpha1'] as const) {
     }
   });
 }
+
+test('audit events of a request whose texts were made once are said as without them', (t) => {
+  const events = new Events(11);
+  for (const version of ['v1', 'v1beta1', 'v1alpha1'] as const) {
+    const say = eventSayer(version, 'g');
+    for (let made = 0; made < 200; made++) {
+      const event = events.next();
+      t.is(say({ ...event, texts: requestTexts(event) }), say(event));
+    }
+  }
+});
+
+test('audit events that share their annotations, and others between them, have their own', (t) => {
+  const say = eventSayer('v1', 'g');
+  const event = new Events(2).next();
+  const [shared, other] = [{ a: '1' }, { b: '2' }];
+  const ends = [shared, {}, shared, other, shared].map((annotations) => {
+    const text = say({ ...event, annotations });
+    return text.slice(text.indexOf('"stageTimestamp"')).replace(/^[^,}]*/, '');
+  });
+  const [a, b] = [',"annotations":{"a":"1"}}', ',"annotations":{"b":"2"}}'];
+  t.deepEqual(ends, [a, '}', a, b, a]);
+});
 
 test('annotations of an audit event come in the order of their names', (t) => {
   const event = { ...new Events(1).next(), annotations: { b: '2', a: '1' } };

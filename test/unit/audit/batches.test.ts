@@ -1,0 +1,86 @@
+// How audit events become batches for a backend that nobody waits for.
+import test from 'ava';
+import { Batches, type BatchLimits } from '../../../actors/audit/batches.ts';
+import type { AuditEvent } from '../../../api/audit/event.ts';
+
+const LIMITS: BatchLimits = { bufferMax: 10, batchMax: 3, waitMs: 0, throttle: undefined, underWayMax: 1 };
+
+const eventsOf = (ids: string): readonly AuditEvent[] => [...ids].map((auditID) => ({ auditID }) as AuditEvent);
+
+/** A backend that answers as `answer` does, and what it was sent, a text a batch. */
+function harness(limits: Partial<BatchLimits>, answer: () => Promise<void> | undefined = () => undefined) {
+  const sent: string[] = [];
+  const state = { timers: 0, dropped: 0, failed: 0 };
+  const batches = new Batches({
+    sink: {
+      name: 'log',
+      write(events) {
+        sent.push(events.map(({ auditID }) => auditID).join(''));
+        return answer();
+      },
+      close: () => Promise.resolve(),
+    },
+    limits: { ...LIMITS, ...limits },
+    clock: { monotonicMs: () => 0 },
+    timers: {
+      after() {
+        state.timers++;
+        return { cancel: () => {} };
+      },
+    },
+    onOverflow: () => state.dropped++,
+    onFailed: (count) => {
+      state.failed += count;
+    },
+  });
+  return { batches, sent, state };
+}
+
+const none = (): number => 0;
+
+test('audit events that came together are written in the turn they came in, where none has to wait for more', (t) => {
+  const { batches, sent, state } = harness({});
+  batches.add(eventsOf('abcdefgh'), none);
+  t.deepEqual(sent, ['abc', 'def', 'gh']);
+  t.is(state.timers, 0);
+});
+
+test('a batch of audit events that may wait for more does', async (t) => {
+  const { batches, sent, state } = harness({ waitMs: 1000 });
+  batches.add(eventsOf('abcd'), none);
+  batches.add(eventsOf('e'), none);
+  t.deepEqual(sent, ['abc']);
+  t.is(state.timers, 1);
+  await batches.flush();
+  t.deepEqual(sent, ['abc', 'de']);
+});
+
+test('audit events that come while a batch is under way wait for it, as many as there is room for', async (t) => {
+  const ends: (() => void)[] = [];
+  const { batches, sent, state } = harness({ bufferMax: 4 }, () => new Promise((resolve) => ends.push(resolve)));
+  batches.add(eventsOf('abcdefghi'), none);
+  t.deepEqual(sent, ['abc']);
+  t.is(state.dropped, 2);
+  const flushed = batches.flush();
+  for (let ended = 0; ended < 3; ended++) {
+    ends.shift()?.();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await flushed;
+  t.deepEqual(sent, ['abc', 'def', 'g']);
+});
+
+test('audit events that a backend does not take are counted, at once or later, and those after them are sent', async (t) => {
+  const answers = [
+    () => {
+      throw new Error('full');
+    },
+    () => Promise.reject(new Error('gone')),
+    () => Promise.resolve(),
+  ];
+  const { batches, sent, state } = harness({}, () => answers.shift()!());
+  batches.add(eventsOf('abcdefgh'), none);
+  await batches.flush();
+  t.deepEqual(sent, ['abc', 'def', 'gh']);
+  t.is(state.failed, 6);
+});
