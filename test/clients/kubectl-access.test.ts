@@ -74,9 +74,11 @@ function withKubectls(
   for (const program of kubectlPrograms()) add(program);
 }
 
-/** A connection file of somebody's own. */
+let connections = 0;
+
+/** A connection file of somebody's own, and of one test's: the tests run at once, and one would read what another is writing. */
 function connection(name: string, user: object): string {
-  const path = join(files, `${name}.kubeconfig`);
+  const path = join(files, `${name}-${++connections}.kubeconfig`);
   const certificateAuthorityData = Buffer.from(server.caPem).toString('base64');
   const config = {
     apiVersion: 'v1',
