@@ -2,6 +2,7 @@
 import type { Registry } from '../api/resources/registry.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { Environment } from '../runtime/environment.ts';
+import type { EncryptionMeasures } from '../storage/encryption/encryption-measures.ts';
 import { KmsClient } from '../storage/encryption/kms-client.ts';
 import { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 
@@ -10,12 +11,14 @@ export function encryptionFor(
   entries: readonly ResourceEncryption[],
   registry: Registry,
   { random, clock, timers }: Environment,
+  measures?: EncryptionMeasures,
 ): StoredEncryption {
   return new StoredEncryption(entries, {
     freshBytes: (count) => random.bytes(count),
     monotonicMs: () => clock.monotonicMs(),
     keyService: (provider) => new KmsClient(provider, timers),
     prefix: registry.dialect.encryptionPrefix,
+    measures,
     storageKeyOf: (resource) => storageKeyOf(registry, resource),
   });
 }

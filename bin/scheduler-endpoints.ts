@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { BrowserRules } from '../actors/ingress/pipeline/browser-rules.ts';
 import type { SchedulerConfiguration } from '../actors/scheduler/configuration/configuration.ts';
 import { SCHEDULER_RELEASE } from '../config/cross-checks.ts';
+import { DIALECTS } from '../config/dialect.ts';
 import type { SchedulerOptions } from '../config/options.ts';
 import { OrchError } from '../runtime/errors.ts';
 import type { MetricsRegistry } from '../runtime/metrics-registry.ts';
@@ -17,11 +18,13 @@ import {
   type RequestHandler,
 } from '../transport/http.ts';
 import { openNodeListener } from '../transport/node/listener.ts';
+import { handshakeErrors } from '../transport/tls/handshake-errors.ts';
 import { pemOf, SchedulerAccess } from './scheduler-access.ts';
 import { clientAuthorities } from './scheduler-authorities.ts';
 import { type MakePage, type Page, profilePages } from './scheduler-profiles.ts';
 import { ReplacedMaterial } from './scheduler-replaced.ts';
 import { schedulerTls } from './scheduler-tls.ts';
+import { buildInfo } from './version.ts';
 
 const IDLE_SECONDS = 60;
 const TEXT = 'text/plain; charset=utf-8';
@@ -70,10 +73,12 @@ export class SchedulerEndpoints {
     const rules = await browserRules(options);
     const answer = pagesHandler(this.#pages(true, true));
     const { http2MaxStreamsPerConnection: streams } = options;
+    const failedHandshakes = handshakeErrors(metrics);
     const port = await this.#listen(options.bindAddress, options.securePort, {
       tls,
       sharedPort: options.permitPortSharing,
       ownHeaders: rules.transport,
+      onHandshakeError: () => failedHandshakes.add(1),
       ...(streams > 0 ? { streamsPerConnectionMax: streams } : {}),
       handler: (request, response) => {
         const passed = rules.apply(request, response);
@@ -146,7 +151,12 @@ export class SchedulerEndpoints {
             '/metrics': async () => {
               // It brings its library along.
               const { METRICS_CONTENT_TYPE, renderMetrics } = await import('../transport/metrics-text.ts');
-              const body = await renderMetrics(shownReadings([metrics.reading(), await processMetrics()], rules));
+              const { buildMetric } = await import('../actors/ingress/paths/build-metric.ts');
+              const { versionDocument } = await import('../api/discovery/discovery.ts');
+              const dialect = DIALECTS[options.apiDialect];
+              const build = buildMetric(dialect.brand, versionDocument(dialect, buildInfo()));
+              const readings = [metrics.reading(), await processMetrics(), build];
+              const body = await renderMetrics(shownReadings(readings, rules));
               return { status: 200, type: METRICS_CONTENT_TYPE, body };
             },
             '/configz': () => json(200, { componentconfig: written }),

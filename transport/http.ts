@@ -194,6 +194,8 @@ export interface ListenerOptions {
   readonly ownHeaders?: HeaderList;
   /** Told of what a handler or one of its callbacks threw, after the client has been answered 500 or cut off. */
   readonly onError?: (error: unknown) => void;
+  /** Told of each connection whose TLS handshake came to nothing (`node` listener only; the `uws` binary tells nobody). */
+  readonly onHandshakeError?: () => void;
 }
 
 /** An open listener. */

@@ -16,6 +16,7 @@ import { Identities, identityReader } from './authenticators/identities.ts';
 import { type ServiceAccountIssuer, ServiceAccountTokens } from './authenticators/service-account-tokens.ts';
 import { TokenDigests } from './authenticators/token-digests.ts';
 import type { TokenEntry } from './authenticators/token-file.ts';
+import { tokenUses } from './authenticators/token-uses.ts';
 import type { AuthorizerChain, Verdict } from './authorizers/authorizer.ts';
 import { type AuthorizationMode, authorizerChain } from './authorizers/modes.ts';
 import { RbacAuthorizer } from './authorizers/rbac.ts';
@@ -57,7 +58,9 @@ export class Auth implements Actor<AuthProtocol> {
     this.#rbacGroup = dialect.spell('rbac.authorization.@group');
     this.#feed = new ClusterFeed(context, feedFactory);
     const identities = serviceAccounts && new Identities(identityReader(context), this.#feed);
-    this.#serviceAccounts = identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities);
+    const uses = tokenUses(context.metrics);
+    this.#serviceAccounts =
+      identities && new ServiceAccountTokens(context.clock, dialect, serviceAccounts, identities, uses);
     const tokenReaders = tokenMethods(context, dialect, tokens, this.#serviceAccounts, this.#feed, methods);
     const metrics = new AuthenticationMetrics(context.metrics, context.clock, dialect.systemNamespace);
     const requests = requestMethods(context, methods, metrics.certificateSeen);
@@ -75,6 +78,7 @@ export class Auth implements Actor<AuthProtocol> {
     this.#authorizers = authorizerChain(options.modes, {
       dialect,
       abacPolicy: methods.abacPolicy ?? '',
+      world: context,
       webhook: accessWebhookOf(context, dialect, methods),
     });
     const { members } = this.#authorizers;

@@ -3,6 +3,7 @@
 import type { ActorContext } from '../../runtime/actor.ts';
 import { HEADER_BYTES_MAX, type Listener, type RequestHandler, type TlsMaterial } from '../../transport/http.ts';
 import type { OpenListener } from '../../transport/open-listener.ts';
+import { handshakeErrors } from '../../transport/tls/handshake-errors.ts';
 import type { TlsFiles } from '../../transport/tls/material-files.ts';
 import type { BrowserRules } from './pipeline/browser-rules.ts';
 import { ServingTls } from './serving-tls.ts';
@@ -57,7 +58,7 @@ export class IngressListener {
   /** Listens; requests go to `handler`. Rejects as openListener does. */
   async open(handler: RequestHandler): Promise<void> {
     const { host, port, sharedPort, streamsPerConnectionMax, goawayChance, listener, openListener } = this.#options;
-    const { log, random } = this.#context;
+    const { log, metrics, random } = this.#context;
     const tls = await this.#tls();
     this.#rules = await this.#browserRules();
     const opened = await openListener(listener, {
@@ -71,8 +72,11 @@ export class IngressListener {
       ...(goawayChance === 0 ? {} : { sendsAway: () => random.next() < goawayChance }),
       handler: this.#ruled(handler),
       ownHeaders: this.#rules?.transport ?? [],
+      onHandshakeError: () => handshakeErrors(metrics).add(1),
     });
     this.#listener = opened.listener;
+    // Where nobody tells of them, there is no 0 that would say that there were none.
+    if (tls !== undefined && opened.listener.kind === 'node') handshakeErrors(metrics);
     if (this.#isSentAway) opened.listener.sendAway();
     if (tls !== undefined) await this.#servingTls?.follow(opened.listener, tls);
     if (opened.note !== undefined) log.warn(opened.note);
@@ -91,6 +95,7 @@ export class IngressListener {
       sharedPort: false,
       handler: this.#ruled(handler),
       ownHeaders: this.#rules?.transport ?? [],
+      onHandshakeError: () => handshakeErrors(this.#context.metrics).add(1),
     });
     if (tls !== undefined) await this.#servingTls?.follow(listener, tls);
     return listener;

@@ -16,7 +16,9 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
   const versions = new StoredVersions(() => threadRegistry(context, settings));
   const encrypted = async (): Promise<StoredEncryption> => {
     const { encryptionFor } = await import('../encryption-at-rest.ts');
-    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context);
+    const { EncryptionMetrics } = await import('./encryption-metrics.ts');
+    const measures = new EncryptionMetrics(context.metrics);
+    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context, measures);
   };
   return {
     ...(encryption === undefined ? {} : { encryption: encrypted }),

@@ -87,7 +87,8 @@ export function createDiscovery(
   };
 }
 
-function versionDocument(dialect: Dialect, build: BuildInfo): object {
+/** The document at `/version`. */
+export function versionDocument(dialect: Dialect, build: BuildInfo): object {
   return {
     major: '1',
     minor: String(API_MINOR_VERSION),

@@ -115,6 +115,8 @@ export interface ReadClaims {
   readonly audiences: readonly string[];
   readonly notBeforeSeconds: number;
   readonly expirySeconds: number;
+  /** As in TokenTerms. */
+  readonly warnAfterSeconds: number | undefined;
 }
 
 /** The claims of a token with a good signature, or why they are of no use. */
@@ -131,7 +133,14 @@ export function readClaims(claims: JsonObject, { labelDomain }: Dialect): ReadCl
   const audiences =
     typeof aud === 'string' ? [aud] : Array.isArray(aud) ? aud.filter((one) => typeof one === 'string') : [];
   const bound = boundObject(own);
-  return { subject: { namespace, serviceAccount, bound }, audiences, notBeforeSeconds: nbf, expirySeconds: exp };
+  const warnAfterSeconds = typeof own.warnafter === 'number' && own.warnafter !== 0 ? own.warnafter : undefined;
+  return {
+    subject: { namespace, serviceAccount, bound },
+    audiences,
+    notBeforeSeconds: nbf,
+    expirySeconds: exp,
+    warnAfterSeconds,
+  };
 }
 
 /** Why a token is not valid at a moment; undefined when it is. */

@@ -6,6 +6,7 @@
 import type { KmsProvider } from '../../config/encryption-configuration.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import { KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
+import type { EncryptionMeasures } from './encryption-measures.ts';
 
 /** A key management service: wraps and unwraps data keys. */
 export interface KeyService {
@@ -39,6 +40,7 @@ export interface EnvelopeParts {
   readonly service: KeyService;
   readonly freshBytes: RandomBytes;
   readonly monotonicMs: () => number;
+  readonly measures: EncryptionMeasures | undefined;
 }
 
 export class KmsEnvelope implements ValueCipher {
@@ -109,10 +111,22 @@ export class KmsEnvelope implements ValueCipher {
   }
 
   #renew(): Promise<void> {
-    this.#renewal ??= this.#makeDataKey().finally(() => {
+    this.#renewal ??= this.#measuredDataKey().finally(() => {
       this.#renewal = undefined;
     });
     return this.#renewal;
+  }
+
+  async #measuredDataKey(): Promise<void> {
+    const { measures, monotonicMs } = this.#parts;
+    const beganMs = monotonicMs();
+    let isMade = false;
+    try {
+      await this.#makeDataKey();
+      isMade = true;
+    } finally {
+      measures?.dataKeyMade(isMade ? monotonicMs() - beganMs : undefined);
+    }
   }
 
   async #makeDataKey(): Promise<void> {
@@ -133,6 +147,7 @@ export class KmsEnvelope implements ValueCipher {
   }
 
   async #unwrap(wrapped: Buffer): Promise<Omit<ValueCipher, 'prefix'>> {
+    this.#parts.measures?.dataKeyMissed();
     const secret = await this.#parts.service.decrypt(wrapped);
     if (secret.length !== DATA_KEY_BYTES) throw new Error(`${this.#name} unwraps to a key of ${secret.length} bytes`);
     const cipher = KEYED_CIPHERS.aescbc(secret, this.#parts.freshBytes);

@@ -3,6 +3,7 @@
 import type { EncryptionProvider, KmsProvider, ResourceEncryption } from '../../config/encryption-configuration.ts';
 import { isSealedValue, noProvider, sealedBody, unreadable, writeSealedValue } from '../sealed-value.ts';
 import { IDENTITY, KEYED_CIPHERS, type RandomBytes, type ValueCipher } from './ciphers.ts';
+import type { EncryptionMeasures, TransformationType } from './encryption-measures.ts';
 import { type KeyService, KmsEnvelope } from './kms-envelope.ts';
 
 /** What encryption needs of the world. */
@@ -14,12 +15,16 @@ export interface EncryptionParts {
   readonly prefix: string;
   /** `<group>/<plural>` of a resource as the configuration names it. */
   readonly storageKeyOf: (resource: string) => string;
+  /** Undefined: nobody wants to know. */
+  readonly measures: EncryptionMeasures | undefined;
 }
 
 /** One cipher and its prefix as bytes. */
 interface Reader {
   readonly cipher: ValueCipher;
   readonly prefixBytes: Buffer;
+  /** Its provider, in metrics: a prefix without the name of the key. */
+  readonly shown: string;
 }
 
 /** The providers of one resource, in their order. */
@@ -29,15 +34,18 @@ interface KeyRing {
 }
 
 const KMS_FORM = 'kms:v1:';
+/** In metrics, what no provider reads. */
+const UNKNOWN = 'unknown';
 
 export class StoredEncryption {
   readonly #rings = new Map<string, KeyRing>();
   readonly #envelopes: KmsEnvelope[] = [];
+  readonly #parts: EncryptionParts;
 
   constructor(entries: readonly ResourceEncryption[], parts: EncryptionParts) {
+    this.#parts = parts;
     for (const { resources, providers } of entries) {
-      const ciphers = providers.flatMap((provider) => this.#ciphersOf(provider, parts));
-      const readers = ciphers.map((cipher) => ({ cipher, prefixBytes: Buffer.from(cipher.prefix) }));
+      const readers = providers.flatMap((provider) => this.#readersOf(provider));
       for (const resource of new Set(resources)) {
         const key = parts.storageKeyOf(resource);
         const ring = this.#rings.get(key);
@@ -55,8 +63,18 @@ export class StoredEncryption {
   /** What goes to disk in the place of a stored form: the form itself where its resource is not encrypted. */
   seal(key: string, stored: Buffer): Buffer {
     const writer = this.#ringOf(key)?.readers[0];
-    if (writer === undefined || writer.cipher === IDENTITY) return stored;
-    return writeSealedValue(key, stored, writer.prefixBytes, writer.cipher.seal(stored, key));
+    if (writer === undefined) return stored;
+    const beganMs = this.#parts.monotonicMs();
+    let isGood = false;
+    try {
+      const { cipher, prefixBytes } = writer;
+      const sealed =
+        cipher === IDENTITY ? stored : writeSealedValue(key, stored, prefixBytes, cipher.seal(stored, key));
+      isGood = true;
+      return sealed;
+    } finally {
+      this.#transformed('to_storage', writer.shown, beganMs, isGood);
+    }
   }
 
   /** Undefined when everything transactions write can be sealed now; else resolves when more can, or rejects StorageFailed. */
@@ -89,15 +107,29 @@ export class StoredEncryption {
     const ring = this.#ringOf(key);
     if (ring === undefined && !isSealedValue(bytes)) return bytes;
     const reader = ring === undefined ? undefined : readerOf(ring, key, bytes);
-    if (reader === undefined) throw noReader(ring, key, bytes);
-    if (reader.cipher === IDENTITY) return bytes;
+    const beganMs = this.#parts.monotonicMs();
+    const transformed = (isGood: boolean): void =>
+      this.#transformed('from_storage', reader?.shown ?? UNKNOWN, beganMs, isGood);
+    if (reader === undefined) {
+      transformed(false);
+      throw noReader(ring, key, bytes);
+    }
+    if (reader.cipher === IDENTITY) {
+      transformed(true);
+      return bytes;
+    }
     const payload = sealedBody(key, bytes)!.subarray(reader.prefixBytes.length);
+    const opened = (plain: Uint8Array): Uint8Array => {
+      transformed(true);
+      return plain;
+    };
     const failed = (error: unknown): never => {
+      transformed(false);
       throw unreadable(key, `${reader.cipher.prefix} does not decrypt it (${reasonOf(error)})`);
     };
     try {
       const plain = reader.cipher.open(payload, key);
-      return plain instanceof Promise ? plain.catch(failed) : plain;
+      return plain instanceof Promise ? plain.then(opened, failed) : opened(plain);
     } catch (error) {
       return failed(error);
     }
@@ -107,21 +139,29 @@ export class StoredEncryption {
     for (const envelope of this.#envelopes) envelope.close();
   }
 
-  #ciphersOf(provider: EncryptionProvider, parts: EncryptionParts): ValueCipher[] {
-    const { prefix, freshBytes, monotonicMs, keyService } = parts;
-    if (provider.kind === 'identity') return [IDENTITY];
+  #readersOf(provider: EncryptionProvider): Reader[] {
+    const { prefix, freshBytes, monotonicMs, keyService, measures } = this.#parts;
+    const readerOfCipher = (cipher: ValueCipher, shown: string): Reader => {
+      return { cipher, prefixBytes: Buffer.from(cipher.prefix), shown };
+    };
+    if (provider.kind === 'identity') return [readerOfCipher(IDENTITY, 'identity')];
     if (provider.kind === 'kms') {
       const own = `${prefix}${KMS_FORM}${provider.name}:`;
       const service = keyService(provider);
-      const envelope = new KmsEnvelope({ provider, prefix: own, service, freshBytes, monotonicMs });
+      const envelope = new KmsEnvelope({ provider, prefix: own, service, freshBytes, monotonicMs, measures });
       this.#envelopes.push(envelope);
-      return [envelope];
+      return [readerOfCipher(envelope, own)];
     }
     const { kind, keys } = provider;
-    return keys.map(({ name, secret }) => ({
-      prefix: `${prefix}${kind}:v1:${name}:`,
-      ...KEYED_CIPHERS[kind](secret, freshBytes),
-    }));
+    const shown = `${prefix}${kind}:v1:`;
+    return keys.map(({ name, secret }) =>
+      readerOfCipher({ prefix: `${shown}${name}:`, ...KEYED_CIPHERS[kind](secret, freshBytes) }, shown),
+    );
+  }
+
+  #transformed(type: TransformationType, shown: string, beganMs: number, isGood: boolean): void {
+    const { measures, monotonicMs } = this.#parts;
+    measures?.transformed(type, shown, isGood ? monotonicMs() - beganMs : undefined);
   }
 
   #ringOf(key: string): KeyRing | undefined {

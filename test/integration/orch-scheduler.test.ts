@@ -88,6 +88,8 @@ for (const encoding of ['application/vnd.orch.protobuf', 'application/json']) {
         /scheduler_schedule_attempts_total\{[^}]*result="scheduled"[^}]*\} 2/.test(text) &&
         /rest_client_request_duration_seconds_count\{verb="PATCH"/.test(text),
     );
+    t.regex(counted, /orch_build_info\{[^}]*major="1"[^}]*\} 1/);
+    t.regex(counted, /apiserver_tls_handshake_errors_total 0/);
     t.regex(counted, /rest_client_requests_total\{code="201",host="127.0.0.1:\d+",method="POST"\} \d/);
     t.regex(counted, /rest_client_request_duration_seconds_count\{verb="PATCH",url="https:[^"]*%7Bprefix%7D"\} \d/);
     t.regex(

@@ -120,7 +120,7 @@ function attachStreams(
     isSentAway: () => scope.isStopping,
   });
   server.on('sessionError', () => {});
-  server.on('tlsClientError', () => {});
+  server.on('tlsClientError', () => options.onHandshakeError?.());
 }
 
 function serve(

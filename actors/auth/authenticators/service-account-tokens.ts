@@ -24,6 +24,7 @@ import { then } from '../at-once.ts';
 import type { IssuedToken, TokenOrder } from '../protocol.ts';
 import { type TokenAuthenticator, type TokenOwner, withAuthenticatedGroup } from './authenticator.ts';
 import { type Identities, type Spoken, spokenFor } from './identities.ts';
+import type { TokenUses } from './token-uses.ts';
 
 /** The issuer, as the operator set it. Plain data. */
 export interface ServiceAccountIssuer {
@@ -75,15 +76,23 @@ export class ServiceAccountTokens implements TokenAuthenticator {
   readonly #dialect: Dialect;
   readonly #issuer: ServiceAccountIssuer;
   readonly #identities: Pick<Identities, 'find'>;
+  readonly #uses: TokenUses;
   #keys: Keys | undefined;
   /** By the token's digest. */
   readonly #verified = new Kept<string, VerifiedToken>(REMEMBERED_MAX);
 
-  constructor(clock: Clock, dialect: Dialect, issuer: ServiceAccountIssuer, identities: Pick<Identities, 'find'>) {
+  constructor(
+    clock: Clock,
+    dialect: Dialect,
+    issuer: ServiceAccountIssuer,
+    identities: Pick<Identities, 'find'>,
+    uses: TokenUses,
+  ) {
     this.#clock = clock;
     this.#dialect = dialect;
     this.#issuer = issuer;
     this.#identities = identities;
+    this.#uses = uses;
   }
 
   /** Of which a token must name one to be good for this server. */
@@ -174,9 +183,18 @@ export class ServiceAccountTokens implements TokenAuthenticator {
     if (problem !== undefined) return { user: null, error: problem };
     return then(this.#goneProblem(token), (gone) => {
       if (gone !== undefined) return { user: null, error: gone };
-      if (audiences.length === 0 && owner !== undefined) return owner;
-      return ownedFor(user, claims, audiences.length === 0 ? this.#issuer.audiences : audiences);
+      const isForUs = audiences.length === 0;
+      const found =
+        (isForUs ? owner : undefined) ?? ownedFor(user, claims, isForUs ? this.#issuer.audiences : audiences);
+      if (found.user !== null) this.#used(token);
+      return found;
     });
+  }
+
+  #used({ claims: { warnAfterSeconds }, keptDigest }: VerifiedToken): void {
+    if (keptDigest !== '') this.#uses.legacy.add(1);
+    else if (warnAfterSeconds !== undefined)
+      (this.#clock.nowMs() > warnAfterSeconds * 1000 ? this.#uses.stale : this.#uses.valid).add(1);
   }
 
   async #verify(token: string): Promise<{ claims: ReadClaims; isKept: boolean } | string | undefined> {
@@ -198,6 +216,7 @@ export class ServiceAccountTokens implements TokenAuthenticator {
       audiences: this.#issuer.audiences,
       notBeforeSeconds: 0,
       expirySeconds: Number.POSITIVE_INFINITY,
+      warnAfterSeconds: undefined,
     };
   }
 

@@ -6,6 +6,7 @@ import { SUPERUSERS } from '../../../api/authorization/attributes.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import { AbacAuthorizer } from './abac.ts';
 import { ALLOW, type Authorizer, AuthorizerChain, EVERYTHING, NO_OPINION, NO_RULES } from './authorizer.ts';
+import type { MeasuredWorld } from './graph-times.ts';
 import { NodeAuthorizer } from './node.ts';
 import { RbacAuthorizer } from './rbac.ts';
 import { WebhookAuthorizer, type WebhookAuthorizerSettings } from './webhook.ts';
@@ -29,6 +30,7 @@ const alwaysDeny: Authorizer = {
 export interface AuthorizerSettings {
   readonly dialect: Dialect;
   readonly abacPolicy: string;
+  readonly world: MeasuredWorld;
   /** Absent: there is no webhook to ask. */
   readonly webhook: WebhookAuthorizerSettings | undefined;
 }
@@ -38,7 +40,7 @@ const BY_MODE = {
   AlwaysDeny: () => alwaysDeny,
   ABAC: ({ dialect, abacPolicy }) =>
     new AbacAuthorizer(parseAbacPolicy(abacPolicy, dialect.spell('abac.authorization.@group'))),
-  Node: ({ dialect }) => new NodeAuthorizer(dialect),
+  Node: ({ dialect, world }) => new NodeAuthorizer(dialect, world),
   RBAC: ({ dialect }) => new RbacAuthorizer(dialect),
   // The options see to it that there is one.
   Webhook: ({ webhook }) => (webhook === undefined ? alwaysDeny : new WebhookAuthorizer(webhook)),

@@ -10,7 +10,7 @@ import { StatusError } from '../../../api/status/status.ts';
 import { AUDIT_LEVELS, type AuditLevel, type AuditPolicy, isAtLeast } from '../../../config/audit-policy.ts';
 import type { Dialect } from '../../../config/dialect.ts';
 import type { ActorContext, Ref } from '../../../runtime/actor.ts';
-import type { Series } from '../../../runtime/metrics.ts';
+import type { Metrics, Series } from '../../../runtime/metrics.ts';
 import type { HttpRequest } from '../../../transport/http.ts';
 import { parseIp } from '../../../values/ip.ts';
 import type { AuditedBody, AuditProtocol, UnreadAuditEvent } from '../../audit/protocol.ts';
@@ -45,6 +45,8 @@ export class Auditor implements EventTaker {
   readonly #parts: AuditorParts;
   readonly #levels: ReadonlyMap<AuditLevel, Series>;
   readonly #events: Series;
+  readonly #rejected: Series;
+  readonly #lostEvents: Series;
   readonly #decisionKey: string;
   readonly #reasonKey: string;
   readonly #groups: EventGroups;
@@ -64,7 +66,10 @@ export class Auditor implements EventTaker {
         }),
       ]),
     );
-    this.#events = metrics.counter('apiserver_audit_event_total', 'Audit events made.');
+    const { events, rejected, lost } = auditTotals(metrics);
+    this.#events = events;
+    this.#rejected = rejected;
+    this.#lostEvents = lost;
     const { context, waits, audit, requestTimeoutMs } = parts;
     const onLost = (count: number): void => this.#lost(count);
     this.#groups = new EventGroups({ waits, audit, timers: context.timers, requestTimeoutMs, onLost });
@@ -170,19 +175,27 @@ export class Auditor implements EventTaker {
 
   async #kept(kept: Promise<boolean>): Promise<void> {
     if (await kept) return;
-    this.#parts.context.metrics
-      .counter('apiserver_audit_requests_rejected_total', 'Requests refused since their audit event was not kept.')
-      .add(1);
+    this.#rejected.add(1);
     throw new StatusError(internalError('failed to store audit event'));
   }
 
   #lost(count: number): void {
-    this.#parts.context.metrics
-      .counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', {
-        plugin: 'buffered',
-      })
-      .add(count);
+    this.#lostEvents.add(count);
   }
+}
+
+/** What a scraper finds whether or not anything is recorded: at 0 where nothing is. */
+function auditTotals(metrics: Metrics) {
+  return {
+    events: metrics.counter('apiserver_audit_event_total', 'Audit events made.'),
+    rejected: metrics.counter(
+      'apiserver_audit_requests_rejected_total',
+      'Requests refused since their audit event was not kept.',
+    ),
+    lost: metrics.counter('apiserver_audit_error_total', 'Audit events that were not recorded, by who lost them.', {
+      plugin: 'buffered',
+    }),
+  };
 }
 
 /** Undefined where no request is recorded. */
@@ -192,6 +205,7 @@ export function auditorFor(
   dialect: Dialect,
   requestTimeoutMs: number,
 ): Auditor | undefined {
+  auditTotals(context.metrics);
   return settings && new Auditor({ ...settings, context, audit: context.ref('audit'), dialect, requestTimeoutMs });
 }
 

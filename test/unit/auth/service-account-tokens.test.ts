@@ -7,10 +7,12 @@ import {
   ServiceAccountTokens,
 } from '../../../actors/auth/authenticators/service-account-tokens.ts';
 import { tokenDigest } from '../../../actors/auth/authenticators/token-file.ts';
+import { tokenUses } from '../../../actors/auth/authenticators/token-uses.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import { readJwt, signJwt, tokenKey } from '../../../api/tokens/jwt.ts';
 import type { BoundObject, TokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { DIALECTS } from '../../../config/dialect.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
 
 const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const KEY = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -44,7 +46,13 @@ function cluster(change: Partial<ServiceAccountIssuer> = {}) {
   const time = { nowMs: START_MS };
   const find = ({ key }: Spoken): Identity | undefined => kept.get(key);
   const clock = { nowMs: () => time.nowMs, monotonicMs: () => 0 };
-  const tokens = new ServiceAccountTokens(clock, DIALECTS.orch, { ...ISSUER, ...change }, { find });
+  const tokens = new ServiceAccountTokens(
+    clock,
+    DIALECTS.orch,
+    { ...ISSUER, ...change },
+    { find },
+    tokenUses(new MetricsRegistry()),
+  );
   return {
     kept,
     time,

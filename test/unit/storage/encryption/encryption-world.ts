@@ -1,6 +1,7 @@
 // Encryption over configurations and stored forms as tests want them.
 import { randomBytes } from 'node:crypto';
 import type { EncryptionProvider, KeyedKind, ResourceEncryption } from '../../../../config/encryption-configuration.ts';
+import type { EncryptionMeasures } from '../../../../storage/encryption/encryption-measures.ts';
 import type { KeyService } from '../../../../storage/encryption/kms-envelope.ts';
 import { StoredEncryption } from '../../../../storage/encryption/stored-encryption.ts';
 import { storedValueBytesMax, writeStoredValue } from '../../../../storage/stored-value.ts';
@@ -23,6 +24,7 @@ export interface EncryptionSetup {
   readonly service?: KeyService;
   readonly monotonicMs?: () => number;
   readonly resource?: string;
+  readonly measures?: EncryptionMeasures;
 }
 
 export function encryption(providers: readonly EncryptionProvider[], setup: EncryptionSetup = {}): StoredEncryption {
@@ -35,6 +37,7 @@ export function encryption(providers: readonly EncryptionProvider[], setup: Encr
       return setup.service;
     },
     prefix: 'orch:enc:',
+    measures: setup.measures,
     storageKeyOf: (resource) => `core/${resource}`,
   });
 }
