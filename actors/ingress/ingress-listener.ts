@@ -95,7 +95,6 @@ export class IngressListener {
       sharedPort: false,
       handler: this.#ruled(handler),
       ownHeaders: this.#rules?.transport ?? [],
-      onHandshakeError: () => handshakeErrors(this.#context.metrics).add(1),
     });
     if (tls !== undefined) await this.#servingTls?.follow(listener, tls);
     return listener;

@@ -1,0 +1,40 @@
+// What is measured of the graph of the node authorizer, under a clock that goes on by a millisecond whenever it is looked at.
+import test from 'ava';
+import { NodeAuthorizer } from '../../../actors/auth/authorizers/node.ts';
+import { DIALECTS } from '../../../config/dialect.ts';
+import { MetricsRegistry } from '../../../runtime/metrics-registry.ts';
+import type { FeedEvent } from '../../../storage/store-feed.ts';
+
+function event(type: FeedEvent['type'], storageKey: string, object: object = {}): FeedEvent {
+  const mayHave = (name: Buffer): boolean => JSON.stringify(object).includes(name.toString());
+  const parts = { type, storageKey, namespace: 'ns', name: 'x', revision: 1, object: () => object, mayHave };
+  return parts as unknown as FeedEvent;
+}
+
+test('changes of the node graph are measured by what is done, and pods that are not bound are none', (t) => {
+  const metrics = new MetricsRegistry();
+  let nowMs = 0;
+  const authorizer = new NodeAuthorizer(DIALECTS.orch, { metrics, clock: { monotonicMs: () => nowMs++ } });
+  const attachments = authorizer.storageKeys.find((key) => key.endsWith('/volumeattachments'))!;
+  const metadata = { name: 'x', namespace: 'ns' };
+  authorizer.onEvent(event('put', 'core/pods', { metadata, spec: {} }));
+  authorizer.onEvent(event('put', 'core/pods', { metadata, spec: { nodeName: 'n', containers: [] } }));
+  authorizer.onEvent(event('delete', 'core/pods', { metadata, spec: { nodeName: 'n', containers: [] } }));
+  for (const key of ['core/persistentvolumes', attachments, 'core/nodes']) {
+    authorizer.onEvent(event('present', key, { metadata, spec: {} }));
+    authorizer.onEvent(event('delete', key));
+  }
+  const family = metrics.reading().find(({ name }) => name === 'node_authorizer_graph_actions_duration_seconds');
+  t.is(family?.kind, 'histogram');
+  t.deepEqual(family?.bucketsUpTo?.slice(0, 2), [0.0001, 0.0002]);
+  t.is(family?.bucketsUpTo?.length, 12);
+  t.deepEqual(Object.fromEntries(family!.series.map(({ labels, value }) => [labels.operation, value])), {
+    AddPod: 0.001,
+    DeletePod: 0.001,
+    AddPV: 0.001,
+    DeletePV: 0.001,
+    AddVolumeAttachment: 0.001,
+    DeleteVolumeAttachment: 0.001,
+    SetNodeConfigMap: 0.002,
+  });
+});
