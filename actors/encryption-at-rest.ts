@@ -2,23 +2,24 @@
 import type { Registry } from '../api/resources/registry.ts';
 import type { ResourceEncryption } from '../config/encryption-configuration.ts';
 import type { Environment } from '../runtime/environment.ts';
-import type { EncryptionMeasures } from '../storage/encryption/encryption-measures.ts';
+import type { Metrics } from '../runtime/metrics.ts';
 import { KmsClient } from '../storage/encryption/kms-client.ts';
 import { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
+import { EncryptionMetrics } from './store/encryption-metrics.ts';
 
-/** Takes randomness, time and timers from the environment. */
+/** Takes randomness, time and timers from the environment; what it costs is measured where there are metrics. */
 export function encryptionFor(
   entries: readonly ResourceEncryption[],
   registry: Registry,
   { random, clock, timers }: Environment,
-  measures?: EncryptionMeasures,
+  metrics?: Metrics,
 ): StoredEncryption {
   return new StoredEncryption(entries, {
     freshBytes: (count) => random.bytes(count),
     monotonicMs: () => clock.monotonicMs(),
     keyService: (provider) => new KmsClient(provider, timers),
     prefix: registry.dialect.encryptionPrefix,
-    measures,
+    measures: metrics && new EncryptionMetrics(metrics),
     storageKeyOf: (resource) => storageKeyOf(registry, resource),
   });
 }

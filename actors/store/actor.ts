@@ -16,9 +16,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
   const versions = new StoredVersions(() => threadRegistry(context, settings));
   const encrypted = async (): Promise<StoredEncryption> => {
     const { encryptionFor } = await import('../encryption-at-rest.ts');
-    const { EncryptionMetrics } = await import('./encryption-metrics.ts');
-    const measures = new EncryptionMetrics(context.metrics);
-    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context, measures);
+    return encryptionFor(encryption ?? [], threadRegistry(context, settings), context, context.metrics);
   };
   return {
     ...(encryption === undefined ? {} : { encryption: encrypted }),
