@@ -40,15 +40,20 @@ export class NodeGraph {
     for (const map of [this.#sources, this.#nodes, this.#claims]) map.clear();
   }
 
+  /** What a pod leads to is given with its binding, and changes later only with its ephemeral containers. */
+  hasPod(namespace: string, name: string): boolean {
+    return this.#sources.has(podSource(namespace, name));
+  }
+
   setPod(namespace: string, name: string, pod: JsonObject): void {
     const node = text(memberOf(pod.spec, 'nodeName'));
     const isMirror = metadataOf(pod).annotations?.[this.#mirrorAnnotation] !== undefined;
     const reached = isMirror || node === '' ? [] : podReferences(namespace, name, pod);
-    this.#set(`pods/${namespace}/${name}`, { reached, node, claim: '' });
+    this.#set(podSource(namespace, name), { reached, node, claim: '' });
   }
 
   deletePod(namespace: string, name: string): void {
-    this.#remove(`pods/${namespace}/${name}`);
+    this.#remove(podSource(namespace, name));
   }
 
   setVolume(name: string, volume: JsonObject): void {
@@ -132,6 +137,10 @@ function count(map: Map<Vertex, Map<string, number>>, from: Vertex, to: string, 
   else counts.delete(to);
   if (counts.size === 0) map.delete(from);
   else map.set(from, counts);
+}
+
+function podSource(namespace: string, name: string): string {
+  return `pods/${namespace}/${name}`;
 }
 
 function vertex(kind: ReachableKind, namespace: string, name: string): Vertex {

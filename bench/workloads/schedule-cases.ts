@@ -9,7 +9,6 @@ import { type Churn, objectRequest, podRequest, readCases, type SchedulingCase }
 import { repeat } from './populate.ts';
 
 const BYTES = 1200;
-const CREATE_SECONDS = 3;
 const DRAIN_SECONDS = 120;
 const POLL_MS = 200;
 const WAIT_MS = 120_000;
@@ -19,10 +18,10 @@ const UNBOUND = `${PATHS.pods}?limit=1&fieldSelector=spec.nodeName%3D,status.pha
 
 /** Runs the cases that `--case` names. */
 export async function runCases(bench: Bench, names: string, report: (figures: Figures) => void): Promise<void> {
-  const create = bench.wantsFloor ? await measureCreate(bench) : undefined;
+  const cases = readCases(names).map((each) => atSize(each, bench));
+  const create = bench.wantsFloor ? await measureCreate(bench, cases[0]!) : undefined;
   let plain: number | null = null;
-  for (const read of readCases(names)) {
-    const each = atSize(read, bench);
+  for (const each of cases) {
     const result = await bench.withTarget((target) => runCase(bench, target, each));
     const parameters = { nodes: each.nodes.count, pods: each.measured.count, connections: bench.connections };
     const details = eventDetails(result);
@@ -43,21 +42,24 @@ function atSize(each: SchedulingCase, { options: { nodes, pods } }: Bench): Sche
   };
 }
 
-/** What a pod costs that is only created. */
-async function measureCreate(bench: Bench): Promise<FloorFigures> {
-  const result = await bench.withTarget(({ endpoint, pid, prefix }) =>
-    bench.load({
+/** What a pod costs that is only created: by a server as warm as the case finds it, and as many. */
+async function measureCreate(bench: Bench, { before, measured }: SchedulingCase): Promise<FloorFigures> {
+  const request = (name: string) => createRequest(PATHS.pods, pod(name, bytesOf(bench), { scheduled: false }));
+  const result = await bench.withTarget(async (target) => {
+    const { endpoint, pid, prefix } = target;
+    for (const [at, { count }] of before.entries()) await repeat(bench, target, request(`${prefix}-b${at}-{seq}`), count);
+    return bench.load({
       type: 'requests',
       endpoint,
       connections: bench.connections,
-      request: createRequest(PATHS.pods, pod(`${prefix}-{seq}`, bytesOf(bench), { scheduled: false })),
+      request: request(`${prefix}-{seq}`),
       objects: 1,
       objectChoice: 'shared',
       capturesVersion: false,
-      bounds: bench.bounds(CREATE_SECONDS),
+      bounds: bench.wholeCount(measured.count),
       ...(pid === undefined ? {} : { serverPid: pid }),
-    }),
-  );
+    });
+  });
   return floorFigures('create pod', result);
 }
 

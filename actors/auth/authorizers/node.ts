@@ -25,16 +25,19 @@ function follow(
       : times.timed(putName, () => put(graph, event));
 }
 
+const EPHEMERAL = Buffer.from('"ephemeralContainers"');
+
 const BOUND_PODS = follow(
   ['AddPod', (graph, event) => graph.setPod(event.namespace, event.name, event.object())],
   ['DeletePod', (graph, { namespace, name }) => graph.deletePod(namespace, name)],
 );
-// A pod leads nowhere before it is bound, which its bytes tell; nearly every write of a busy cluster's pods may be one. Nothing
-// is done to the graph then that would be worth measuring.
-const PODS: Change = (graph, event, times) =>
-  event.type === 'delete' || mayBeBound(event)
-    ? BOUND_PODS(graph, event, times)
-    : graph.deletePod(event.namespace, event.name);
+// A pod leads nowhere before it is bound, and where it was bound to afterwards, which its bytes tell; nearly every write of a busy
+// cluster's pods is one or the other. Nothing is done to the graph then that would be worth measuring.
+const PODS: Change = (graph, event, times) => {
+  if (event.type === 'delete') BOUND_PODS(graph, event, times);
+  else if (!mayBeBound(event)) graph.deletePod(event.namespace, event.name);
+  else if (!graph.hasPod(event.namespace, event.name) || event.mayHave(EPHEMERAL)) BOUND_PODS(graph, event, times);
+};
 const VOLUMES = follow(
   ['AddPV', (graph, event) => graph.setVolume(event.name, event.object())],
   ['DeletePV', (graph, { name }) => graph.deleteVolume(name)],

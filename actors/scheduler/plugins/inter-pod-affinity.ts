@@ -63,6 +63,8 @@ function prepareFilter(pod: PodInfo, cluster: ClusterView): PreparedFilter | nul
   const known = new Set(about.map(({ term: { id } }) => id));
   const tallies = [...away, ...unwanted, ...(near?.tallies ?? [])];
   return {
+    // Nobody near by counts, for or against, as for nearly all pods: every node says yes.
+    ...(near === undefined && away.length + unwanted.length === 0 ? { ofNodeAlone: '' } : {}),
     check(node) {
       if (near !== undefined && !near.satisfied(node)) return NOT_NEAR;
       for (const tally of away) if (amountAt(tally, node) > 0) return TOO_NEAR;

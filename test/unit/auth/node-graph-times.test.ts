@@ -38,3 +38,34 @@ test('changes of the node graph are measured by what is done, and pods that are 
     SetNodeConfigMap: 0.002,
   });
 });
+
+test('a bound pod is read again only when it has ephemeral containers, which may lead to more', (t) => {
+  const authorizer = new NodeAuthorizer(DIALECTS.orch, { metrics: new MetricsRegistry(), clock: { monotonicMs: () => 0 } });
+  const node = { name: 'system:node:n', groups: ['system:nodes'], uid: '', extra: {} };
+  const reads = (secret: string): boolean =>
+    authorizer.decide(node, {
+      verb: 'get',
+      group: '',
+      version: 'v1',
+      resource: 'secrets',
+      subresource: '',
+      namespace: 'ns',
+      name: secret,
+      path: '',
+      isResource: true,
+    }).decision === 'allow';
+  const from = (secret: string): object => ({ name: 'c', envFrom: [{ secretRef: { name: secret } }] });
+  const metadata = { name: 'x', namespace: 'ns' };
+  const spec = { nodeName: 'n', containers: [from('first')] };
+  const bound = { metadata, spec };
+  authorizer.onEvent(event('put', 'core/pods', bound));
+  t.true(reads('first'));
+  const unread = { ...event('put', 'core/pods', { ...bound, status: {} }), object: () => t.fail('it was parsed') };
+  authorizer.onEvent(unread as unknown as FeedEvent);
+  t.true(reads('first'));
+  t.false(reads('second'));
+  authorizer.onEvent(event('put', 'core/pods', { metadata, spec: { ...spec, ephemeralContainers: [from('second')] } }));
+  t.true(reads('second'));
+  authorizer.onEvent(event('delete', 'core/pods', bound));
+  t.false(reads('first'));
+});
