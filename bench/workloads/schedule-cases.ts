@@ -47,7 +47,8 @@ async function measureCreate(bench: Bench, { before, measured }: SchedulingCase)
   const request = (name: string) => createRequest(PATHS.pods, pod(name, bytesOf(bench), { scheduled: false }));
   const result = await bench.withTarget(async (target) => {
     const { endpoint, pid, prefix } = target;
-    for (const [at, { count }] of before.entries()) await repeat(bench, target, request(`${prefix}-b${at}-{seq}`), count);
+    for (const [at, { count }] of before.entries())
+      await repeat(bench, target, request(`${prefix}-b${at}-{seq}`), count);
     return bench.load({
       type: 'requests',
       endpoint,

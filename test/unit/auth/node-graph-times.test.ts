@@ -40,7 +40,10 @@ test('changes of the node graph are measured by what is done, and pods that are 
 });
 
 test('a bound pod is read again only when it has ephemeral containers, which may lead to more', (t) => {
-  const authorizer = new NodeAuthorizer(DIALECTS.orch, { metrics: new MetricsRegistry(), clock: { monotonicMs: () => 0 } });
+  const authorizer = new NodeAuthorizer(DIALECTS.orch, {
+    metrics: new MetricsRegistry(),
+    clock: { monotonicMs: () => 0 },
+  });
   const node = { name: 'system:node:n', groups: ['system:nodes'], uid: '', extra: {} };
   const reads = (secret: string): boolean =>
     authorizer.decide(node, {
