@@ -76,9 +76,7 @@ class TimedPlugins {
         const prepared = this.#call(name, 'PreFilter', () => plugin.prepareFilter(pod, cluster), outcomeOfPrepared);
         if (prepared === null || 'code' in prepared) return prepared;
         if (typeof prepared === 'function') return this.#check(name, prepared);
-        // What was answered before would take no time.
-        const { ofNodeAlone: _, ...rest } = prepared;
-        return { ...rest, check: this.#check(name, prepared.check) };
+        return { ...prepared, check: this.#check(name, prepared.check) };
       },
     };
   }
@@ -93,7 +91,8 @@ class TimedPlugins {
         let left = TIMED_NODES;
         const score: typeof scorer.score = (node) =>
           left-- > 0 ? this.#call(name, 'Score', () => scorer.score(node), succeeded) : scorer.score(node);
-        return { score, normalize: scorer.normalize };
+        const { normalize, ofNodeAlone } = scorer;
+        return { score, normalize, ...(ofNodeAlone === undefined ? {} : { ofNodeAlone }) };
       },
     };
   }
