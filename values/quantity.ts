@@ -27,6 +27,18 @@ const EXPONENT_BOUND = 2 ** 31;
 
 const SYNTAX = /^([+-]?)(0*)([1-9][0-9]*)?(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]+)|([KMGTPE]i)|([numkMGTPE]?))$/;
 
+/** Texts seen lately; real clusters repeat few. Emptied when full, so that no client can grow them. */
+const canonicalTexts = new Map<string, string>();
+const readTexts = new Map<string, Quantity>();
+const CACHED_TEXTS_MAX = 2048;
+const CACHED_LENGTH_MAX = 32;
+
+function keepFor<V>(texts: Map<string, V>, text: string, value: V): void {
+  if (text.length > CACHED_LENGTH_MAX) return;
+  if (texts.size >= CACHED_TEXTS_MAX) texts.clear();
+  texts.set(text, value);
+}
+
 /** A text taken apart, nothing computed yet: `digits` times ten to `exponent` times 1024 to `binaryPower`. */
 interface Scanned {
   readonly isNegative: boolean;
@@ -115,8 +127,13 @@ function ceiling(amount: bigint, divisor: bigint): bigint {
  *   original takes, and then computes with for as long as it takes.
  */
 export function parseQuantity(text: string): Quantity | undefined {
+  const known = readTexts.get(text);
+  if (known !== undefined) return known;
   const scanned = scan(text);
-  return scanned === undefined ? undefined : amountOf(scanned);
+  if (scanned === undefined) return undefined;
+  const quantity = amountOf(scanned);
+  keepFor(readTexts, text, quantity);
+  return quantity;
 }
 
 /**
@@ -160,10 +177,6 @@ function reduced(amount: bigint, base: bigint): { readonly mantissa: bigint; rea
 
 /** One to three digits are canonical with any suffix that cannot reach the bound: nothing can be moved into it. */
 const SHORT_CANONICAL = /^[1-9][0-9]{0,2}(?:[numkMGTPE]|[KMGTP]i)?$/;
-/** Texts seen lately; real clusters repeat few. Emptied when full, so that no client can grow it. */
-const canonicalTexts = new Map<string, string>();
-const CACHED_TEXTS_MAX = 2048;
-const CACHED_LENGTH_MAX = 32;
 
 /** The text a quantity is stored and answered as; undefined when it is none. Its own canonical text is itself. */
 export function canonicalQuantity(text: string): string | undefined {
@@ -173,10 +186,7 @@ export function canonicalQuantity(text: string): string | undefined {
   const scanned = scan(text);
   if (scanned === undefined) return undefined;
   const canonical = scanned.isKept ? text : formatQuantity(amountOf(scanned));
-  if (text.length <= CACHED_LENGTH_MAX) {
-    if (canonicalTexts.size >= CACHED_TEXTS_MAX) canonicalTexts.clear();
-    canonicalTexts.set(text, canonical);
-  }
+  keepFor(canonicalTexts, text, canonical);
   return canonical;
 }
 
