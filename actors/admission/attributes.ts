@@ -92,6 +92,8 @@ export class Attributes implements WriteFacts {
   commitBy: Committer | undefined;
   /** What has been encoded of the object since its last change, for those it was told to. */
   texts: EncodedTexts | undefined;
+  /** When the first webhook of the write was called: all together have the time of the request. */
+  webhooksBeganMs: number | undefined;
   /** For the client's user. */
   warnings: readonly string[] = NO_WARNINGS;
 

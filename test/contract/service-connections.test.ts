@@ -8,7 +8,7 @@ import { ConnectionOpener, type Place } from '../../transport/outgoing/http1/ope
 const PATIENT_MS = 60_000;
 const REQUEST = {
   method: 'POST',
-  request: 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}',
+  request: Buffer.from('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}'),
   answerBytesMax: 1000,
 };
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';

@@ -50,17 +50,18 @@ export class ConnectionSecrets<C extends Connections> {
     this.#readMs = parts.nowMs();
   }
 
-  /** As the files have it by now. Rejects with NoToken where the token file has never been of use. */
-  async current(): Promise<CallSecrets<C>> {
+  /** As the files have it by now; a promise where they are due to be read. Rejects with NoToken where the token file has never been of use. */
+  current(): CallSecrets<C> | Promise<CallSecrets<C>> {
     const { connection, nowMs } = this.#parts;
-    const { credentials } = connection;
     const isDue = nowMs() - this.#readMs > READ_AGAIN_MS;
-    if (isDue || (credentials.kind === 'tokenFile' && this.#token === '')) {
-      this.#reading ??= this.#read().finally(() => {
-        this.#reading = undefined;
-      });
-      await this.#reading;
-    }
+    if (!isDue && (connection.credentials.kind !== 'tokenFile' || this.#token !== '')) return this.#known();
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading.then(() => this.#known());
+  }
+
+  #known(): CallSecrets<C> {
     return { connections: this.#connections, authorization: this.#authorization() };
   }
 

@@ -2,10 +2,10 @@
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
 import { checkedLookup } from './checked-lookup.ts';
-import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
+import { ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
-import { type CalledAddress, calledAddress, requestText } from './http1/called-address.ts';
+import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
 import { ConnectionPool, TooLate } from './http1/connection-pool.ts';
 import { ConnectionOpener, type Place } from './http1/open-connection.ts';
 
@@ -41,6 +41,17 @@ export interface ServicePlace {
   readonly addressProblem?: (address: string) => string | undefined;
 }
 
+/** A call. */
+interface Question {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly json?: string;
+  readonly deadlineMs: number;
+  readonly place?: ServicePlace | undefined;
+  /** In place of what the connection is shown by. */
+  readonly authorization?: string;
+}
+
 /** A client of a webhook, which keeps no connection any more once it is retired. */
 export type WebhookClient = Pick<ServiceClient, 'post' | 'retire'>;
 export type MakeWebhookClient = (parts: ConnectionSecretsParts) => WebhookClient;
@@ -67,32 +78,31 @@ export class ServiceClient {
    * POSTs a document, which is given as JSON, to the service's address, at `place` where that is elsewhere. Rejects with
    * ServiceCallFailed.
    */
-  async post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return parsed(await this.#document('POST', this.#url, json, deadlineMs, place));
+  post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
+    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }).then(documentOf);
   }
 
   /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
-  async postBelow(path: string, json: string, deadlineMs: number): Promise<unknown> {
-    return parsed(await this.#document('POST', `${this.#url}/${path}`, json, deadlineMs));
+  postBelow(path: string, json: string, deadlineMs: number): Promise<unknown> {
+    return this.#answer({ method: 'POST', url: `${this.#url}/${path}`, json, deadlineMs }).then(documentOf);
   }
 
   /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
   async deliver(json: string, deadlineMs: number): Promise<void> {
-    await this.#document('POST', this.#url, json, deadlineMs);
+    textOf(await this.#answer({ method: 'POST', url: this.#url, json, deadlineMs }));
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
-  async get(url: string, deadlineMs: number): Promise<unknown> {
-    return parsed(await this.#document('GET', url, undefined, deadlineMs));
+  get(url: string, deadlineMs: number): Promise<unknown> {
+    return this.#answer({ method: 'GET', url, deadlineMs }).then(documentOf);
   }
 
   /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
   async getText(url: string, token: string, deadlineMs: number): Promise<string> {
     const authorization = token === '' ? '' : `Bearer ${token}`;
-    const { connections } = await this.#current();
-    const answer = await this.#exchange({ connections, authorization }, 'GET', url, undefined, deadlineMs);
-    if (answer.status !== 200) throw new ServiceRefused(answer.status, answer.text);
-    return answer.text;
+    const { status, text } = await this.#answer({ method: 'GET', url, deadlineMs, authorization });
+    if (status !== 200) throw new ServiceRefused(status, text);
+    return text;
   }
 
   /** Ends every connection. */
@@ -105,39 +115,13 @@ export class ServiceClient {
     this.#secrets.retire();
   }
 
-  /** The text of a good answer. */
-  async #document(
-    method: 'GET' | 'POST',
-    url: string,
-    json: string | undefined,
-    deadlineMs: number,
-    place?: ServicePlace,
-  ): Promise<string> {
-    const secrets = await this.#current();
-    const { status, text } = await this.#exchange(secrets, method, url, json, deadlineMs, place);
-    if (status < 200 || status > 299) throw new ServiceRefused(status, text);
-    return text;
-  }
-
-  async #current(): Promise<CallSecrets<ConnectionPool>> {
-    try {
-      return await this.#secrets.current();
-    } catch (error) {
-      if (error instanceof NoToken) throw new ServiceCallFailed(error.message, true);
-      throw error;
-    }
-  }
-
-  async #exchange(
-    { connections, authorization }: CallSecrets<ConnectionPool>,
-    method: 'GET' | 'POST',
-    url: string,
-    json: string | undefined,
-    deadlineMs: number,
-    place?: ServicePlace,
-  ): Promise<Answer> {
+  async #answer(question: Question): Promise<Answer> {
+    const { method, url, json, deadlineMs, place } = question;
+    const known = this.#secrets.current();
+    // A call waits for nothing but its answer, as a rule.
+    const { connections, authorization } = known instanceof Promise ? await known.catch(throwTokenless) : known;
     const address = this.#addressOf(url);
-    const request = address && requestText(address, method, authorization, json);
+    const request = address && requestBytes(address, method, question.authorization ?? authorization, json);
     // Says nothing of what was to be sent.
     if (address === undefined || request === undefined)
       throw new ServiceCallFailed('the address or the credentials of the service cannot be used', false);
@@ -168,12 +152,23 @@ export class ServiceClient {
   }
 }
 
-function parsed(text: string): unknown {
+/** The text of a good answer. */
+function textOf({ status, text }: Answer): string {
+  if (status < 200 || status > 299) throw new ServiceRefused(status, text);
+  return text;
+}
+
+function documentOf(answer: Answer): unknown {
+  const text = textOf(answer);
   try {
     return JSON.parse(text);
   } catch {
     throw new ServiceCallFailed('the service answered what is no JSON', false);
   }
+}
+
+function throwTokenless(error: unknown): never {
+  throw error instanceof NoToken ? new ServiceCallFailed(error.message, true) : error;
 }
 
 /** The service answered with a code that is none of success. */

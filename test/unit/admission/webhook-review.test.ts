@@ -38,7 +38,16 @@ function requestOf(asked: object, old?: typeof object): Record<string, unknown> 
   const attributes = new Attributes(whole as unknown as Attributes['asked'], dialect);
   attributes.begin(0, '2026-01-01T00:00:00Z', old, object);
   const texts = new EncodedTexts();
-  const told = { attributes, type, object, old, texts, requestText: undefined, managedFieldsText: '' };
+  const told = {
+    attributes,
+    type,
+    object,
+    old,
+    texts,
+    isForSeveral: true,
+    requestText: undefined,
+    managedFieldsText: '',
+  };
   return (JSON.parse(reviewText(told as unknown as Told, form, 'the-uid')) as { request: Record<string, unknown> })
     .request;
 }

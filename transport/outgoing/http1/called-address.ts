@@ -1,4 +1,4 @@
-// The address of a service, read once, and the text of a request to it: what of the head is the same from one call to the next is
+// The address of a service, read once, and the bytes of a request to it: what of the head is the same from one call to the next is
 // put together once. Nothing that could end a header early gets into one.
 import { isIP } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
@@ -51,12 +51,12 @@ export function calledAddress(url: string): CalledAddress | undefined {
 }
 
 /** Head and body of a request; undefined where its address or the credentials cannot be sent. */
-export function requestText(
+export function requestBytes(
   address: CalledAddress,
   method: 'GET' | 'POST',
   given: string,
   json: string | undefined,
-): string | undefined {
+): Buffer | undefined {
   const authorization = given || address.authorization;
   const hasBody = json !== undefined;
   let { begun } = address;
@@ -66,7 +66,25 @@ export function requestText(
     begun = { method, authorization, hasBody, text };
     address.begun = begun;
   }
-  return hasBody ? `${begun.text}${Buffer.byteLength(json)}\r\n\r\n${json}` : begun.text;
+  return hasBody ? withBody(begun.text, json) : Buffer.from(begun.text, 'latin1');
+}
+
+/** Of a head, all being ASCII. */
+const HEAD_ROOM = 4096;
+/** Where most requests are put together: a body's length is known once it is written, and stands before it. */
+const DRAFT = Buffer.allocUnsafeSlow(64 * 1024);
+/** Of UTF-8 for a unit of a string. */
+const UNIT_BYTES_MAX = 3;
+
+/** In bytes, since a request waits for its answer: a string would be moved about in the heap meanwhile. */
+function withBody(begun: string, json: string): Buffer {
+  if (begun.length + 16 > HEAD_ROOM || json.length * UNIT_BYTES_MAX > DRAFT.length - HEAD_ROOM)
+    return Buffer.from(`${begun}${Buffer.byteLength(json)}\r\n\r\n${json}`);
+  const bodyBytes = DRAFT.write(json, HEAD_ROOM, 'utf8');
+  const head = `${begun}${bodyBytes}\r\n\r\n`;
+  const start = HEAD_ROOM - head.length;
+  DRAFT.write(head, start, 'latin1');
+  return Buffer.from(DRAFT.subarray(start, HEAD_ROOM + bodyBytes));
 }
 
 function beginning(

@@ -19,7 +19,7 @@ export class TooLate extends Error {}
 export interface PooledRequest {
   readonly method: string;
   /** Head and body, in one piece. */
-  readonly request: string;
+  readonly request: Buffer;
   readonly answerBytesMax: number;
 }
 

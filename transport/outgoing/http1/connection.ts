@@ -9,7 +9,7 @@ const WRITTEN_WITHIN_MS = 5000;
 export interface Call {
   readonly method: string;
   /** Head and body. */
-  readonly request: string;
+  readonly request: Buffer;
   readonly answerBytesMax: number;
   answered(answer: Answer): void;
   /** `mayRepeat`: on a kept connection that was closed, a request that may be sent again on a new one. */
@@ -35,9 +35,9 @@ export class Connection {
   /** When it is no longer worth a try. */
   usableUntilMs = 0;
 
-  /** @param socket that stands; nothing of it has been read. */
+  /** @param socket that stands; nothing of it has been read. What waits for an answer keeps the process, by the time it has. */
   constructor(socket: Socket, owner: ConnectionOwner) {
-    this.#socket = socket;
+    this.#socket = socket.unref();
     this.#owner = owner;
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
     socket.on('end', () => this.#ended());
@@ -53,7 +53,6 @@ export class Connection {
   send(call: Call): void {
     this.#call = call;
     this.#parser = new AnswerParser(call.answerBytesMax);
-    if (this.#isReused) this.#socket.ref();
     this.#isWritten = false;
     this.#socket.write(call.request, this.#written);
   }
@@ -111,7 +110,6 @@ export class Connection {
 
   #free(keptForMs: number | undefined): void {
     this.#isReused = true;
-    this.#socket.unref();
     this.#owner.freed(this, keptForMs);
   }
 

@@ -40,7 +40,7 @@ class MutatingAdmissionWebhook implements AdmissionPlugin {
     const rounds = (attributes.isSecondRound ? this.#rounds.get(attributes) : undefined) ?? new Rounds();
     this.#rounds.set(attributes, rounds);
     if (attributes.isSecondRound) rounds.beginSecond(attributes.object);
-    const versions = this.#phase.versions(attributes);
+    const versions = this.#phase.versions(attributes, invocations.length);
     for (const invocation of invocations) {
       const { hook } = invocation;
       // Who was not asked in the first round is not in the second.

@@ -6,6 +6,7 @@ import { showOwners } from '../../ownership.ts';
 import { type AdmissionPlugin, configurable, type PluginContext } from '../plugin.ts';
 import { readHookCredentials } from '../webhooks/configuration.ts';
 import type { Invocation } from '../webhooks/matching.ts';
+import type { Told } from '../webhooks/review.ts';
 import { WebhookPhase, withItsWarnings } from '../webhooks/webhook-phase.ts';
 
 class ValidatingAdmissionWebhook implements AdmissionPlugin {
@@ -28,14 +29,23 @@ class ValidatingAdmissionWebhook implements AdmissionPlugin {
     attributes.texts ??= new EncodedTexts();
     // In another version they are converted with the object.
     if (invocations.some(({ type }) => type !== attributes.type)) showOwners(attributes);
-    const versions = this.#phase.versions(attributes, attributes.texts);
-    const calls = invocations.map(async (invocation) =>
-      this.#phase.caller.call(invocation, await versions.as(invocation.type), () => undefined),
-    );
-    for (const outcome of await Promise.allSettled(calls))
-      if (outcome.status === 'rejected') throw withItsWarnings(outcome.reason, attributes);
+    const versions = this.#phase.versions(attributes, invocations.length, attributes.texts);
+    const calls = invocations.map((invocation) => this.#call(invocation, versions.as(invocation.type)));
+    if (calls.length > 1) await Promise.allSettled(calls);
+    try {
+      for (const call of calls) await call;
+    } catch (error) {
+      throw withItsWarnings(error, attributes);
+    }
+  }
+
+  async #call(invocation: Invocation, told: Told | Promise<Told>): Promise<void> {
+    await this.#phase.caller.call(invocation, told instanceof Promise ? await told : told, nothing);
   }
 }
+
+/** A webhook that allows the write has said all. */
+function nothing(): void {}
 
 export const validatingAdmissionWebhook = configurable({
   name: 'ValidatingAdmissionWebhook',

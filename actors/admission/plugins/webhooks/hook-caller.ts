@@ -5,10 +5,10 @@ import { badRequest, internalError } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import { qualifiedNameProblems } from '../../../../api/validation/formats.ts';
 import type { ActorContext } from '../../../../runtime/actor.ts';
-import { ServiceCallFailed } from '../../../../transport/outgoing/service-client.ts';
+import { ServiceCallFailed, type ServicePlace } from '../../../../transport/outgoing/service-client.ts';
 import type { Attributes } from '../../attributes.ts';
 import type { PluginContext } from '../plugin.ts';
-import type { Hook, ReviewVersion } from './hook.ts';
+import type { Hook, HookAddress, ReviewVersion } from './hook.ts';
 import { type HookPlaces, placeOf } from './hook-address.ts';
 import { calledUrl, HookClients, type HookCredentials } from './hook-clients.ts';
 import { reasonOf } from './hook-failure.ts';
@@ -37,8 +37,6 @@ export class HookCaller {
   readonly #phase: HookPhase;
   readonly #requestTimeoutMs: number;
   readonly #forms = new Map<ReviewVersion, ReviewForm>();
-  /** When the first webhook of a write was called: all together have the time of the request. */
-  readonly #begun = new WeakMap<Attributes, number>();
 
   constructor({ reader, registry, schema, options }: PluginContext, phase: HookPhase, credentials: HookCredentials) {
     this.#context = reader.context;
@@ -113,7 +111,9 @@ export class HookCaller {
     const uid = this.#context.random.uuid();
     try {
       const form = this.#formOf(reviewVersion);
-      const value = await this.#post(hook, reviewText(told, form, uid), attributes);
+      const deadlineMs = this.#timeLeft(hook, attributes);
+      const place = 'url' in hook.address ? undefined : await this.#placeOf(hook.address, attributes);
+      const value = await this.clients.of(hook).post(reviewText(told, form, uid), deadlineMs, place);
       return answerOf(value, form, uid, this.#phase === 'admit');
     } catch (error) {
       if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
@@ -132,18 +132,14 @@ export class HookCaller {
     return form;
   }
 
-  async #post(hook: Hook, review: string, attributes: Attributes): Promise<unknown> {
-    const deadlineMs = this.#timeLeft(hook, attributes);
-    const client = this.clients.of(hook);
-    if ('url' in hook.address) return client.post(review, deadlineMs);
-    const place = await placeOf({ ...this.#finder, reader: attributes.asked.reader }, hook.address);
-    return client.post(review, deadlineMs, place);
+  #placeOf(address: HookAddress, { asked: { reader } }: Attributes): Promise<ServicePlace | undefined> {
+    return placeOf({ ...this.#finder, reader }, address);
   }
 
   #timeLeft(hook: Hook, attributes: Attributes): number {
     const nowMs = this.#context.clock.monotonicMs();
-    const beganMs = this.#begun.get(attributes) ?? nowMs;
-    this.#begun.set(attributes, beganMs);
+    attributes.webhooksBeganMs ??= nowMs;
+    const beganMs = attributes.webhooksBeganMs;
     const leftMs = this.#requestTimeoutMs > 0 ? this.#requestTimeoutMs - (nowMs - beganMs) : hook.timeoutMs;
     if (leftMs <= 0) throw new ServiceCallFailed('the time of the request is up', false);
     return Math.ceil(Math.min(hook.timeoutMs, leftMs));

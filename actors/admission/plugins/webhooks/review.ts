@@ -37,14 +37,18 @@ export interface Told {
   readonly managedFieldsText: string;
   readonly old: JsonObject | undefined;
   readonly texts: EncodedTexts;
-  /** Once somebody has been told. */
+  /** Several may be told it. */
+  readonly isForSeveral: boolean;
+  /** Once the first of them has been told. */
   requestText: string | undefined;
 }
 
 /** The JSON of a review of a write, to be answered under `uid`. What every webhook is told alike is encoded once. */
 export function reviewText(told: Told, { apiVersion }: ReviewForm, uid: string): string {
-  told.requestText ??= requestText(told);
-  return `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","request":{"uid":"${uid}",${told.requestText}}`;
+  const text = told.requestText ?? requestText(told);
+  // Otherwise it would lie in the heap for as long as the one webhook takes.
+  if (told.isForSeveral) told.requestText = text;
+  return `{"kind":"AdmissionReview","apiVersion":"${apiVersion}","request":{"uid":"${uid}",${text}}`;
 }
 
 /** All of a request behind its uid. */

@@ -12,20 +12,26 @@ export class ToldVersions {
   readonly #attributes: Attributes;
   readonly #parts: ConversionParts;
   readonly #texts: EncodedTexts;
-  readonly #made = new Map<KnownType, Promise<Told>>();
+  readonly #isForSeveral: boolean;
+  readonly #made = new Map<KnownType, Told | Promise<Told>>();
 
-  /** @param texts of the object's parts, for as long as nothing changes them. */
-  constructor(attributes: Attributes, parts: ConversionParts, texts = new EncodedTexts()) {
+  /**
+   * @param webhooks that may be told it.
+   * @param texts of the object's parts, for as long as nothing changes them.
+   */
+  constructor(attributes: Attributes, parts: ConversionParts, webhooks: number, texts = new EncodedTexts()) {
     this.#attributes = attributes;
     this.#parts = parts;
+    this.#isForSeveral = webhooks > 1;
     this.#texts = texts;
   }
 
-  /** The write as a webhook is told it that asks for a type. */
-  as(type: KnownType): Promise<Told> {
+  /** The write as a webhook is told it that asks for a type; a promise of it where that is another than the request's. */
+  as(type: KnownType): Told | Promise<Told> {
     let told = this.#made.get(type);
     if (told === undefined) {
-      told = this.#tell(type);
+      const { object, old } = this.#attributes;
+      told = type === this.#attributes.type ? this.#told(type, object, old) : this.#converted(type);
       this.#made.set(type, told);
     }
     return told;
@@ -43,18 +49,21 @@ export class ToldVersions {
     this.#made.clear();
   }
 
-  async #tell(type: KnownType): Promise<Told> {
+  #told(type: KnownType, object: JsonObject, old: JsonObject | undefined): Told {
     const attributes = this.#attributes;
-    const { object, old } = attributes;
-    const [shown, before] = [await this.#in(type, object), old && (await this.#in(type, old))];
-    const managedFieldsText = shown === object ? attributes.managedFieldsText : '';
-    const texts = this.#texts;
-    return { attributes, type, object: shown, managedFieldsText, old: before, texts, requestText: undefined };
+    const managedFieldsText = object === attributes.object ? attributes.managedFieldsText : '';
+    const [texts, isForSeveral] = [this.#texts, this.#isForSeveral];
+    return { attributes, type, object, managedFieldsText, old, texts, isForSeveral, requestText: undefined };
+  }
+
+  async #converted(type: KnownType): Promise<Told> {
+    const { object, old } = this.#attributes;
+    return this.#told(type, await this.#in(type, object), old && (await this.#in(type, old)));
   }
 
   async #in(type: KnownType, object: JsonObject): Promise<JsonObject> {
     const { type: own } = this.#attributes;
-    if (type === own || object === NO_OBJECT || !isOf(object, own)) return object;
+    if (object === NO_OBJECT || !isOf(object, own)) return object;
     return converted(this.#parts, type, (forms) => forms.between(own, type)(object));
   }
 }

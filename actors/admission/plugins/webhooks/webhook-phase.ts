@@ -44,8 +44,9 @@ export class WebhookPhase {
     return isSelected(hook, attributes, (namespace) => this.#labels.get('', namespace));
   }
 
-  versions(attributes: Attributes, texts?: EncodedTexts): ToldVersions {
-    return new ToldVersions(attributes, this.#conversion, texts);
+  /** What so many webhooks may be told of a write. */
+  versions(attributes: Attributes, webhooks: number, texts?: EncodedTexts): ToldVersions {
+    return new ToldVersions(attributes, this.#conversion, webhooks, texts);
   }
 }
 
