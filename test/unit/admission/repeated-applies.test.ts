@@ -5,8 +5,10 @@ import { metadataOf } from '../../../api/object-meta.ts';
 import { badRequest } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import { casesOf } from '../../server/effort.ts';
 import { AdmissionWorld, type Answered } from './admission-world.ts';
 
+const STEPS = casesOf(70);
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const APPLY = 'application/apply-patch+yaml';
@@ -48,7 +50,7 @@ async function answersOf(seed: number, isTold: boolean): Promise<string[]> {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)]!;
   const world = await AdmissionWorld.start({ seed });
   const answers: string[] = [];
-  for (let step = 0; step < 150; step++) {
+  for (let step = 0; step < STEPS; step++) {
     const kind = random.next();
     if (kind < 0.8) {
       const [path, body] = pick(APPLIED);

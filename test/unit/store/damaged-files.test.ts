@@ -1,7 +1,7 @@
-// How the files of a small store can lose or change a byte (each third byte; with more effort every one), by the real engine on
-// real files. A start gives everything or refuses; what the files say without the engine agrees with it; a repair saves what is
+// How the files of a small store can lose or change a byte (one in some; with more effort every one), by the real engine on real
+// files. A start gives everything or refuses; what the files say without the engine agrees with it; a repair saves what is
 // whole. ORCH_EVERY_BIT=1 flips each bit of each byte of both stores, and repairs more often: some minutes.
-import { mkdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { inspectStore } from '../../../storage/inspection.ts';
@@ -22,9 +22,9 @@ import {
 
 const EVERY_BIT = process.env.ORCH_EVERY_BIT === '1';
 /** A repair writes and syncs a new store: some cases of many. */
-const REPAIR_EACH = EVERY_BIT ? 5 : strideOf(7);
+const REPAIR_EACH = EVERY_BIT ? 5 : strideOf(13);
 /** Odd, so that every bit of a byte has its turn. */
-const BYTE_EACH = EVERY_BIT ? 1 : strideOf(3);
+const byteEach = (stride: number): number => (EVERY_BIT ? 1 : strideOf(stride));
 const EVERY_BIT_MS_MAX = 1_200_000;
 /** The names of all files. */
 const ALL = /^/;
@@ -38,7 +38,7 @@ interface Damage {
   readonly files: Files;
 }
 
-function* damagesOf(files: Files, only = ALL): Generator<Damage> {
+function* damagesOf(files: Files, only = ALL, stride = byteEach(5)): Generator<Damage> {
   for (const [file, bytes] of files) {
     if (NOT_DATA.test(file) || !only.test(file)) continue;
     const damage = (what: string, at: number, changed: Buffer | undefined): Damage => {
@@ -48,7 +48,7 @@ function* damagesOf(files: Files, only = ALL): Generator<Damage> {
       return { what: `${file}: ${what} ${at}`, file, at, files: copy };
     };
     yield damage('deleted', 0, undefined);
-    for (let at = 0; at < bytes.length; at += BYTE_EACH) {
+    for (let at = 0; at < bytes.length; at += stride) {
       for (const bit of EVERY_BIT ? [0, 1, 2, 3, 4, 5, 6, 7] : [at % 8]) {
         const flipped = Buffer.from(bytes);
         flipped[at]! ^= 1 << bit;
@@ -67,24 +67,46 @@ function differ(a: Files, b: Files): boolean {
   return a.size !== b.size || [...a].some(([name, bytes]) => b.get(name)?.equals(bytes) !== true);
 }
 
-/** What is wrong with how a start and an inspection take a damage; empty when nothing is. */
-async function faults(directory: string, { what, files }: Damage, { model }: SmallStore): Promise<string[]> {
-  rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory);
-  writeFiles(directory, files);
-  const found: string[] = [];
-  const before = dataFiles(directory);
-  const { problems, objects } = inspectStore(directory);
-  if (problems.length === 0 && objects.size !== model.current.size) found.push(`${what}: sound with ${objects.size}`);
-  if (differ(before, dataFiles(directory))) found.push(`${what}: the inspection changed the files`);
-  const outcome = await startOn(directory, model);
-  if (outcome.kind === 'wrong') found.push(`${what}: ${outcome.what}`);
-  if (outcome.kind === 'refused') {
-    if (!/ is damaged: /.test(outcome.message)) found.push(`${what}: refused with "${outcome.message}"`);
-    if (problems.length === 0) found.push(`${what}: refused (${outcome.message}) and sound`);
-    if (differ(before, dataFiles(directory))) found.push(`${what}: the refused start changed the files`);
+/** A directory that is damaged in one way after another; what a start left as it was is not written again. */
+class DamagedCopy {
+  readonly #directory: string;
+  readonly #store: SmallStore;
+  /** What lies in the directory; undefined when that is not known. */
+  #present: Files | undefined;
+
+  constructor(directory: string, store: SmallStore) {
+    this.#directory = directory;
+    this.#store = store;
   }
-  return found;
+
+  /** What is wrong with how a start and an inspection take a damage; empty when nothing is. */
+  async faults({ what, files }: Damage): Promise<string[]> {
+    const { model } = this.#store;
+    const found: string[] = [];
+    this.#place(files);
+    const before = new Map([...files].filter(([name]) => !NOT_DATA.test(name)));
+    const { problems, objects } = inspectStore(this.#directory);
+    if (problems.length === 0 && objects.size !== model.current.size) found.push(`${what}: sound with ${objects.size}`);
+    if (differ(before, dataFiles(this.#directory))) found.push(`${what}: the inspection changed the files`);
+    const outcome = await startOn(this.#directory, model);
+    if (outcome.kind === 'wrong') found.push(`${what}: ${outcome.what}`);
+    if (outcome.kind === 'refused') {
+      if (!/ is damaged: /.test(outcome.message)) found.push(`${what}: refused with "${outcome.message}"`);
+      if (problems.length === 0) found.push(`${what}: refused (${outcome.message}) and sound`);
+      if (differ(before, dataFiles(this.#directory))) found.push(`${what}: the refused start changed the files`);
+      else this.#present = before;
+    }
+    return found;
+  }
+
+  #place(files: Files): void {
+    const present = this.#present;
+    this.#present = undefined;
+    if (present === undefined) rmSync(this.#directory, { recursive: true, force: true });
+    for (const name of present?.keys() ?? []) if (!files.has(name)) rmSync(join(this.#directory, name));
+    const isMissing = ([name, bytes]: readonly [string, Buffer]) => present?.get(name)?.equals(bytes) !== true;
+    writeFiles(this.#directory, new Map([...files].filter(isMissing)));
+  }
 }
 
 /** What is wrong with a repair after a damage; empty when nothing is. */
@@ -94,7 +116,6 @@ async function repairFaults(
   store: SmallStore,
 ): Promise<string[]> {
   rmSync(directory, { recursive: true, force: true });
-  mkdirSync(directory);
   writeFiles(directory, files);
   const { model } = store;
   const found = inspectForRepair(directory);
@@ -133,21 +154,21 @@ async function repairFaults(
   return wrong;
 }
 
-const STORES: readonly (readonly [name: string, make: typeof smallStore, only: RegExp])[] = [
-  ['a small store', smallStore, ALL],
-  ['a store whose tables were merged', oftenOpenedStore, EVERY_BIT ? ALL : /MANIFEST|CURRENT/],
+const STORES: readonly (readonly [name: string, make: typeof smallStore, only: RegExp, stride: number])[] = [
+  ['a small store', smallStore, ALL, byteEach(5)],
+  ['a store whose tables were merged', oftenOpenedStore, EVERY_BIT ? ALL : /MANIFEST|CURRENT/, byteEach(3)],
 ];
 
-for (const [name, make, only] of STORES) {
+for (const [name, make, only, stride] of STORES) {
   test(`any damage to ${name} is refused, or the store is read whole`, async (t) => {
     if (EVERY_BIT) t.timeout(EVERY_BIT_MS_MAX);
     const directory = scratchDirectory(t);
     const store = await make(join(directory, 'made'));
-    const copy = join(directory, 'copy');
+    const copy = new DamagedCopy(join(directory, 'copy'), store);
     const wrong: string[] = [];
     let cases = 0;
-    for (const damage of damagesOf(store.files, only)) {
-      wrong.push(...(await faults(copy, damage, store)));
+    for (const damage of damagesOf(store.files, only, stride)) {
+      wrong.push(...(await copy.faults(damage)));
       cases++;
     }
     t.log(`${cases} damages`);

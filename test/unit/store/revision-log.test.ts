@@ -385,7 +385,7 @@ test('moving records out of a slab keeps the state, and the history events that 
   t.deepEqual(differences(), []);
 });
 
-const STEPS = casesOf(900);
+const STEPS = casesOf(500);
 const RUNS = [
   { seed: 1, slabBytes: 2048, keys: 12, media: 'protobuf', valueBytesMax: 1500 },
   { seed: 2, slabBytes: 4096, keys: 60, media: 'json', valueBytesMax: 20_000 },

@@ -11,8 +11,8 @@ import { objectsOf } from './random-objects.ts';
 
 const forms = new StoredForm(REGISTRY, SCHEMA);
 const SEED = 20_211;
-const THERE_AND_BACK = { numRuns: casesOf(12), seed: SEED };
-const PROTOBUF = { numRuns: casesOf(4), seed: SEED };
+const THERE_AND_BACK = { numRuns: casesOf(8), seed: SEED };
+const PROTOBUF = { numRuns: casesOf(3), seed: SEED };
 
 for (const { older, stored } of PAIRS) {
   test(`any ${older.apiVersion} ${older.kind} comes back from the store as it was`, (t) => {

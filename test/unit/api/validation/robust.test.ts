@@ -30,7 +30,7 @@ function emptied(object: JsonObject, path: Path, substitute: unknown): JsonObjec
 }
 
 /** Of all places and what is put there one in so many; odd, so that every substitute has its turn. */
-const STRIDE = strideOf(5);
+const STRIDE = strideOf(11);
 const SUBSTITUTES: readonly unknown[] = [undefined, null, [], {}, '', 0, -1, 'é/../*', '999999999999999999999'];
 
 /** Canonical, or undefined when the decoder refuses it. */
