@@ -2,7 +2,7 @@
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
 import { checkedLookup } from './checked-lookup.ts';
-import { ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
+import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
@@ -115,22 +115,25 @@ export class ServiceClient {
     this.#secrets.retire();
   }
 
-  async #answer(question: Question): Promise<Answer> {
-    const { method, url, json, deadlineMs, place } = question;
-    const known = this.#secrets.current();
+  /** No async function: it would hold the document for as long as the service takes. */
+  #answer(question: Question): Promise<Answer> {
+    const secrets = this.#secrets.current();
     // A call waits for nothing but its answer, as a rule.
-    const { connections, authorization } = known instanceof Promise ? await known.catch(throwTokenless) : known;
+    if (!(secrets instanceof Promise)) return this.#exchange(secrets, question);
+    return secrets.then((read) => this.#exchange(read, question), throwTokenless);
+  }
+
+  #exchange(secrets: CallSecrets<ConnectionPool>, question: Question): Promise<Answer> {
+    const { method, url, json, deadlineMs, place, authorization = secrets.authorization } = question;
     const address = this.#addressOf(url);
-    const request = address && requestBytes(address, method, question.authorization ?? authorization, json);
+    const request = address && requestBytes(address, method, authorization, json);
     // Says nothing of what was to be sent.
     if (address === undefined || request === undefined)
-      throw new ServiceCallFailed('the address or the credentials of the service cannot be used', false);
+      return Promise.reject(
+        new ServiceCallFailed('the address or the credentials of the service cannot be used', false),
+      );
     const asked = { method, request, answerBytesMax: this.#answerBytesMax };
-    try {
-      return await connections.exchange(this.#placeOf(address, place), asked, deadlineMs);
-    } catch (error) {
-      throw failureOf(error as Error);
-    }
+    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs).catch(throwFailure);
   }
 
   #addressOf(url: string): CalledAddress | undefined {
@@ -165,6 +168,10 @@ function documentOf(answer: Answer): unknown {
   } catch {
     throw new ServiceCallFailed('the service answered what is no JSON', false);
   }
+}
+
+function throwFailure(error: Error): never {
+  throw failureOf(error);
 }
 
 function throwTokenless(error: unknown): never {

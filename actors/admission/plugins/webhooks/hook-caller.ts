@@ -113,7 +113,7 @@ export class HookCaller {
       const form = this.#formOf(reviewVersion);
       const deadlineMs = this.#timeLeft(hook, attributes);
       const place = 'url' in hook.address ? undefined : await this.#placeOf(hook.address, attributes);
-      const value = await this.clients.of(hook).post(reviewText(told, form, uid), deadlineMs, place);
+      const value = await this.#post(hook, told, form, uid, deadlineMs, place);
       return answerOf(value, form, uid, this.#phase === 'admit');
     } catch (error) {
       if (error instanceof UnusableAnswer) throw failed(`received invalid webhook response: ${error.message}`);
@@ -130,6 +130,18 @@ export class HookCaller {
       this.#forms.set(version, form);
     }
     return form;
+  }
+
+  /** The review itself is held by nobody who waits. */
+  #post(
+    hook: Hook,
+    told: Told,
+    form: ReviewForm,
+    uid: string,
+    deadlineMs: number,
+    place: ServicePlace | undefined,
+  ): Promise<unknown> {
+    return this.clients.of(hook).post(reviewText(told, form, uid), deadlineMs, place);
   }
 
   #placeOf(address: HookAddress, { asked: { reader } }: Attributes): Promise<ServicePlace | undefined> {
