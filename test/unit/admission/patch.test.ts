@@ -1,0 +1,130 @@
+// Patches by admission: what they change, what they insist on, and which are refused.
+import test from 'ava';
+import { AdmissionWorld, refusal } from './admission-world.ts';
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+const A = `${CONFIG_MAPS}/a`;
+
+test('patches at once are all applied, each to what the others left', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const patches = Array.from({ length: 12 }, (_, index) =>
+    world.soon('patch', A, { body: { data: { [`k${index}`]: String(index) } } }),
+  );
+  const answers = await world.during(Promise.all(patches));
+  t.deepEqual([...new Set(answers.map(({ code }) => code))], [200]);
+  t.deepEqual(
+    (await world.stored(A))?.data,
+    Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`k${index}`, String(index)])),
+  );
+  await world.stop();
+});
+
+test('a patch that names a version insists on it', async (t) => {
+  const world = await AdmissionWorld.start();
+  const { metadata } = await world.created(CONFIG_MAPS, { metadata: { name: 'a' } });
+  const { resourceVersion } = metadata;
+  const patch = (version: string | undefined) =>
+    world.write('patch', A, { body: { metadata: { resourceVersion: version }, data: { k: version } } });
+  t.is((await patch('1')).code, 409);
+  t.is((await patch(resourceVersion)).code, 200);
+  t.is((await patch(resourceVersion)).code, 409);
+  const stored = await world.stored(A);
+  t.deepEqual(stored?.data, { k: resourceVersion! });
+  await world.stop();
+});
+
+test('what a patch may not do is refused', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a' }, data: { k: 'v' } });
+  const before = await world.revision();
+  const json = 'application/json-patch+json';
+  const merge = 'application/merge-patch+json';
+  const cases: readonly (readonly [what: string, path: string, type: string, body: string, code: number])[] = [
+    ['missing object', `${CONFIG_MAPS}/none`, merge, '{"data":{"a":"b"}}', 404],
+    ['media type', A, 'application/json', '{"data":{"a":"b"}}', 415],
+    ['no list of operations', A, json, '{"op":"add"}', 400],
+    ['missing path', A, json, '[{"op":"replace","path":"/data/none","value":"x"}]', 422],
+    ['failed test', A, json, '[{"op":"test","path":"/data/k","value":"x"}]', 422],
+    ['no object', A, merge, '[1]', 400],
+    ['broken JSON', A, merge, '{', 400],
+    ['another name', A, merge, '{"metadata":{"name":"b"}}', 400],
+    ['another kind', A, merge, '{"kind":"Secret"}', 400],
+    ['a field of the wrong type', A, merge, '{"data":{"k":{"x":1}}}', 422],
+    ['a name that is none for a label', A, merge, '{"metadata":{"labels":{"a b":"c"}}}', 422],
+    ['a new finalizer that is none', A, merge, '{"metadata":{"finalizers":["a b"]}}', 422],
+    ['the prototype', A, merge, '{"data":{"__proto__":"x"}}', 400],
+    ['a collection', CONFIG_MAPS, merge, '{}', 405],
+  ];
+  for (const [what, path, contentType, body, code] of cases) {
+    const answer = await world.write('patch', path, { body, contentType });
+    t.is(answer.code, code, `${what}: ${answer.body.message}`);
+    t.is(answer.body.kind, 'Status', what);
+  }
+  t.is(await world.revision(), before);
+  await world.stop();
+});
+
+const STRATEGIC = 'application/strategic-merge-patch+json';
+
+const unfit: readonly (readonly [what: string, type: string, patch: object, detail: string])[] = [
+  ['a text for a map', STRATEGIC, { metadata: { labels: 'x' } }, 'cannot restore map from string at metadata.labels'],
+  [
+    'a text for a list',
+    STRATEGIC,
+    { spec: { containers: 'x' } },
+    'cannot restore slice from string at spec.containers',
+  ],
+  [
+    'an object for a list',
+    STRATEGIC,
+    { spec: { tolerations: {} } },
+    'cannot restore slice from map at spec.tolerations',
+  ],
+  ['a number for an object', STRATEGIC, { spec: 7 }, 'cannot restore struct from: int64 at spec'],
+  ['a list for an object', STRATEGIC, { spec: { affinity: [] } }, 'cannot restore struct from: slice at spec.affinity'],
+  ['a flag for a text', STRATEGIC, { spec: { nodeName: true } }, 'cannot convert bool to string at spec.nodeName'],
+  [
+    'a text for a map, merged',
+    'application/merge-patch+json',
+    { metadata: { labels: 'x' } },
+    'cannot restore map from string at metadata.labels',
+  ],
+];
+
+for (const [what, contentType, patch, detail] of unfit) {
+  test(`a patch that gives ${what} is refused at the patch`, async (t) => {
+    const world = await AdmissionWorld.start();
+    const pods = '/api/v1/namespaces/default/pods';
+    await world.created(pods, { metadata: { name: 'p' }, spec: { containers: [{ name: 'c', image: 'i' }] } });
+    const answer = await world.write('patch', `${pods}/p`, { body: patch, contentType });
+    const message = `Invalid value: ${JSON.stringify(JSON.stringify(patch))}: ${detail}`;
+    t.deepEqual(refusal(answer), {
+      kind: 'Status',
+      code: 422,
+      reason: 'Invalid',
+      details: { causes: [{ reason: 'FieldValueInvalid', message, field: 'patch' }] },
+    });
+    t.is(answer.body.message, ` "" is invalid: patch: ${message}`);
+    await world.stop();
+  });
+}
+
+test('a JSON patch and a merge patch change and remove members', async (t) => {
+  const world = await AdmissionWorld.start();
+  await world.created(CONFIG_MAPS, { metadata: { name: 'a', labels: { x: 'y' } }, data: { one: '1', two: '2' } });
+  const body = [
+    { op: 'test', path: '/data/one', value: '1' },
+    { op: 'replace', path: '/data/one', value: 'eins' },
+    { op: 'add', path: '/data/three', value: '3' },
+    { op: 'remove', path: '/metadata/labels' },
+  ];
+  const json = await world.write('patch', A, { body, contentType: 'application/json-patch+json' });
+  t.deepEqual(
+    [json.code, json.body.data, json.body.metadata.labels],
+    [200, { one: 'eins', two: '2', three: '3' }, undefined],
+  );
+  const merge = await world.write('patch', A, { body: { data: { two: null, four: '4' } } });
+  t.deepEqual(merge.body.data, { one: 'eins', three: '3', four: '4' });
+  await world.stop();
+});
