@@ -26,6 +26,11 @@ export interface BatchParts {
   readonly onFailed: (count: number, error: unknown) => void;
 }
 
+/**
+ * A backend that takes events at once is given those of so many batches together: each write of a file costs as much as the events
+ * in it, and the log's batches hold one event unless the operator says otherwise.
+ */
+const JOINED_MAX = 64;
 /** What the bodies in the buffer may be together. */
 const BUFFER_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -57,6 +62,7 @@ export class Batches {
   add(events: readonly AuditEvent[], bytesOf: (at: number) => number): void {
     const { limits, onOverflow } = this.#parts;
     for (const [at, event] of events.entries()) {
+      if (this.#waiting.length >= limits.bufferMax) this.#go();
       const bytes = bytesOf(at);
       if (this.#waiting.length >= limits.bufferMax || this.#bytes + bytes > BUFFER_BYTES_MAX) {
         onOverflow();
@@ -64,7 +70,6 @@ export class Batches {
       }
       this.#waiting.push({ event, bytes });
       this.#bytes += bytes;
-      if (this.#waiting.length >= limits.batchMax) this.#go();
     }
     // A timer for each batch would cost more than its write.
     if (limits.waitMs === 0) this.#isDue = true;
@@ -82,7 +87,7 @@ export class Batches {
 
   #go(): void {
     const { limits } = this.#parts;
-    while (this.#waiting.length >= limits.batchMax || (this.#isDue && this.#waiting.length > 0)) {
+    while (this.#isNextDue(0)) {
       if (this.#underWay >= limits.underWayMax) return;
       const waitMs = this.#tokenWaitMs();
       if (waitMs > 0) {
@@ -96,9 +101,24 @@ export class Batches {
     if (this.#waiting.length === 0 && this.#underWay === 0) this.#emptied?.();
   }
 
+  /** Whether there is a batch to go behind the first events. */
+  #isNextDue(first: number): boolean {
+    const rest = this.#waiting.length - first;
+    return rest >= this.#parts.limits.batchMax || (this.#isDue && rest > 0);
+  }
+
+  /** How many events go now, of which the first batch may. */
+  #countToGo(): number {
+    const { sink, limits } = this.#parts;
+    let count = limits.batchMax;
+    if (sink.isImmediate)
+      while (count < JOINED_MAX && this.#isNextDue(count) && this.#tokenWaitMs() === 0) count += limits.batchMax;
+    return count;
+  }
+
   #send(): void {
-    const { sink, limits, onFailed } = this.#parts;
-    const batch = this.#waiting.splice(0, limits.batchMax);
+    const { sink, onFailed } = this.#parts;
+    const batch = this.#waiting.splice(0, this.#countToGo());
     for (const { bytes } of batch) this.#bytes -= bytes;
     const fail = (error: unknown): void => onFailed(batch.length, error);
     let sent: Promise<void> | undefined;

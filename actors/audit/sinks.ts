@@ -24,6 +24,8 @@ export interface EventForm {
 
 export interface AuditSink {
   readonly name: 'log' | 'webhook';
+  /** Its `write` is over when it returns, however many batches it is given together. */
+  readonly isImmediate: boolean;
   /** Rejects, or throws, where the events are not there afterwards. */
   write(events: readonly AuditEvent[]): Promise<void> | undefined;
   /** No more is written; what is under way need not be tried again. */
@@ -33,6 +35,7 @@ export interface AuditSink {
 /** One line an event. */
 export class LogSink implements AuditSink {
   readonly name = 'log';
+  readonly isImmediate = true;
   readonly #sayer: Sayer;
   readonly #isLegacy: boolean;
   readonly #append: (text: string) => void;
@@ -81,6 +84,7 @@ const CALL_MS = 30_000;
 /** One POST a batch. Whatever goes wrong is tried again. */
 export class WebhookSink implements AuditSink {
   readonly name = 'webhook';
+  readonly isImmediate = false;
   readonly #parts: WebhookParts;
   readonly #sayer: Sayer;
   readonly #waits = new Set<() => void>();

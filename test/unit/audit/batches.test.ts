@@ -8,12 +8,17 @@ const LIMITS: BatchLimits = { bufferMax: 10, batchMax: 3, waitMs: 0, throttle: u
 const eventsOf = (ids: string): readonly AuditEvent[] => [...ids].map((auditID) => ({ auditID }) as AuditEvent);
 
 /** A backend that answers as `answer` does, and what it was sent, a text a batch. */
-function harness(limits: Partial<BatchLimits>, answer: () => Promise<void> | undefined = () => undefined) {
+function harness(
+  limits: Partial<BatchLimits>,
+  answer: () => Promise<void> | undefined = () => undefined,
+  isImmediate = false,
+) {
   const sent: string[] = [];
   const state = { timers: 0, dropped: 0, failed: 0 };
   const batches = new Batches({
     sink: {
       name: 'log',
+      isImmediate,
       write(events) {
         sent.push(events.map(({ auditID }) => auditID).join(''));
         return answer();
@@ -83,4 +88,16 @@ test('audit events that a backend does not take are counted, at once or later, a
   await batches.flush();
   t.deepEqual(sent, ['abc', 'def', 'gh']);
   t.is(state.failed, 6);
+});
+
+test('a backend that takes audit events at once is given the batches that may go together, and no more of them', async (t) => {
+  const together = harness({ batchMax: 1 }, undefined, true);
+  together.batches.add(eventsOf('abcdefgh'), none);
+  t.deepEqual(together.sent, ['abcdefgh']);
+  const throttled = harness({ batchMax: 2, throttle: { perSecond: 1, burst: 3 } }, undefined, true);
+  throttled.batches.add(eventsOf('abcdefgh'), none);
+  t.deepEqual(throttled.sent, ['abcdef']);
+  t.is(throttled.state.timers, 1);
+  await throttled.batches.flush();
+  t.deepEqual(throttled.sent, ['abcdef', 'gh']);
 });
