@@ -208,6 +208,16 @@ export class QueueSet<T> {
 
   /** Of a hand, the queue in which the fewest wait; the first dealt of several. */
   #shortest(hand: readonly number[]): Queue<T> {
+    const best = this.#waiting.size === 0 ? hand[0]! : this.#leastWaiting(hand);
+    let queue = this.#queues.get(best);
+    if (queue === undefined) {
+      queue = new Queue(best, this.#virtualTime);
+      this.#queues.set(best, queue);
+    }
+    return queue;
+  }
+
+  #leastWaiting(hand: readonly number[]): number {
     let best = hand[0]!;
     let bestLength = Number.POSITIVE_INFINITY;
     for (const index of hand) {
@@ -216,12 +226,7 @@ export class QueueSet<T> {
       best = index;
       bestLength = length;
     }
-    let queue = this.#queues.get(best);
-    if (queue === undefined) {
-      queue = new Queue(best, this.#virtualTime);
-      this.#queues.set(best, queue);
-    }
-    return queue;
+    return best;
   }
 
   #wait(ticket: Ticket<T>, queue: Queue<T>): void {
