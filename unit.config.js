@@ -1,7 +1,7 @@
 // How `npm run unit` runs the unit tests: grouped by scripts/group-units.js, one after another within a group.
 
 /** Rooms whose tests take the most time for their size: a group that begins last decides when all is over. */
-const LONGEST_FIRST = ['-store', '-controllers', '-bin-config'];
+const LONGEST_FIRST = ['-store', '-controllers', '-bin-config', '-rendering'];
 const turnOf = (file) => {
   const index = LONGEST_FIRST.findIndex((room) => file.includes(room));
   return index === -1 ? LONGEST_FIRST.length : index;
@@ -10,7 +10,8 @@ const turnOf = (file) => {
 export default {
   files: ['dist/unit/*.test.js'],
   workerThreads: false,
-  concurrency: 2,
+  // More than the cores of a small machine: some tests wait for processes and threads that they start.
+  concurrency: 3,
   // Tests that wait overlap, and keep their worlds meanwhile: a small young generation would be copied again and again.
   nodeArguments: ['--max-semi-space-size=64'],
   // A test that draws many more cases than usual says nothing for longer.

@@ -8,7 +8,7 @@ import { LiveObject } from './live-object.ts';
 import { MERGE_PLACES, type Member, type MergePlace, type Values } from './merge-places.ts';
 
 const MEMBERS: readonly Member[] = ['p', 'q'];
-const RUN = { numRuns: casesOf(60), seed: 20_211_206 };
+const RUN = { numRuns: casesOf(40), seed: 20_211_206 };
 
 interface Turn {
   readonly kind: 'apply' | 'force' | 'set';

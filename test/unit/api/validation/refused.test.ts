@@ -30,7 +30,16 @@ interface Change {
   readonly next: JsonObject;
 }
 
-function objectsOf({ of, before: changes = {}, set, raw }: Case): Change {
+const made = new Map<Case, Change>();
+
+/** Made once for a case: nobody changes them. */
+function objectsOf(one: Case): Change {
+  const objects = made.get(one) ?? makeObjects(one);
+  made.set(one, objects);
+  return objects;
+}
+
+function makeObjects({ of, before: changes = {}, set, raw }: Case): Change {
   const before = find(of);
   const stored = changed(before.object, changes, DIALECT);
   return { before, stored, next: changed(stored, set, DIALECT, raw) };

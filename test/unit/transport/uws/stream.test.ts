@@ -9,7 +9,7 @@ import { FakeLoop, FakeSocket } from './fake-uws.ts';
 const CORK_BYTES = 16 * 1024;
 /** Two pieces, and a few probes. */
 const HELD_BYTES_MAX = 2 * CORK_BYTES + 1024;
-const SEEDS = casesOf(40);
+const SEEDS = casesOf(20);
 const WRITES = 60;
 
 const CHUNK_BYTES_MAX = 240_000;
