@@ -137,6 +137,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a slab is reused while a reader still needs it',
+    shownBy: 11,
     faults: { ...NO_FAULTS, delayMsMax: 20, lagShare: 0.06 },
     // Overwritten bytes can look like anything; the record of another object where one was to be shows first.
     sign: /did not hold the store's/,
@@ -144,6 +145,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'compaction forgets one revision too many',
+    shownBy: 9,
     sign: /came where .* was due|never came|it shows/,
     plant: () =>
       withMethod(
@@ -180,6 +182,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a pod is bound although it is bound already',
+    shownBy: 24,
     mix: { name: 'pods', needsControllers: false, shares: { pod: 16, get: 1, list: 1 } },
     sign: /moved from/,
     plant: () =>
@@ -189,6 +192,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'an update brings a deleted object back',
+    shownBy: 29,
     sign: /is back/,
     plant: () =>
       withTransactions((operation) =>
@@ -197,6 +201,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'a patch is stored although the object has changed since it was read',
+    shownBy: 11,
     mix: mixNamed('patches'),
     sign: /no order of its operations/,
     plant: () =>

@@ -19,6 +19,8 @@ export interface PlantedBug {
   readonly name: string;
   /** What some problem that the checkers report must look like. */
   readonly sign: RegExp;
+  /** A seed under which it once showed, when the first ones do not show it: tried before the others. */
+  readonly shownBy?: number;
   /** Where it shows soonest; the seed's own faults when absent. */
   readonly faults?: FaultPlan;
   /** The steps among which it shows; the seed's own when absent. */
