@@ -55,10 +55,15 @@ export interface Asked {
   readonly dryRun: boolean;
   /** False where the object says itself who owns its fields: it was applied. */
   readonly isTracked: boolean;
+  /** Lists that a new object's creator gave empty, which it has no more (`DecodedObject.emptied`); absent: none. */
+  readonly emptied?: readonly string[] | undefined;
   readonly plugins: PluginPhases;
   /** How the client sees the object, where that is as another kind (`scale`). */
   readonly view: SubresourceView | undefined;
 }
+
+/** Pods that say they want none get none from a policy. */
+export const SUPPLEMENTAL_GROUPS = 'spec.securityContext.supplementalGroups';
 
 export const NO_OBJECT: JsonObject = Object.freeze({});
 const NO_GUARDS: readonly Guard[] = Object.freeze([]);

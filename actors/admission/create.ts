@@ -24,8 +24,8 @@ const TRIES_MAX = 8;
 
 export async function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const { object, warnings } = decodeObject(write.schema, request, kindOf(type));
-  return withWarnings(await createObject(write, request, type, object, { dryRun, isTracked: true }), warnings);
+  const { object, warnings, emptied } = decodeObject(write.schema, request, kindOf(type));
+  return withWarnings(await createObject(write, request, type, object, { dryRun, isTracked: true, emptied }), warnings);
 }
 
 /** How an object is created. */
@@ -33,6 +33,8 @@ export interface Creation {
   readonly dryRun: boolean;
   /** Its creator owns its fields; false where the object says itself who does. */
   readonly isTracked: boolean;
+  /** As `DecodedObject.emptied`. */
+  readonly emptied?: readonly string[];
 }
 
 /** Stores a decoded object under the path's namespace and name (empty: the object's own, or a generated one). */
@@ -41,10 +43,16 @@ export async function createObject(
   request: WriteRequest,
   type: KnownType,
   given: JsonObject,
-  { dryRun, isTracked }: Creation,
+  { dryRun, isTracked, emptied }: Creation,
 ): Promise<WriteReply> {
   if (type.custom?.definition.isTerminating === true) throw new StatusError(methodNotAllowed());
-  const attributes = attributesOf(write, request, type, { operation: 'create', subresource: '', dryRun, isTracked });
+  const attributes = attributesOf(write, request, type, {
+    operation: 'create',
+    subresource: '',
+    dryRun,
+    isTracked,
+    emptied,
+  });
   const isGenerated = request.target.name === '' && (metadataOf(given).name ?? '') === '';
   const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), undefined, given);

@@ -17,6 +17,7 @@ export interface Manner {
   readonly subresource?: string;
   /** Absent: true. */
   readonly isTracked?: boolean;
+  readonly emptied?: readonly string[] | undefined;
   readonly deletion?: DeleteOptions;
 }
 
@@ -25,7 +26,7 @@ export function attributesOf(
   write: WriteContext,
   { target, user, userAgent, parameters }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'>,
   type: KnownType,
-  { operation, dryRun, subresource = target.subresource, isTracked = true, deletion }: Manner,
+  { operation, dryRun, subresource = target.subresource, isTracked = true, emptied, deletion }: Manner,
 ): Attributes {
   const { namespace, name } = target;
   const auditAnnotations = new AuditAnnotations();
@@ -45,6 +46,7 @@ export function attributesOf(
       deletion,
       dryRun,
       isTracked,
+      emptied,
       plugins: write.plugins.phases(type, subresource, operation),
       view: subresource === '' ? undefined : viewOf(subresource, type),
     },

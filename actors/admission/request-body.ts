@@ -19,6 +19,7 @@ import {
 } from '../../api/validation/options.ts';
 import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
+import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
 import { fieldWarnings } from './field-validation.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
 
@@ -35,7 +36,13 @@ export interface DecodedObject {
   readonly object: JsonObject;
   /** For the client's user: unknown fields that were dropped, when the client asked to hear of them. */
   readonly warnings: readonly string[];
+  /** Paths of lists that the body gives empty, where somebody tells that from leaving them out. The object has neither. */
+  readonly emptied: readonly string[];
 }
+
+/** By kind, the lists of which it matters. */
+const TOLD_EMPTY: ReadonlyMap<string, readonly string[]> = new Map([['Pod', [SUPPLEMENTAL_GROUPS]]]);
+const NONE: readonly string[] = Object.freeze([]);
 
 /** There is no message of a custom kind. */
 const CUSTOM_TYPES: readonly string[] = ['application/json', 'application/yaml'];
@@ -52,8 +59,21 @@ export function decodeObject(schema: Schema, request: WriteRequest, expected: Ex
   const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
+  const emptied = emptiedIn(value, expected);
   const { object, unknownFields } = canonical(schema, value, expected);
-  return { object, warnings: fieldWarnings(request, () => unknownFields) };
+  return { object, warnings: fieldWarnings(request, () => unknownFields), emptied };
+}
+
+/** Protobuf knows no list that is empty. */
+function emptiedIn(value: JsonObject, { kind, custom }: ExpectedKind): readonly string[] {
+  const paths = custom === undefined ? TOLD_EMPTY.get(kind) : undefined;
+  if (paths === undefined) return NONE;
+  const found = paths.filter((path) => {
+    let at: unknown = value;
+    for (const member of path.split('.')) at = isJsonObject(at) ? at[member] : undefined;
+    return Array.isArray(at) && at.length === 0;
+  });
+  return found.length === 0 ? NONE : found;
 }
 
 /**

@@ -113,6 +113,11 @@ export function shownList(type: string, items: readonly (string | number)[]): un
   return new ShownAs(cut(`[]${type}{${items.map(showValue).join(', ')}}`));
 }
 
+/** A list of such values that is there and empty: `[]int64{}`. */
+export function shownEmptyList(type: string): unknown {
+  return new ShownAs(`[]${type}{}`);
+}
+
 /** A number that is no integer, as the original writes it: `1e+06`, `1.5e-07`. */
 export function shownFloat(value: number): string {
   const [mantissa = '', power = '0'] = value.toExponential().split('e');

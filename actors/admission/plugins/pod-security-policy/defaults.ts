@@ -35,6 +35,19 @@ export function withDefaults(pod: JsonObject, policy: Policy, dialect: Dialect):
   return { ...pod, metadata, spec: next };
 }
 
+/** The pod with the empty list of supplemental groups that it was sent with: its creator leaves nothing open there. */
+export function withNoGroups(pod: JsonObject): JsonObject {
+  const spec = partAt(pod, 'spec');
+  return { ...pod, spec: { ...spec, securityContext: { ...asObject(spec.securityContext), supplementalGroups: [] } } };
+}
+
+/** The pod as it is stored, where an empty list says nothing. */
+export function withoutNoGroups(pod: JsonObject): JsonObject {
+  const spec = partAt(pod, 'spec');
+  const { supplementalGroups: _none, ...securityContext } = asObject(spec.securityContext);
+  return { ...pod, spec: { ...spec, securityContext } };
+}
+
 function merged(object: JsonObject, added: JsonObject): JsonObject {
   return Object.keys(added).length === 0 ? object : { ...object, ...added };
 }

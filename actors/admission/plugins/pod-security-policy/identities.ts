@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
 import { type FieldError, invalid, required } from '../../../../api/status/field-error.ts';
-import { shownList } from '../../../../api/status/shown-value.ts';
+import { shownEmptyList, shownList } from '../../../../api/status/shown-value.ts';
 import { type IdentityRule, isWithin, MAY_RUN_AS, MUST_RUN_AS, NOT_ROOT, type Range } from './policy.ts';
 
 /** As messages write them. */
@@ -34,9 +34,10 @@ export function groupProblems(
   groups: readonly number[],
 ): readonly FieldError[] {
   if (rule !== MUST_RUN_AS && rule !== MAY_RUN_AS) return [];
-  const shown = shownList('int64', groups);
+  // Where nothing is said there is a group by now.
   if (rule === MUST_RUN_AS && groups.length === 0)
-    return [invalid(path, shown, 'unable to validate empty groups against required ranges')];
+    return [invalid(path, shownEmptyList('int64'), 'unable to validate empty groups against required ranges')];
+  const shown = shownList('int64', groups);
   return groups
     .filter((group) => !isWithin(ranges, group))
     .map((group) => invalid(path, shown, `group ${group} must be in the ranges: ${rangesText(ranges)}`));

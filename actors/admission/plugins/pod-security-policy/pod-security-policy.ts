@@ -10,12 +10,12 @@ import { metadataOf } from '../../../../api/object-meta.ts';
 import type { FieldError } from '../../../../api/status/field-error.ts';
 import type { StatusError } from '../../../../api/status/status.ts';
 import { userOfSubject } from '../../../../api/tokens/service-account-claims.ts';
-import type { Attributes } from '../../attributes.ts';
+import { type Attributes, SUPPLEMENTAL_GROUPS } from '../../attributes.ts';
 import type { KindView } from '../../cluster.ts';
 import { readCurrent } from '../../store-reader.ts';
 import { forbid } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
-import { withDefaults } from './defaults.ts';
+import { withDefaults, withNoGroups, withoutNoGroups } from './defaults.ts';
 import { type Policy, policyOf } from './policy.ts';
 import { problemsOf } from './rules.ts';
 
@@ -62,9 +62,13 @@ class PodSecurityPolicyPlugin implements AdmissionPlugin {
       : this.#requireCompliance(attributes);
 
   async #admit(attributes: Attributes): Promise<void> {
-    const judged = await this.#judge(attributes, attributes.object, undefined);
+    const { asked, object, isSecondRound } = attributes;
+    // What a webhook has changed says it no more.
+    const wantsNoGroups = asked.emptied?.includes(SUPPLEMENTAL_GROUPS) === true && !isSecondRound;
+    const judged = await this.#judge(attributes, wantsNoGroups ? withNoGroups(object) : object, undefined);
     if ('problems' in judged) throw refusal(attributes, 'admit', judged.problems);
-    const { pod, policy } = judged;
+    const { policy } = judged;
+    const pod = wantsNoGroups ? withoutNoGroups(judged.pod) : judged.pod;
     const metadata = metadataOf(pod);
     const annotations = { ...metadata.annotations, [this.#annotation]: policy };
     attributes.object = { ...pod, metadata: { ...metadata, annotations } };

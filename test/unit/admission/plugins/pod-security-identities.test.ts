@@ -123,6 +123,18 @@ testPods([
     `spec.securityContext.supplementalGroups: Invalid value: []int64{11, 1}: group 1 must be in the ranges: ${SAID}`,
   ],
   [
+    'a pod that says it has no further groups where it must have some',
+    policy({ supplementalGroups: MUST }),
+    pod({ supplementalGroups: [] }),
+    'spec.securityContext.supplementalGroups: Invalid value: []int64{}: unable to validate empty groups against required ranges',
+  ],
+  [
+    'a pod that says it has no further groups where it may have some',
+    policy({ supplementalGroups: MAY }),
+    pod({ supplementalGroups: [] }),
+    has({ supplementalGroups: undefined }),
+  ],
+  [
     'a pod that need not have further groups',
     policy({ supplementalGroups: MAY }),
     podOf(),
