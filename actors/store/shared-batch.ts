@@ -45,6 +45,8 @@ export interface BatchParts {
 
 export type Verdict = 'sent' | 'later' | 'barrier' | TransactionResult;
 
+type Refusal = Extract<TransactionResult, { readonly ok: false }>;
+
 /** One batch being put together. */
 export class SharedBatch {
   readonly entries: Entry[] = [];
@@ -63,17 +65,49 @@ export class SharedBatch {
   add(candidate: Candidate): Verdict {
     const { transaction } = candidate;
     const { operations, guards = [] } = transaction;
-    const keys = [...operations, ...guards].map(({ key }) => key);
-    if (keys.some((key) => this.#written.has(key))) return this.#later(transaction);
-    const refusal = refusalOf(transaction, this.#revisionOf);
-    if (refusal !== undefined) return candidate.isFresh || isCertain(transaction, refusal) ? refusal : 'barrier';
+    if (this.#namesWritten(transaction)) return this.#later(transaction);
+    const refusal = this.#refusal(candidate);
+    if (refusal !== undefined) return refusal;
     if (operations.length === 0) {
       if (!candidate.isFresh && guards.length > 0) return 'barrier';
       return { ok: true, revision: this.#parts.log.revision, places: [] };
     }
-    if (!this.#hasRoom(candidate)) return this.#later(transaction);
+    if (this.#roomFor([candidate]) === 0) return this.#later(transaction);
     this.#take(candidate);
     return 'sent';
+  }
+
+  /** Takes in the first of a message and those behind it together, as `add` does one. Verdicts in their order. */
+  addTogether(group: readonly [Candidate, ...Candidate[]]): readonly Verdict[] {
+    const [first, ...behind] = group;
+    const all = (verdict: Verdict): readonly Verdict[] => group.map(() => verdict);
+    if (group.some(({ transaction }) => this.#namesWritten(transaction))) return all(this.#laterAll(group));
+    const refusal = this.#refusal(first);
+    if (refusal === 'barrier') return all('barrier');
+    if (refusal !== undefined) return [refusal, ...behind.map((): Verdict => ({ ...refusal, reason: 'guard' }))];
+    const refusals = behind.map((candidate) => this.#refusal(candidate));
+    if (refusals.includes('barrier')) return all('barrier');
+    const named = new Set(first.transaction.operations.map(({ key }) => key));
+    for (const [at, { transaction }] of behind.entries()) refusals[at] ??= this.#refusalBeside(transaction, named);
+    const live = behind.filter((_, at) => refusals[at] === undefined);
+    const room = this.#roomFor([first, ...live]);
+    if (room <= live.length && this.entries.length > 0) return all(this.#laterAll(group));
+    this.#take(first);
+    const { guards, writes } = this.entries.at(-1)!.shared;
+    const conditions = [...guards, ...writes.map(({ key, expect }) => ({ key, revision: expect }))];
+    for (const candidate of live.slice(0, room - 1)) this.#take(candidate, conditions);
+    const left = new Set(live.slice(Math.max(0, room - 1)));
+    const verdicts = behind.map((candidate, at): Verdict => {
+      if (left.has(candidate)) return this.lostBehind(candidate);
+      return refusals[at] ?? 'sent';
+    });
+    return ['sent', ...verdicts];
+  }
+
+  /** What becomes of one that is not committed although the first of its message is: whoever wrote it begins again. */
+  lostBehind({ transaction }: Candidate): Refusal {
+    const { key } = transaction.operations[0]!;
+    return { ok: false, reason: 'changed', key, currentRevision: this.#revisionOf(key) };
   }
 
   /** What nobody sees any more goes for good where there is room. */
@@ -94,22 +128,52 @@ export class SharedBatch {
     return 'later';
   }
 
-  #hasRoom({ transaction }: Candidate): boolean {
-    const { operations, guards = [] } = transaction;
-    const size = operations.length + guards.length;
-    const bytes = bytesOf(transaction);
-    if (this.entries.length === 0) return true;
-    if (this.#place + 2 > PLACES_MAX || this.#bytes + bytes > BYTES_MAX) return false;
-    return this.entries.length + 1 + Math.max(size, this.#largest) <= OPERATIONS_MAX;
+  #laterAll(group: readonly Candidate[]): 'later' {
+    for (const { transaction } of group) this.#later(transaction);
+    return 'later';
   }
 
-  #take(candidate: Candidate): void {
+  #namesWritten({ operations, guards = [] }: Transaction): boolean {
+    return [...operations, ...guards].some(({ key }) => this.#written.has(key));
+  }
+
+  /** Why it does not hold, if what is known is enough to say so. */
+  #refusal({ transaction, isFresh }: Candidate): Refusal | 'barrier' | undefined {
+    const refusal = refusalOf(transaction, this.#revisionOf);
+    if (refusal === undefined) return undefined;
+    return isFresh || isCertain(transaction, refusal) ? refusal : 'barrier';
+  }
+
+  /** Of two that name a key in one message the second begins again. Adds what it names. */
+  #refusalBeside({ operations, guards = [] }: Transaction, named: Set<string>): Refusal | undefined {
+    const taken = [...operations, ...guards].find(({ key }) => named.has(key));
+    if (taken === undefined) for (const { key } of operations) named.add(key);
+    return taken && { ok: false, reason: 'changed', key: taken.key, currentRevision: this.#revisionOf(taken.key) };
+  }
+
+  /** How many of a group have room, from the first on; the first of a batch always does. */
+  #roomFor(group: readonly Candidate[]): number {
+    let [place, bytes, largest, count] = [this.#place, this.#bytes, this.#largest, this.entries.length];
+    const conditions = group.length > 1 ? sizeOf(group[0]!.transaction) : 0;
+    for (const [at, { transaction }] of group.entries()) {
+      place += transaction.thenRemoves === undefined ? 1 : 2;
+      bytes += bytesOf(transaction);
+      largest = Math.max(largest, sizeOf(transaction) + (at === 0 ? 0 : conditions));
+      count++;
+      const fits = place <= PLACES_MAX && bytes <= BYTES_MAX && count + largest <= OPERATIONS_MAX;
+      if (!fits && count > 1) return at;
+    }
+    return group.length;
+  }
+
+  /** `conditions`: of the first of its message, for one behind it. */
+  #take(candidate: Candidate, conditions: SharedTransaction['guards'] = []): void {
     const { transaction, commit } = candidate;
     const { operations, guards = [], thenRemoves = [] } = transaction;
     const place = this.#place;
     this.#place += thenRemoves.length > 0 ? 2 : 1;
     this.#bytes += bytesOf(transaction);
-    this.#largest = Math.max(this.#largest, operations.length + guards.length);
+    this.#largest = Math.max(this.#largest, sizeOf(transaction) + conditions.length);
     const writes = operations.map((operation): SharedWrite => {
       const { key } = operation;
       this.#written.add(key);
@@ -120,7 +184,7 @@ export class SharedBatch {
     });
     const watched = guards.filter(({ expect }) => expect !== EXPECT_ANY);
     const shared = {
-      guards: watched.map(({ key }) => ({ key, revision: this.#lyingRevision(key) })),
+      guards: [...conditions, ...watched.map(({ key }) => ({ key, revision: this.#lyingRevision(key) }))],
       writes,
       place,
     };
@@ -158,6 +222,10 @@ function isCertain(
 ): boolean {
   const expect = [...guards, ...operations].find((one) => one.key === key)?.expect ?? 0;
   return expect > 0 && currentRevision > expect;
+}
+
+function sizeOf({ operations, guards = [] }: Transaction): number {
+  return operations.length + guards.length;
 }
 
 function bytesOf({ operations }: Transaction): number {

@@ -167,25 +167,22 @@ export class SharedSequencer implements Sequencer {
     const needsBarrier: Candidate[] = [];
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const candidate of waiting) {
-      const verdict = this.#verdictBehindFirst(candidate) ?? batch.add(candidate);
-      if (verdict === 'sent') continue;
-      if (typeof verdict === 'object') {
-        this.#answer(candidate, verdict);
-        continue;
+    for (let at = 0; at < waiting.length; ) {
+      const group = groupAt(waiting, at);
+      at += group.length;
+      const verdicts = group.length === 1 ? [batch.add(group[0])] : batch.addTogether(group);
+      for (const [i, candidate] of group.entries()) {
+        const verdict = verdicts[i]!;
+        if (verdict === 'sent') continue;
+        if (typeof verdict === 'object') {
+          this.#answer(candidate, verdict);
+          continue;
+        }
+        this.#waiting.push(candidate);
+        if (verdict === 'barrier') needsBarrier.push(candidate);
       }
-      this.#waiting.push(candidate);
-      if (verdict === 'barrier') needsBarrier.push(candidate);
     }
     return { batch, needsBarrier };
-  }
-
-  /** What holds only if the first of its message does waits for that one's outcome. */
-  #verdictBehindFirst({ commit, index, transaction }: Candidate): 'later' | TransactionResult | undefined {
-    if (transaction.isBehindFirst !== true || index === 0) return undefined;
-    const first = this.#answering.get(commit)?.results[0];
-    if (first === undefined) return 'later';
-    return first.ok ? undefined : { ...first, reason: 'guard' };
   }
 
   async #commit(batch: SharedBatch): Promise<void> {
@@ -210,6 +207,8 @@ export class SharedSequencer implements Sequencer {
     const lost: Candidate[] = [];
     batch.entries.forEach(({ candidate, place }, index) => {
       if (commit.held[index] === true) this.#answer(candidate, this.#placesOf(candidate, commit.revision, place));
+      else if (isBehindFirst(candidate) && lost.at(-1)?.commit !== candidate.commit)
+        this.#answer(candidate, batch.lostBehind(candidate));
       else if (++candidate.tries < TRIES_MAX) lost.push(candidate);
       else this.#answerFailed(candidate.commit, new OrchError('Overloaded', 'others write the same objects'));
     });
@@ -262,4 +261,19 @@ export class SharedSequencer implements Sequencer {
     this.#onIdle?.();
     this.#parts.fail(error);
   }
+}
+
+function isBehindFirst({ transaction, index }: Candidate): boolean {
+  return transaction.isBehindFirst === true && index > 0;
+}
+
+/** What waits there, and behind it what may only be committed together with it. */
+function groupAt(waiting: readonly Candidate[], at: number): readonly [Candidate, ...Candidate[]] {
+  const first = waiting[at]!;
+  const group: [Candidate, ...Candidate[]] = [first];
+  for (let next = waiting[at + 1]; next !== undefined; next = waiting[at + group.length]) {
+    if (next.commit !== first.commit || !isBehindFirst(next)) break;
+    group.push(next);
+  }
+  return group;
 }

@@ -6,9 +6,9 @@ import type { TransactionResult } from '../../../store/protocol.ts';
 import { type CommitContext, commitEach } from '../../commit.ts';
 import type { Draft } from '../../draft.ts';
 
-/** Bounds of one message. */
-const WRITES_MAX = 128;
-const BYTES_MAX = 4 * 1024 * 1024;
+/** Bounds of one message, with which it has room in one batch of every store: what is behind the first goes with it or not at all. */
+const WRITES_MAX = 100;
+const BYTES_MAX = 768 * 1024;
 /** Races against other threads, and against who counts, are lost this often before those who wait are told. */
 const TRIES_MAX = 1000;
 
