@@ -6,7 +6,13 @@ import type { LoadProgress } from './load-protocol.ts';
 
 const STOP_GRACE_MS = 10_000;
 
-export type BenchProcess = 'load-generator' | 'floor-listener' | 'floor-engine' | 'floor-scan' | 'webhook';
+export type BenchProcess =
+  | 'load-generator'
+  | 'floor-listener'
+  | 'floor-engine'
+  | 'floor-scan'
+  | 'webhook'
+  | 'extension';
 
 export class Children {
   readonly #running = new Set<ChildProcess>();

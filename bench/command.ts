@@ -6,6 +6,7 @@ import { profiledBench, profileWorkload } from './profile/command.ts';
 import { partLines } from './profile/parts.ts';
 import { type Figures, lines } from './report.ts';
 import { admission } from './workloads/admission.ts';
+import { aggregation } from './workloads/aggregation.ts';
 import { audit } from './workloads/audit.ts';
 import { auth } from './workloads/auth.ts';
 import { budget } from './workloads/budget.ts';
@@ -31,6 +32,7 @@ const WORKLOADS: readonly Workload[] = [
   auth,
   audit,
   admission,
+  aggregation,
   fairness,
   list,
   update,

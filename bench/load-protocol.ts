@@ -175,6 +175,15 @@ export interface WebhookJob extends ListenerJob {
   readonly slowMs: number;
 }
 
+/** Opens an extension server. Answers `{ port }`. */
+export interface ExtensionJob extends ListenerJob {
+  /** An address that is not loopback: extension servers are called at no other. */
+  readonly host: string;
+  /** What the path of its group and version is answered; every other is answered `document`. */
+  readonly discovery: string;
+  readonly document: string;
+}
+
 /** Writes batches to a bare engine. Answers a LoadReply. */
 export interface EngineJob {
   /** Must exist and be empty. */
