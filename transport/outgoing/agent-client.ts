@@ -11,7 +11,7 @@ import { checkedLookup } from './checked-lookup.ts';
 import { type EgressWay, throughWay } from './egress.ts';
 import { retire } from './idle-connections.ts';
 
-/** Connections to one backend that are kept for the next request. */
+/** Connections to one backend that are kept for the next request, where the settings say nothing. */
 const IDLE_SOCKETS_MAX = 8;
 const HEADER_BYTES_MAX = 64 * 1024;
 const CONTENT_LENGTH = 'content-length';
@@ -23,6 +23,8 @@ export interface AgentClientSettings {
   readonly tls: AgentTls;
   /** Until a connection, with its TLS handshake, must stand. */
   readonly connectTimeoutMs: number;
+  /** Connections to one backend that are kept for the next request. */
+  readonly idleMax?: number;
   /** Absent: straight. */
   readonly way?: EgressWay | undefined;
 }
@@ -51,7 +53,8 @@ export class AgentClient {
   constructor(settings: AgentClientSettings) {
     this.#settings = settings;
     this.#tls = settings.tls;
-    this.#plainAgent = throughWay(new PlainAgent({ keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX }), settings.way);
+    const maxFreeSockets = settings.idleMax ?? IDLE_SOCKETS_MAX;
+    this.#plainAgent = throughWay(new PlainAgent({ keepAlive: true, maxFreeSockets }), settings.way);
   }
 
   /** Sends a request. Rejects with AgentUnreachable. `onSent` gets what cancels it. */
@@ -152,8 +155,8 @@ export class AgentClient {
   #tlsAgent(trust: Trust): TlsAgent {
     let agent = this.#tlsAgents.get(trust);
     if (agent === undefined) {
-      const limits = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_MAX, maxCachedSessions: 100 };
-      agent = throughWay(new TlsAgent(limits), this.#settings.way);
+      const { idleMax: maxFreeSockets = IDLE_SOCKETS_MAX, way } = this.#settings;
+      agent = throughWay(new TlsAgent({ keepAlive: true, maxFreeSockets, maxCachedSessions: 100 }), way);
       this.#tlsAgents.set(trust, agent);
     }
     return agent;
