@@ -5,6 +5,7 @@
 import { type AccessAttributes, SUPERUSERS } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { StoredForm } from '../../api/conversion/stored-form.ts';
+import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
 import { loadPatterns } from '../../api/custom/patterns.ts';
 import type { Registry } from '../../api/resources/registry.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
@@ -23,7 +24,6 @@ import type { AuthProtocol } from '../auth/protocol.ts';
 import { PatientTells } from '../patient-tells.ts';
 import { definitionOf, servedType } from '../served-type.ts';
 import { apply, isApply } from './apply.ts';
-import { DefinitionChanged } from './attempts.ts';
 import type { Attributes } from './attributes.ts';
 import { annotated } from './audit-annotations.ts';
 import { bind, createBinding } from './bind.ts';

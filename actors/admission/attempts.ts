@@ -1,5 +1,6 @@
 // The one loop of the write path: reads and decides, commits what was decided if nobody came in between, and else begins
 // again.
+import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
 import type { Status } from '../../api/status/status.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { objectKey } from '../../storage/object-key.ts';
@@ -50,9 +51,6 @@ export async function untilCommitted<Answer>(
   }
   throw new StatusError(gaveUp());
 }
-
-/** The definition that a custom object was looked at by is no longer the newest: the write begins anew. */
-export class DefinitionChanged extends Error {}
 
 function isOfDefinition({ definitionsKey }: WriteContext, { type: { custom } }: Attributes, key: string): boolean {
   return custom !== undefined && key === objectKey(definitionsKey, '', custom.definition.name);

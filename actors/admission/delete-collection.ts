@@ -85,16 +85,19 @@ class CollectionDeletion {
     return commits.flat();
   }
 
+  /** As a list of that revision would show them: by the newest definition, which may have changed since the request came. */
   async #asked(some: readonly StoredObject[]): Promise<readonly JsonObject[]> {
-    const { conversion, forms } = this.#write;
-    const { custom } = this.#type;
+    const { conversion, forms, registry } = this.#write;
+    const { group, version, plural } = this.#type;
+    const type = (this.#type.custom && registry.byPath(group, version, plural)) ?? this.#type;
+    const { custom } = type;
     if (custom?.mayBeOutside === true) {
       return conversion.into(
         custom,
         some.map(({ object }) => object),
       );
     }
-    return some.map(({ object, schemaGeneration }) => forms.asked(this.#type, object, schemaGeneration));
+    return some.map(({ object, schemaGeneration }) => forms.asked(type, object, schemaGeneration));
   }
 
   /** Throws 409 where a precondition does not hold; what was deleted before stays deleted. */

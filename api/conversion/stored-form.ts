@@ -3,6 +3,7 @@
 // a custom object, what it has answered must be known: else each of the conversions throws ConversionDue.
 import { KnownConversions } from '../custom/conversion-due.ts';
 import type { CustomType } from '../custom/custom-type.ts';
+import { DefinitionChanged } from '../custom/definition-changed.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Registry } from '../resources/registry.ts';
 import { type KnownType, splitApiVersion } from '../resources/resource-table.ts';
@@ -103,7 +104,8 @@ export class StoredForm {
   /** In the version that is stored, without what its schema does not know, and with its defaults: so it is read. */
   #storingCustom(type: KnownType): Convert {
     const stored = this.#registry.storageType(type.storageKey)?.custom;
-    if (stored === undefined) throw new RangeError(`no version of ${type.storageKey} is stored`);
+    // The type is that of a definition which has been deleted meanwhile.
+    if (stored === undefined) throw new DefinitionChanged(`no version of ${type.storageKey} is stored`);
     const { apiVersion } = stored.form;
     const { webhook } = stored.definition;
     return (object) => {

@@ -9,7 +9,7 @@ import { feasibleNodes, type RefCluster, type RefNode, type RefPod, type RefServ
 
 const GROUPS = 10;
 /** In each group. */
-const CLUSTERS = casesOf(12);
+const CLUSTERS = casesOf(30);
 const PODS = 14;
 
 const plain = (object: object): JsonObject => object as unknown as JsonObject;

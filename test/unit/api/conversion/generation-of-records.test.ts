@@ -2,6 +2,7 @@
 import test from 'ava';
 import { StoredForm } from '../../../../api/conversion/stored-form.ts';
 import { readDefinition } from '../../../../api/custom/definition.ts';
+import { DefinitionChanged } from '../../../../api/custom/definition-changed.ts';
 import { knownTypesOf } from '../../../../api/custom/known-types.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { DIALECT, REGISTRY, SCHEMA } from './kinds.ts';
@@ -62,4 +63,11 @@ test('a stored object of the schema of today is not shaped again, one of an earl
   t.is(shaped, 1);
   t.deepEqual(forms.asked(type!, stored()).spec, { size: 3 });
   t.is(shaped, 2);
+});
+
+test('an object of a definition that has been deleted meanwhile is not stored: its write begins again', (t) => {
+  const [type] = knownTypesOf(readDefinition(DEFINITION as unknown as JsonObject, 7), WORDS);
+  // A registry without it.
+  const forms = new StoredForm(REGISTRY, SCHEMA);
+  t.throws(() => forms.stored(type!, stored()), { instanceOf: DefinitionChanged });
 });
