@@ -11,6 +11,8 @@ export default {
   workerThreads: false,
   // More than the cores of a small machine: many of these wait for servers and timers.
   concurrency: 3,
+  // As in unit.config.js.
+  nodeArguments: ['--max-semi-space-size=64', '--always-sparkplug'],
   timeout: '5m',
   require: ['./dist/test/server/end-of-tests.js'],
   sortTestFiles: (one, other) => turnOf(one) - turnOf(other) || one.localeCompare(other),

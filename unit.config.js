@@ -12,8 +12,9 @@ export default {
   workerThreads: false,
   // More than the cores of a small machine: some tests wait for processes and threads that they start.
   concurrency: 3,
-  // Tests that wait overlap, and keep their worlds meanwhile: a small young generation would be copied again and again.
-  nodeArguments: ['--max-semi-space-size=64'],
+  // Tests that wait overlap, and keep their worlds meanwhile: a small young generation would be copied again and again. Most of what
+  // they run is run a few times: interpreting it first costs more than compiling it simply.
+  nodeArguments: ['--max-semi-space-size=64', '--always-sparkplug'],
   // A test that draws many more cases than usual says nothing for longer.
   timeout: process.env.ORCH_EFFORT === undefined ? '5m' : '30m',
   require: ['./dist/test/server/end-of-tests.js'],
