@@ -96,7 +96,7 @@ export class SharedBatch {
     const { guards, writes } = this.entries.at(-1)!.shared;
     const conditions = [...guards, ...writes.map(({ key, expect }) => ({ key, revision: expect }))];
     for (const candidate of live.slice(0, room - 1)) this.#take(candidate, conditions);
-    const left = new Set(live.slice(Math.max(0, room - 1)));
+    const left = new Set(live.slice(room - 1));
     const verdicts = behind.map((candidate, at): Verdict => {
       if (left.has(candidate)) return this.lostBehind(candidate);
       return refusals[at] ?? 'sent';

@@ -1,43 +1,22 @@
 // What is behind the first of its message in a store that shares its engine: committed with it in one step, which nobody ever sees a
 // part of, or not at all.
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { TransactionResult } from '../../../actors/store/protocol.ts';
-import { realEnvironment } from '../../../runtime/real-environment.ts';
-import { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
-import { EtcdModel } from '../../simulation/etcd-model.ts';
+import type { EtcdModel } from '../../simulation/etcd-model.ts';
+import { engineOn, quietModel } from './shared-rig.ts';
 import { MessageWriter } from './store-model.ts';
 import { DEADLINE_MS, type Rig, startRig } from './store-rig.ts';
 
-const { timers } = realEnvironment;
 const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
 const FIRST = 'core/resourcequotas/default/q';
 const behindKey = (name: string): string => `core/pods/default/${name}`;
 
 async function rigOf(t: ExecutionContext, model: EtcdModel): Promise<Rig> {
-  const engine = () =>
-    new EtcdEngine({
-      cluster: model.client(),
-      prefix: '/registry',
-      dialect: 'orch',
-      timers,
-      processId: randomUUID(),
-      tokenKey: new Uint8Array(32).fill(3),
-      warn: () => {},
-    });
-  const rig = await startRig({ options: { engine } });
+  const rig = await startRig({ options: { engine: () => engineOn(model) } });
   t.teardown(() => rig.running.stop());
   return rig;
-}
-
-function modelOf(): EtcdModel {
-  return new EtcdModel({
-    after: (delayMs, callback) => void timers.after(delayMs, callback),
-    nextFate: () => ({ delayMs: 0, loses: undefined }),
-    watchDelayMs: () => 0,
-  });
 }
 
 /** A write of the quota that expects a revision, and behind it a pod for each name. */
@@ -54,14 +33,14 @@ async function commitBehind(rig: Rig, expect: number, names: readonly string[]):
 const stepOf = (result: TransactionResult): number => (result.ok ? Math.floor(result.revision / REVISION_STRIDE) : 0);
 
 test('what is behind the first is committed in its step of the engine, and others never see the first without it', async (t) => {
-  const rig = await rigOf(t, modelOf());
+  const rig = await rigOf(t, quietModel());
   const results = await commitBehind(rig, 0, ['a', 'b', 'c']);
   t.true(results.every(({ ok }) => ok));
   t.is(new Set(results.map(stepOf)).size, 1);
 });
 
 test('what is behind a first that another store was faster than is not committed', async (t) => {
-  const model = modelOf();
+  const model = quietModel();
   const [one, other] = [await rigOf(t, model), await rigOf(t, model)];
   const revision = await one.put(FIRST, 'x');
   // Neither knows of the other's write while both are under way.
@@ -75,7 +54,7 @@ test('what is behind a first that another store was faster than is not committed
 });
 
 test('of what is behind the first, what is there already is refused, and the second of a name begins again', async (t) => {
-  const rig = await rigOf(t, modelOf());
+  const rig = await rigOf(t, quietModel());
   await rig.put(behindKey('a'), 'x');
   const [first, taken, fresh, second] = await commitBehind(rig, 0, ['a', 'b', 'b']);
   t.is(stepOf(first!), stepOf(fresh!));
@@ -84,7 +63,7 @@ test('of what is behind the first, what is there already is refused, and the sec
 });
 
 test('what has no room in the batch of its first begins again, and is not committed after it', async (t) => {
-  const rig = await rigOf(t, modelOf());
+  const rig = await rigOf(t, quietModel());
   const names = Array.from({ length: 140 }, (_, at) => `p${at}`);
   const results = await commitBehind(rig, 0, names);
   const held = results.filter(({ ok }) => ok);

@@ -1,15 +1,14 @@
 // Stores that share one engine: etcd as the model has it, with calls that are lost, watches that lag and break off, and a
 // process that dies. What both show and acknowledge must be one history.
-import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Guard, Operation, TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
-import { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
 import { CREATED, DELETED, UPDATED } from '../../../storage/slab-record.ts';
 import { type CallFate, EtcdModel } from '../../simulation/etcd-model.ts';
+import { engineOn, quietModel } from './shared-rig.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 import { DEADLINE_MS, type Rig, startRig, until } from './store-rig.ts';
 
@@ -20,27 +19,9 @@ test.after.always(() => clearInterval(alive));
 const EVENTS_MAX = 10_000;
 const KEY = 'core/configmaps/default/a';
 
-function quietModel(): EtcdModel {
-  return new EtcdModel({
-    after: (delayMs, callback) => void timers.after(delayMs, callback),
-    nextFate: () => ({ delayMs: 0, loses: undefined }),
-    watchDelayMs: () => 0,
-  });
-}
-
 async function storeOn(model: EtcdModel): Promise<Rig> {
-  const engine = () =>
-    new EtcdEngine({
-      cluster: model.client(),
-      prefix: '/registry',
-      dialect: 'orch',
-      timers,
-      processId: randomUUID(),
-      tokenKey: new Uint8Array(32).fill(3),
-      warn: () => {},
-    });
   // A busy machine brings many revisions at once, and a reader that is lost would begin anew in the middle of its history.
-  const rig = await startRig({ options: { engine }, followerMailboxMax: EVENTS_MAX });
+  const rig = await startRig({ options: { engine: () => engineOn(model) }, followerMailboxMax: EVENTS_MAX });
   await rig.followers[0]!.subscribe();
   return rig;
 }
