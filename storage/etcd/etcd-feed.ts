@@ -56,6 +56,7 @@ export class EtcdFeed {
   }
 
   #watch(): void {
+    if (this.#isStopped) return;
     const { cluster, keys } = this.#parts;
     this.#endWatch = cluster.watch(keys.outline, keys.objectsEnd, this.#reached + 1, {
       onEvents: (events) => {
@@ -72,31 +73,35 @@ export class EtcdFeed {
       this.lose(ended(error));
       return;
     }
-    if (this.#tries === 0) this.#parts.warn(`the watch of the store broke off: ${error.message}`);
-    const wasCompacted = error.kind === 'compacted';
-    void this.#parts.pause(this.#tries++).then(() => {
-      if (this.#isStopped) return;
-      if (wasCompacted) this.#skip(error);
-      else this.#watch();
-    });
+    if (this.#tries++ === 0) this.#parts.warn(`the watch of the store broke off: ${error.message}`);
+    // At once: who compacts often may be faster than pauses are short.
+    if (error.kind === 'compacted') this.#skip(error, { revision: error.compactRevision });
+    else this.#watchLater();
   }
 
-  /** What was compacted may be of others alone: where the newest of ours was told, the watch goes on behind it. */
-  #skip(error: EtcdError): void {
+  #watchLater(): void {
+    void this.#parts.pause(this.#tries - 1).then(() => this.#watch());
+  }
+
+  /** What was compacted may be of others alone: where the newest of ours was told, the watch goes on behind the state that is read. */
+  #skip(error: EtcdError, at: { readonly revision?: number }): void {
     const { cluster, keys } = this.#parts;
-    const { compactRevision } = error;
-    cluster.range({ key: keys.outline, revision: compactRevision }).then(
-      ({ pairs }) => {
+    cluster.range({ key: keys.outline, ...at }).then(
+      ({ revision, pairs }) => {
         if (this.#isStopped) return;
         if ((pairs[0]?.modRevision ?? 0) > this.#reached) {
           this.lose(ended(error));
           return;
         }
-        this.#reached = Math.max(this.#reached, compactRevision);
+        this.#reached = Math.max(this.#reached, at.revision ?? revision);
         this.#watch();
       },
-      // The watch that is tried again says the same again.
-      () => this.#watch(),
+      (failure: EtcdError) => {
+        if (this.#isStopped) return;
+        // Others compact again meanwhile: the state of now cannot be compacted before it is read.
+        if (failure.kind === 'compacted' && at.revision !== undefined) this.#skip(error, {});
+        else this.#watchLater();
+      },
     );
   }
 

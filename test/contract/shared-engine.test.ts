@@ -89,6 +89,77 @@ test("a watch that breaks off after a compaction of nothing but others' changes 
   await Promise.all([one.close(), other.close()]);
 });
 
+/** Once it `begins`, somebody writes and compacts all that there is before each read. */
+class Outrun {
+  /** What is compacted. */
+  compacted = 0;
+  /** Where the newest watch began. */
+  watchedFrom = 0;
+  #hasBegun = false;
+  readonly #cluster: EtcdCluster;
+
+  constructor(cluster: EtcdCluster) {
+    this.#cluster = cluster;
+  }
+
+  begins(): void {
+    this.#hasBegun = true;
+  }
+
+  /** The cluster as it is met by who is outrun. */
+  met(): EtcdCluster {
+    const range: EtcdCluster['range'] = async (request) => {
+      if (this.#hasBegun) await this.#outrun();
+      return await this.#cluster.range(request);
+    };
+    const watch: EtcdCluster['watch'] = (key, end, from, listener) => {
+      this.watchedFrom = from;
+      return this.#cluster.watch(key, end, from, listener);
+    };
+    const rest = this.#cluster;
+    return new Proxy(rest, {
+      get: (_, name) => (name === 'range' ? range : name === 'watch' ? watch : Reflect.get(rest, name).bind(rest)),
+    });
+  }
+
+  async #outrun(): Promise<void> {
+    const put = { key: '/other', value: Buffer.from('x') };
+    const { revision } = await this.#cluster.transact({ compare: [], success: [{ put }], failure: [] });
+    await this.#cluster.compact(revision);
+    this.compacted = revision;
+  }
+}
+
+test('a watch that broke off goes on although others compact all there is between any two of its tries', async (t) => {
+  const model = modelWith(
+    () => ({ delayMs: 0, loses: undefined }),
+    () => 0,
+  );
+  const outrun = new Outrun(model.client());
+  const engine = engineOn(outrun.met(), '/registry');
+  const writer = engineOn(model.client(), '/registry');
+  const told: number[] = [];
+  await engine.open();
+  await engine.follow({
+    value: () => {},
+    revision: (revision) => void told.push(revision),
+    lost: () => t.fail('lost'),
+  });
+  await writer.open();
+  await writer.follow({ value: () => {}, revision: () => {}, lost: () => {} });
+  for (let round = 0; round < 3; round++) await writer.compact();
+  model.compact(model.revision);
+  outrun.begins();
+  model.breakWatches();
+  while (outrun.compacted === 0 || outrun.watchedFrom <= outrun.compacted)
+    await new Promise((resolve) => setImmediate(resolve));
+  const write = { key: 'g/r//a', expect: 0, value: new Uint8Array(1) };
+  const { revision } = await writer.commit([{ guards: [], writes: [write], place: 0 }]);
+  while (told.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  t.deepEqual(told, [revision]);
+  await Promise.all([engine.close(), writer.close()]);
+});
+
 /** Loses the answer of a batch, and somebody compacts everything that can be before it is asked for again. */
 function losingAnswers(cluster: EtcdCluster, compacts: EtcdCluster): EtcdCluster {
   const transact = async (transaction: EtcdTransaction): ReturnType<EtcdCluster['transact']> => {
