@@ -35,6 +35,23 @@ export function streamTests(served: Served): void {
     },
   );
 
+  for (const agent of ['curl/7.88.1', 'kubectl/v1.20.2 (linux/amd64) kubernetes/faecb19', 'node']) {
+    served(`${agent} reads lines of events, and no other`, taken.handler(JSON_HEADERS), async (t, client) => {
+      client.send(get('/', `User-Agent: ${agent}`));
+      const response = await taken.next();
+      let expected = '';
+      for (let i = 0; i < 5; i++) {
+        const event = `{"type":"ADDED","object":{"i":${i}}}\n`;
+        expected += event;
+        t.true(response.write(Buffer.from(event)));
+        await client.until((received) => received.includes(`{"i":${i}}}\n`));
+      }
+      response.end();
+      // The headers are pushed out by an empty line where no event is there yet.
+      t.is((await client.answer()).body.toString().replace(/^\n/, ''), expected);
+    });
+  }
+
   served('chunks of other streams arrive unchanged', taken.handler(BINARY_HEADERS), async (t, client) => {
     client.send(get('/'));
     const response = await taken.next();
@@ -169,7 +186,7 @@ export function streamTests(served: Served): void {
   );
 }
 
-/** JSON text without the blanks that a listener may send between events. */
+/** JSON text without the empty lines that a listener may send between events. */
 function events(body: string): string {
-  return body.replaceAll(/^ +/gm, '');
+  return body.replaceAll(/^\n/gm, '');
 }

@@ -22,7 +22,7 @@ const TYPES: Readonly<Record<string, EventType>> = {
   B: 'BOOKMARK',
   E: 'ERROR',
 };
-/** A line that is shorter is the blank that pushes out a chunk. */
+/** A line that is shorter is the empty one that pushes out a chunk. */
 const LINE_BYTES_MIN = 8;
 
 export class EventReader {

@@ -4,7 +4,8 @@ import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } fro
 import { ipTextOfBytes } from '../../values/ip.ts';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
-import type { UwsResponse } from './response.ts';
+import { isEagerClient } from './eager-clients.ts';
+import type { Asking, UwsResponse } from './response.ts';
 
 const NO_HEADERS: readonly string[] = [];
 
@@ -23,7 +24,7 @@ function copyHeaders(native: NativeRequest): readonly string[] {
   return headers;
 }
 
-export class UwsRequest implements HttpRequest {
+export class UwsRequest implements HttpRequest, Asking {
   readonly method: string;
   readonly path: string;
   query: string;
@@ -49,6 +50,7 @@ export class UwsRequest implements HttpRequest {
     this.#headers = copyHeaders(native);
     this.#nativeResponse = nativeResponse;
     this.#response = response;
+    response.belongsTo(this);
   }
 
   /** One request at a time: itself stands for the connection. */
@@ -65,6 +67,10 @@ export class UwsRequest implements HttpRequest {
     if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
     this.#remoteAddress ??= ipTextOfBytes(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
     return this.#remoteAddress;
+  }
+
+  get isEager(): boolean {
+    return isEagerClient(this.header('user-agent'));
   }
 
   header(name: string): string {

@@ -27,6 +27,12 @@ export interface WebSocketData {
  */
 const AT_ONCE_MAX = 8 * 1024;
 
+/** What the answer has to know of its request, once it is streamed. */
+export interface Asking {
+  /** See isEagerClient. */
+  readonly isEager: boolean;
+}
+
 const NOTHING = new Uint8Array(0);
 
 type State = 'idle' | 'ongoing' | 'done';
@@ -37,6 +43,7 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
   readonly #scope: UwsResponseScope;
   readonly #isHeadRequest: boolean;
   readonly #offer: WebSocketOffer | undefined;
+  #request: Asking | undefined;
   #framing: MessageFraming = 'lines';
   #state: State = 'idle';
   #stream: UwsStream | undefined;
@@ -50,6 +57,11 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     this.#isHeadRequest = isHeadRequest;
     this.#offer = offer;
     scope.cork.enter(native);
+  }
+
+  /** Says whose answer it is, before anything is answered. */
+  belongsTo(request: Asking): void {
+    this.#request = request;
   }
 
   /** To be called first in each later native callback of the request. */
@@ -114,7 +126,9 @@ export class UwsResponse implements TrackedResponse, StreamOwner {
     }
     this.#state = 'ongoing';
     this.#scope.ongoing++;
-    this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim);
+    const isEager = this.#request?.isEager ?? false;
+    this.#request = undefined;
+    this.#stream = new UwsStream(this.#native, this.#scope, this, status, headers, isVerbatim, isEager);
   }
 
   startWebSocket(protocol: string, framing: MessageFraming): void {

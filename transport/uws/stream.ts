@@ -11,7 +11,7 @@ import { isFramingHeader, isLengthDelimited, isPlainJson, safeHeaderValue } from
 
 /** The binary's buffer: one for all sockets of a thread, lent to the one that is corked. */
 const CORK_BYTES = 16 * 1024;
-/** What frames a piece: its length between two line ends, the blank behind it, the closing chunk. */
+/** What frames a piece: its length between two line ends, the empty line behind it, the closing chunk. */
 const FRAMING_BYTES_MAX = 32;
 /** What the binary writes between a status and a body by itself: the protocol, the date, its own name, the coding. */
 const HEAD_EXTRA_BYTES_MAX = 256;
@@ -27,11 +27,11 @@ const PROBE_BYTES = 64;
 const NEWLINE = 0x0a;
 
 // The binary sends the line end that closes a chunk together with the next chunk, and the one that closes the headers
-// with the first. Some clients wait for it, so a JSON stream gets a blank after each line: it is its own chunk and pushes
-// the line end out. A blank and not a newline, because clients that read by lines choke on empty ones.
-const FLUSHING_BLANK = new Uint8Array([0x20]);
+// with the first. Some clients wait for it: they get an empty line after each line of a JSON stream, which is its own chunk
+// and pushes the line end out. Readers of JSON and readers by lines pass over it, as over any keep-alive.
+const EMPTY_LINE = new Uint8Array([0x0a]);
 
-// A stream of events behind four bytes of their length has no room for a blank. No event has 16 MB: the first byte of the
+// A stream of events behind four bytes of their length has no room for an empty line. No event has 16 MB: the first byte of the
 // first length is sent with the headers, and left out of the first event.
 const LEADING_ZERO = new Uint8Array([0]);
 
@@ -107,6 +107,8 @@ export class UwsStream {
   /** Until it is sent. */
   #head: { readonly status: number; readonly headers: HeaderList } | undefined;
   readonly #isPlainJson: boolean;
+  /** Each line is pushed out by an empty one. */
+  readonly #pushesLines: boolean;
   /** The first byte of the first event was sent before it. */
   #owesZero = false;
   /** Copies of what has not been handed over. */
@@ -124,12 +126,14 @@ export class UwsStream {
     status: number,
     headers: HeaderList,
     isVerbatim: boolean,
+    isEager: boolean,
   ) {
     this.#native = native;
     this.#scope = scope;
     this.#owner = owner;
     this.#head = { status, headers };
     this.#isPlainJson = !isVerbatim && isPlainJson(headers);
+    this.#pushesLines = this.#isPlainJson && !isEager;
     native.onWritable(() => this.#onWritable());
     this.enterCallback();
     // In a microtask: a handler that writes its first chunk in this turn sends it together with the headers.
@@ -212,7 +216,7 @@ export class UwsStream {
   #flushHead(): void {
     if (this.#head === undefined || this.#isEnding) return;
     this.#owesZero = !this.#isPlainJson;
-    this.#isRefused = !this.#writePiece(this.#isPlainJson ? FLUSHING_BLANK : LEADING_ZERO, false);
+    this.#isRefused = !this.#writePiece(this.#isPlainJson ? EMPTY_LINE : LEADING_ZERO, false);
   }
 
   /** Hands bytes over until the socket, or the buffer of the callback at hand, is full. Returns how many it took. */
@@ -236,7 +240,7 @@ export class UwsStream {
     this.#native.cork(() => {
       this.#sendHead();
       isTaken = this.#native.write(piece);
-      if (endsLine && this.#isPlainJson) isTaken = this.#native.write(FLUSHING_BLANK);
+      if (endsLine && this.#pushesLines) isTaken = this.#native.write(EMPTY_LINE);
     });
     return isTaken;
   }

@@ -1,0 +1,33 @@
+import test from 'ava';
+import { isEagerClient } from '../../../../transport/uws/eager-clients.ts';
+
+const EAGER = [
+  'curl/7.88.1',
+  'Go-http-client/1.1',
+  'Go-http-client/2.0',
+  'kubectl/v1.20.2 (linux/amd64) kubernetes/faecb19',
+  'kube-controller-manager/v1.21.0 (linux/arm64) kubernetes/cb303e6/shared-informers',
+  'manager/v0.0.0 (darwin/amd64) kubernetes/$Format',
+  'node',
+  'node-fetch',
+  'node-fetch/1.0 (+https://github.com/bitinn/node-fetch)',
+  'undici',
+];
+
+const WAITING = [
+  '',
+  'python-urllib3/1.26.12',
+  'python-requests/2.28.1',
+  'OpenAPI-Generator/18.20.0/python',
+  'Swagger-Codegen/12.0.0/python',
+  'my-curl/1',
+  'kubernetes',
+  'libcurl',
+  'noded',
+];
+
+for (const agent of EAGER) test(`${agent} uses what a chunk holds at once`, (t) => t.true(isEagerClient(agent)));
+
+for (const agent of WAITING) {
+  test(`"${agent}" is not known to use what a chunk holds at once`, (t) => t.false(isEagerClient(agent)));
+}
