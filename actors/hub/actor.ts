@@ -1,4 +1,5 @@
 // The hub as part of the server: its options, out of the server's settings.
+import { storedFieldsIn } from '../../api/resources/registry.ts';
 import type { ActorContext } from '../../runtime/actor.ts';
 import { type DefineActor, withSettings } from '../define.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -14,7 +15,7 @@ function hubOptions(settings: ServerSettings, context: ActorContext): HubOptions
   const { registry } = types;
   return {
     types: [types, threadRemoteGroups(context, settings)],
-    selectableFields: (storageKey) => registry.storageType(storageKey)?.storedFields ?? [],
+    selectableFields: (storageKey) => storedFieldsIn(registry, storageKey),
     windows: watchWindows(settings.options),
     initialEventsEndAnnotation: registry.dialect.spell('@group/initial-events-end'),
     records: threadRecords(context, settings),

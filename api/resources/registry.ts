@@ -5,6 +5,7 @@ import { API_GROUPS } from './api-groups.ts';
 import { API_MINOR_VERSION, isRemoved } from './deprecation.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf, resourceTable } from './resource-table.ts';
+import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
 import type { Subresource } from './resource-type.ts';
 import { RuntimeConfigError, switchVersions } from './runtime-config.ts';
 
@@ -53,6 +54,14 @@ export interface Registry {
    * empty before a namespace is gone.
    */
   resourcesByPreferredVersion(): readonly KnownType[];
+}
+
+/**
+ * The paths that field selectors over a type's stored objects are about. Of a type that is not there any more, those of every
+ * custom one: requests that came while it was there may still be under way.
+ */
+export function storedFieldsIn(registry: Pick<Registry, 'storageType'>, storageKey: string): readonly string[] {
+  return registry.storageType(storageKey)?.storedFields ?? DEFAULT_SELECTABLE_FIELDS;
 }
 
 /**

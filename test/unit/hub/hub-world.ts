@@ -13,7 +13,7 @@ import { Store } from '../../../actors/store/store.ts';
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { parseRequestInfo } from '../../../api/request-info.ts';
-import { createRegistry } from '../../../api/resources/registry.ts';
+import { createRegistry, storedFieldsIn } from '../../../api/resources/registry.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { schemaOf } from '../../../api/schema/schema.ts';
 import { selectableValues } from '../../../api/selectors/selectable-values.ts';
@@ -507,7 +507,7 @@ class Parts {
         mailboxMax: this.#options.hubMailboxMax ?? hubActor.mailboxMax,
         create: (context) => {
           this.hub = hubActor.create(context, {
-            selectableFields: (storageKey) => REGISTRY.storageType(storageKey)?.selectableFields ?? [],
+            selectableFields: (storageKey) => storedFieldsIn(REGISTRY, storageKey),
             initialEventsEndAnnotation: 'initial-events-end',
             ...(this.#options.windows && { windows: this.#options.windows }),
             records: new ProtobufRecords(DIALECTS.orch),

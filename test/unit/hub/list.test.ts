@@ -46,6 +46,13 @@ test('the chunks of a list are one state, whatever changes between them', async 
   }
 });
 
+test('a list by a field finds nothing of a type that is not there any more', async (t) => {
+  const world = await HubWorld.start();
+  const gone = { storageKey: 'example.com/widgets', fieldSelector: 'metadata.name=a' };
+  t.deepEqual((await answered(world, gone)).places.length, 0);
+  await world.stop();
+});
+
 test('a list at a revision is the state at that revision', async (t) => {
   const world = await HubWorld.start();
   for (let count = 0; count < 10; count++) {
