@@ -3,9 +3,9 @@
 import type { Dialect } from '../../config/dialect.ts';
 import { API_GROUPS } from './api-groups.ts';
 import { API_MINOR_VERSION, isRemoved } from './deprecation.ts';
+import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
 import type { KnownType } from './resource-table.ts';
 import { apiVersionOf, resourceTable } from './resource-table.ts';
-import { DEFAULT_SELECTABLE_FIELDS } from './resource-row.ts';
 import type { Subresource } from './resource-type.ts';
 import { RuntimeConfigError, switchVersions } from './runtime-config.ts';
 
