@@ -1,8 +1,9 @@
 // A bench that takes a CPU profile of the server during its loads, but not while it warms up; the one of the last load holds.
 import { gunzipSync } from 'node:zlib';
 import { ApiClient } from '../api-client.ts';
-import { Bench } from '../bench.ts';
-import type { LoadJob, LoadResult } from '../load-protocol.ts';
+import { Bench, type Target } from '../bench.ts';
+
+import type { Endpoint, LoadJob, LoadResult } from '../load-protocol.ts';
 import type { ProfiledLoad } from './parts.ts';
 import { decodePprof } from './pprof-reader.ts';
 import { byThread, type ThreadStacks } from './thread-stacks.ts';
@@ -17,12 +18,27 @@ export class ProfiledBench extends Bench {
   profile: readonly ThreadStacks[] = [];
   profiled: ProfiledLoad | undefined;
 
+  /** As whom profiles are asked for, by the process of the server: not every load is an administrator's. */
+  readonly #administrators = new Map<number, Endpoint>();
+
+  override withTarget<T>(use: (target: Target) => Promise<T>, more?: readonly string[]): Promise<T> {
+    return super.withTarget((target) => {
+      if (target.pid !== undefined) this.#administrators.set(target.pid, target.endpoint);
+      return use(target);
+    }, more);
+  }
+
   override async load(job: LoadJob): Promise<LoadResult> {
-    const { warmupSeconds, seconds } = job.bounds;
-    if (job.serverPid === undefined) return await super.load(job);
+    const { serverPid, endpoint, bounds } = job;
+    const { warmupSeconds, seconds } = bounds;
+    if (serverPid === undefined) return await super.load(job);
     const profiledSeconds = warmupSeconds === 0 ? WHOLE_COUNT_SECONDS : Math.floor(seconds - MARGIN_SECONDS);
     const lastsSeconds = Math.max(1, profiledSeconds);
-    const [result, profile] = await Promise.all([super.load(job), this.#take(job, warmupSeconds, lastsSeconds)]);
+    const administrator = this.#administrators.get(serverPid) ?? endpoint;
+    const [result, profile] = await Promise.all([
+      super.load(job),
+      this.#take(administrator, warmupSeconds, lastsSeconds),
+    ]);
     const { operations, serverCpuSeconds } = result;
     this.profiled = {
       operationsPerSecond: operations / result.seconds,
@@ -33,7 +49,7 @@ export class ProfiledBench extends Bench {
     return result;
   }
 
-  async #take({ endpoint }: LoadJob, afterSeconds: number, seconds: number): Promise<readonly ThreadStacks[]> {
+  async #take(endpoint: Endpoint, afterSeconds: number, seconds: number): Promise<readonly ThreadStacks[]> {
     await new Promise((resolve) => setTimeout(resolve, afterSeconds * 1000));
     const client = new ApiClient(endpoint);
     try {

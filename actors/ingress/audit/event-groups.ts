@@ -17,8 +17,8 @@ export interface EventGroupsParts {
   readonly onLost: (count: number) => void;
 }
 
-/** Where nobody waits, so many go together, or as many as come within this time: a turn's end costs more than an event. */
-const UNAWAITED_MAX = 32;
+/** Where nobody waits, so many go together, or as many as come within this time: a message and a write cost more than an event. */
+const UNAWAITED_MAX = 128;
 const UNAWAITED_MS = 10;
 /** Bodies that are on their way to the audit actor, together; more are left out. */
 const UNSENT_BYTES_MAX = 64 * 1024 * 1024;

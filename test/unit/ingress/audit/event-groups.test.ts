@@ -72,15 +72,15 @@ test('the audit events of a turn go as one message, and nobody has to wait for t
 
 test('audit events that nobody waits for go when there are enough of them', (t) => {
   const { groups, sent, endTurn } = harness('none');
-  for (let added = 0; added < 70; added++) void groups.add(eventOf(`e${added}`));
+  for (let added = 0; added < 270; added++) void groups.add(eventOf(`e${added}`));
   t.deepEqual(
     sent.map(({ ids }) => ids.length),
-    [32, 32],
+    [128, 128],
   );
   endTurn();
   t.deepEqual(
     sent.map(({ ids }) => ids.length),
-    [32, 32, 6],
+    [128, 128, 14],
   );
   endTurn();
   t.is(sent.length, 3);
