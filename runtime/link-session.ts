@@ -26,7 +26,10 @@ export interface Window {
   readonly actorId: number;
   readonly name: string;
   readonly max: number;
+  /** Asks without an answer, and tells not yet credited: what asks are refused for. */
   outstanding: number;
+  /** Tells not yet credited: what tells are refused for. */
+  told: number;
 }
 
 export class LinkSession implements BatchReader {
@@ -71,6 +74,7 @@ export class LinkSession implements BatchReader {
 
   sendTell(window: Window, message: object, requestNumber: number): void {
     window.outstanding++;
+    window.told++;
     this.builder.tell(window.actorId, requestNumber, message);
     this.scheduleFlush();
   }
@@ -150,7 +154,9 @@ export class LinkSession implements BatchReader {
 
   credit(actorId: number, tells: number): void {
     const window = this.windowOf(actorId);
-    if (window !== undefined) window.outstanding -= tells;
+    if (window === undefined) return;
+    window.outstanding -= tells;
+    window.told -= tells;
   }
 
   private answered(askId: number): RemoteAsk | undefined {

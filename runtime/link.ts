@@ -34,7 +34,10 @@ export class Link {
   detach(): void {
     const { session } = this;
     this.session = undefined;
-    for (const ref of this.refs.values()) ref.outstanding = 0;
+    for (const ref of this.refs.values()) {
+      ref.outstanding = 0;
+      ref.told = 0;
+    }
     session?.end();
   }
 
@@ -52,12 +55,13 @@ export class Link {
   }
 }
 
-/** A ref across the link, and the window that bounds what it has on the way. */
+/** A ref across the link, and the window that bounds what it has on the way: unanswered asks leave room for tells. */
 class RemoteRef implements AnyRef, Window {
   readonly name: string;
   readonly actorId: number;
   readonly max: number;
   outstanding = 0;
+  told = 0;
   private readonly link: Link;
 
   constructor(link: Link, address: Address) {
@@ -77,7 +81,7 @@ class RemoteRef implements AnyRef, Window {
 
   tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
     const session = this.link.current;
-    if (session === undefined || this.outstanding >= this.max) return 'full';
+    if (session === undefined || this.told >= this.max) return 'full';
     session.sendTell(this, message, requestNumber);
     return 'queued';
   }

@@ -45,7 +45,7 @@ export class LocalRef implements AnyRef {
   }
 
   tell(message: object, requestNumber = turn.requestNumber): 'queued' | 'full' {
-    if (!this.mailbox.hasRoom()) return 'full';
+    if (!this.mailbox.hasRoomToBeTold()) return 'full';
     if (this.sender.freezeMessages) deepFreeze(message);
     this.mailbox.accept(message, this.onTold, requestNumber);
     return 'queued';

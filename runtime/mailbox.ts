@@ -1,5 +1,6 @@
 // One actor's bounded queue: messages wait here in order of arrival and are handed over one at a time. `depth` counts
-// waiting messages and asks not yet answered, so a slow actor fills its mailbox instead of its memory.
+// waiting messages and asks not yet answered, so a slow actor fills its mailbox instead of its memory; what it is told finds
+// room beside asks that it has been handed and not answered, since their answers may wait for it.
 import type { Actor, Protocol, Reply } from './actor.ts';
 import type { Delivery, Drainable } from './delivery.ts';
 import type { Clock } from './environment.ts';
@@ -85,15 +86,20 @@ export class Mailbox implements Drainable {
     this.measuresWaits = measuresWaits;
   }
 
-  /** Why a message cannot be taken now; undefined when it can. */
+  /** Why an ask cannot be taken now; undefined when it can. */
   refusal(): OrchError | undefined {
     if (this.closed) return actorDown(this.name);
     return this.depth >= this.max ? overloaded(this.name) : undefined;
   }
 
-  /** Whether a message can be taken now: the cheap form of `refusal`. */
+  /** Whether an ask can be taken now: the cheap form of `refusal`. */
   hasRoom(): boolean {
     return this.depth < this.max && !this.closed;
+  }
+
+  /** Whether a tell can be taken now. Asks that are handled and not answered do not count: they may wait for what is told. */
+  hasRoomToBeTold(): boolean {
+    return this.queue.length - this.head < this.max * SLOTS && !this.closed;
   }
 
   /** Queues a message. The caller has asked for room, or has bounded the sender by a window. */

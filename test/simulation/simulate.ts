@@ -158,10 +158,11 @@ async function play(
 
 /** What the clients' objects need to be there. */
 async function furnish(client: Client, more: typeof LIMITED_OBJECTS): Promise<void> {
-  // A thread with little room turns some away while the controllers begin.
+  // A thread with little room turns some away while the controllers begin, and reads late what is stored.
   const post = async (path: string, body: object): Promise<void> => {
     const parts = { method: 'POST', path, body: JSON.stringify(body) };
-    while ((await client.request(parts)).status === 429) await client.world.sleep(FURNISH_AGAIN_MS);
+    const isPosted = async (): Promise<boolean> => ![429, 503].includes((await client.request(parts)).status);
+    while (!(await isPosted())) await client.world.sleep(FURNISH_AGAIN_MS);
   };
   for (const name of NAMESPACES) await post('/api/v1/namespaces', { metadata: { name } });
   for (const name of NODES) {
