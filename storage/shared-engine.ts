@@ -54,6 +54,8 @@ export interface SharedEvent {
 /** Hears the state at one revision, then every revision after it that changed something of ours, whole and in order. */
 export interface Follower {
   value(key: string, revision: number, value: Uint8Array): void | Promise<void>;
+  /** The values so far are void: others forgot their revision while it was read, and all are told of a later one. */
+  again(): void;
   /** The next is told when this one is done. */
   revision(revision: number, events: readonly SharedEvent[]): void | Promise<void>;
   /** What came in between cannot be had any more: the state has to be read anew. */

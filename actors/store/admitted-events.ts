@@ -29,6 +29,16 @@ export class AdmittedEvents {
     this.#write(key, revision, value, isStale, undefined);
   }
 
+  /** Takes back all that was loaded, which nobody has seen. */
+  unload(): void {
+    const { current, digests } = this.#log;
+    for (const [key, { slab, offset, revision, keyChecksum }] of current) {
+      this.#pool.release(slab, offset);
+      digests.change(key, keyChecksum, revision, 0);
+    }
+    current.clear();
+  }
+
   /** An object was created or changed. `isStale`: it lies in the engine in a form that is not written here any more. */
   put(key: string, revision: number, value: StoredValue, isStale: boolean): Place {
     const before = this.#log.current.get(key);

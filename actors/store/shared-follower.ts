@@ -95,6 +95,11 @@ export class SharedFollower implements Follower {
     else this.#admitted.load(key, this.numbers.version(revision, value.revision), value, isStale);
   }
 
+  again(): void {
+    this.#admitted.unload();
+    this.remains.clear();
+  }
+
   revision(revision: number, events: readonly SharedEvent[]): void | Promise<void> {
     const { encryption } = this.#parts;
     const arrived: (Arrived | Promise<Arrived>)[] = events.map(({ key, value, place }) => {

@@ -81,19 +81,25 @@ export class EtcdEngine implements SharedEngine {
   }
 
   async follow(follower: Follower): Promise<number> {
-    const pages = new EtcdPages(this.#cluster, this.#keys);
-    const load = async (): Promise<void> => {
+    let pages = new EtcdPages(this.#cluster, this.#keys);
+    const load = async (): Promise<number> => {
       for (let page = await pages.next(); page.length > 0; page = await pages.next()) {
         for (const { key, modRevision, value } of page) await follower.value(key, modRevision, value);
       }
+      // Others write to the cluster too: what was read is as old as the last change of ours, and every server is to call it so.
+      const { pairs } = await this.#cluster.range({ key: this.#keys.outline, revision: pages.revision });
+      return pairs[0]?.modRevision ?? 0;
     };
-    await this.#patiently(OPEN_MS_MAX, load);
-    // Others write to the cluster too: what was read is as old as the last change of ours, and every server is to call it so.
-    const { pairs } = await this.#patiently(OPEN_MS_MAX, () =>
-      this.#cluster.range({ key: this.#keys.outline, revision: pages.revision }),
+    const revision = await this.#patiently(OPEN_MS_MAX, () =>
+      load().catch((error: unknown) => {
+        if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
+        follower.again();
+        pages = new EtcdPages(this.#cluster, this.#keys);
+        throw new EtcdError('unknown', error.message);
+      }),
     );
     this.#feed.start(follower, pages.revision);
-    return pairs[0]?.modRevision ?? 0;
+    return revision;
   }
 
   async commit(batch: readonly SharedTransaction[]): Promise<SharedCommit> {

@@ -192,17 +192,20 @@ function bounds(on: On): void {
     );
   });
 
-  on('asks that the actor has not answered hold their places, and leave room for what their answers wait for', async (t, ref) => {
-    const keys = Array.from({ length: SUBJECT_MAILBOX_MAX - 1 }, (_, at) => `held ${at}`);
-    const asks = keys.map((key) => ref.ask({ type: 'hold', key }, PATIENT));
-    t.deepEqual(await ref.ask({ type: 'held' }, PATIENT), keys);
-    const last = ref.ask({ type: 'hold', key: 'last' }, PATIENT);
-    await failure(t, ref.ask({ type: 'notes' }, PATIENT), 'Overloaded');
-    for (const key of [...keys, 'last']) {
-      while (ref.tell({ type: 'release', key, value: key }) === 'full') await new Promise(setImmediate);
-    }
-    t.deepEqual(await Promise.all([...asks, last]), [...keys, 'last']);
-  });
+  on(
+    'asks that the actor has not answered hold their places, and leave room for what their answers wait for',
+    async (t, ref) => {
+      const keys = Array.from({ length: SUBJECT_MAILBOX_MAX - 1 }, (_, at) => `held ${at}`);
+      const asks = keys.map((key) => ref.ask({ type: 'hold', key }, PATIENT));
+      t.deepEqual(await ref.ask({ type: 'held' }, PATIENT), keys);
+      const last = ref.ask({ type: 'hold', key: 'last' }, PATIENT);
+      await failure(t, ref.ask({ type: 'notes' }, PATIENT), 'Overloaded');
+      for (const key of [...keys, 'last']) {
+        while (ref.tell({ type: 'release', key, value: key }) === 'full') await new Promise(setImmediate);
+      }
+      t.deepEqual(await Promise.all([...asks, last]), [...keys, 'last']);
+    },
+  );
 }
 
 function waiting(on: On): void {

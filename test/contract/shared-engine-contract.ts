@@ -24,6 +24,7 @@ class Listener {
     value: (key: string, revision: number, value: Uint8Array): void => {
       this.values.set(key, { revision, text: Buffer.from(value).toString() });
     },
+    again: (): void => this.values.clear(),
     revision: (revision: number, events: readonly SharedEvent[]): void => {
       this.told.push({ revision, events: events.map(textOf) });
       for (const go of this.#waiting.splice(0)) go();

@@ -64,6 +64,7 @@ test("a watch that breaks off after a compaction of nothing but others' changes 
   let lost: Error | undefined;
   const follower = {
     value: () => {},
+    again: () => {},
     revision: (revision: number) => void told.push(revision),
     lost: (error: Error) => {
       lost = error;
@@ -142,11 +143,12 @@ test('a watch that broke off goes on although others compact all there is betwee
   await engine.open();
   await engine.follow({
     value: () => {},
+    again: () => {},
     revision: (revision) => void told.push(revision),
     lost: () => t.fail('lost'),
   });
   await writer.open();
-  await writer.follow({ value: () => {}, revision: () => {}, lost: () => {} });
+  await writer.follow({ value: () => {}, again: () => {}, revision: () => {}, lost: () => {} });
   for (let round = 0; round < 3; round++) await writer.compact();
   model.compact(model.revision);
   outrun.begins();

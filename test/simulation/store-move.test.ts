@@ -184,6 +184,7 @@ async function versionsInEtcd(t: ExecutionContext, world: World): Promise<Map<st
       t.true(read.bornRevision < version);
       versions.set(key, version);
     },
+    again: () => versions.clear(),
     revision: () => {},
     lost: () => {},
   });

@@ -1,9 +1,17 @@
 // Delivery that a test can hold back, one mailbox at a time, to bring about an order of its choice.
 import type { Delivery, Drainable } from '../../../runtime/delivery.ts';
 
-/** Drains each mailbox in a microtask, unless it is held back. */
+/** A message in a microtask of its own. */
+const onePerMicrotask: Delivery = { schedule: (mailbox) => queueMicrotask(() => mailbox.drain(1)) };
+
+/** Drains each mailbox as another delivery does, unless it is held back. */
 export class HeldDelivery implements Delivery {
+  readonly #inner: Delivery;
   readonly #held = new Map<string, Drainable | undefined>();
+
+  constructor(inner: Delivery = onePerMicrotask) {
+    this.#inner = inner;
+  }
 
   hold(name: string): void {
     if (!this.#held.has(name)) this.#held.set(name, undefined);
@@ -18,6 +26,12 @@ export class HeldDelivery implements Delivery {
   schedule(mailbox: Drainable): void {
     const { name } = mailbox as Drainable & { name: string };
     if (this.#held.has(name)) this.#held.set(name, mailbox);
-    else queueMicrotask(() => (this.#held.has(name) ? this.#held.set(name, mailbox) : mailbox.drain(1)));
+    else this.#inner.schedule({ drain: (max) => this.#drain(name, mailbox, max) });
+  }
+
+  #drain(name: string, mailbox: Drainable, max: number): number {
+    if (!this.#held.has(name)) return mailbox.drain(max);
+    this.#held.set(name, mailbox);
+    return 0;
   }
 }

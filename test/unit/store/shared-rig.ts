@@ -1,6 +1,7 @@
 // Engines for stores that share one: on etcd as the model has it, where nothing is lost and nothing is late unless a test says so.
 import { randomUUID } from 'node:crypto';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
+import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine } from '../../../storage/etcd/etcd-engine.ts';
 import { EtcdModel } from '../../simulation/etcd-model.ts';
 
@@ -14,10 +15,10 @@ export function quietModel(): EtcdModel {
   });
 }
 
-/** The engine of one more process on the model. */
-export function engineOn(model: EtcdModel): EtcdEngine {
+/** The engine of one more process on the model; `cluster`: its way there. */
+export function engineOn(model: EtcdModel, cluster: EtcdCluster = model.client()): EtcdEngine {
   return new EtcdEngine({
-    cluster: model.client(),
+    cluster,
     prefix: '/registry',
     dialect: 'orch',
     timers,

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Guard, Operation, TransactionResult } from '../../../actors/store/protocol.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
+import type { EtcdCluster } from '../../../storage/etcd/etcd-cluster.ts';
 import { forEachRecord } from '../../../storage/publication.ts';
 import { REVISION_STRIDE } from '../../../storage/shared-engine.ts';
 import { CREATED, DELETED, UPDATED } from '../../../storage/slab-record.ts';
@@ -18,10 +19,11 @@ const alive = setInterval(() => {}, 60_000);
 test.after.always(() => clearInterval(alive));
 const EVENTS_MAX = 10_000;
 const KEY = 'core/configmaps/default/a';
+const OTHER_KEY = 'core/configmaps/default/b';
 
-async function storeOn(model: EtcdModel): Promise<Rig> {
+async function storeOn(model: EtcdModel, cluster?: EtcdCluster): Promise<Rig> {
   // A busy machine brings many revisions at once, and a reader that is lost would begin anew in the middle of its history.
-  const rig = await startRig({ options: { engine: () => engineOn(model) }, followerMailboxMax: EVENTS_MAX });
+  const rig = await startRig({ options: { engine: () => engineOn(model, cluster) }, followerMailboxMax: EVENTS_MAX });
   await rig.followers[0]!.subscribe();
   return rig;
 }
@@ -75,6 +77,36 @@ test('what one store acknowledged the other shows after a barrier, under the sam
   await barrier(one!);
   t.is(one!.followers[0]!.state.get(KEY)?.data, 'y');
   t.is(one!.followers[0]!.state.get(KEY)?.born, revision);
+});
+
+test('a state that others compact while a store begins with it is read anew, with what happened meanwhile', async (t) => {
+  const model = quietModel();
+  const [writer] = await stores(t, model, 1);
+  await writer!.put(KEY, 'x');
+  const other = await writer!.put(OTHER_KEY, 'y');
+  const cluster = model.client();
+  let ranges = 0;
+  const read = cluster.range.bind(cluster);
+  const range: EtcdCluster['range'] = async (request) => {
+    const answer = await read(request);
+    if (request.end === undefined || ++ranges > 1) return answer;
+    await writer!.put(KEY, 'z');
+    await commit(writer!, (message) => [message.remove(OTHER_KEY, other)]);
+    model.compact(model.revision);
+    return answer;
+  };
+  const began = await storeOn(model, Object.assign(cluster, { range }));
+  t.teardown(() => began.running.stop());
+  t.is(ranges, 2);
+  const digests = async (rig: Rig): Promise<unknown> => {
+    const { resources } = await rig.store.ask({ type: 'digests' }, { deadlineMs: DEADLINE_MS });
+    return resources.map(({ storageKey, digest, objects }) => ({ storageKey, digest, objects }));
+  };
+  t.deepEqual(await digests(began), await digests(writer!));
+  t.deepEqual(
+    [...began.followers[0]!.state.values()].map(({ key, data }) => [key, data]),
+    [[KEY, 'z']],
+  );
 });
 
 test('a message of several transactions is one batch: one revision of the engine, each its own version', async (t) => {

@@ -9,8 +9,8 @@ import type {
 } from '../../../actors/store/protocol.ts';
 import { STORE_SETTINGS, type StoreOptions } from '../../../actors/store/settings.ts';
 import { type Store, storeActor } from '../../../actors/store/store.ts';
-import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Ref, Reply } from '../../../runtime/actor.ts';
-import type { Delivery } from '../../../runtime/delivery.ts';
+import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Ref } from '../../../runtime/actor.ts';
+import { type Delivery, MicrotaskDelivery } from '../../../runtime/delivery.ts';
 import type { Environment } from '../../../runtime/environment.ts';
 import { type InProcess, startInProcess } from '../../../runtime/in-process.ts';
 import { realEnvironment } from '../../../runtime/real-environment.ts';
@@ -20,6 +20,7 @@ import { forEachRecord } from '../../../storage/publication.ts';
 import { SharedState } from '../../../storage/shared-state.ts';
 import { DELETED } from '../../../storage/slab-record.ts';
 import { SlabView } from '../../../storage/thread-slabs.ts';
+import { HeldDelivery } from '../hub/held-delivery.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 
 export const DEADLINE_MS = 60_000;
@@ -94,8 +95,13 @@ export function gate(): Gate {
 }
 
 interface FollowerProtocol extends Protocol {
-  readonly asks: { readonly hold: { readonly message: Record<never, never>; readonly reply: null } };
-  readonly tells: { readonly storeBatch: StoreBatch; readonly storeLost: Record<never, never> };
+  readonly asks: Record<never, never>;
+  readonly tells: {
+    readonly storeBatch: StoreBatch;
+    readonly storeLost: Record<never, never>;
+    /** Takes a place, and says nothing. */
+    readonly filler: Record<never, never>;
+  };
 }
 
 /** Follows the store as a hub does: what it knows, and what it was told. */
@@ -116,17 +122,15 @@ class Follower implements Actor<FollowerProtocol> {
   reports = true;
   onBatch: (batch: StoreBatch) => void = () => {};
   onLost: () => void = () => {};
-  readonly #held: Reply[] = [];
   #early: StoreBatch[] | undefined;
 
   constructor(context: ActorContext) {
     this.context = context;
   }
 
-  onMessage(message: MessageOf<FollowerProtocol>, reply: Reply): void {
+  onMessage(message: MessageOf<FollowerProtocol>): void {
     switch (message.type) {
-      case 'hold':
-        this.#held.push(reply);
+      case 'filler':
         return;
       case 'storeBatch':
         this.onBatch(message);
@@ -139,11 +143,6 @@ class Follower implements Actor<FollowerProtocol> {
         if (this.resubscribes) void this.subscribe();
         return;
     }
-  }
-
-  /** Answers the asks that fill the mailbox. */
-  letGo(): void {
-    for (const reply of this.#held.splice(0)) reply.send(null);
   }
 
   async subscribe(): Promise<PresentState> {
@@ -220,10 +219,18 @@ export interface Rig {
   commit(build: (writer: MessageWriter) => readonly Operation[]): Promise<TransactionResult>;
   /** Commits one put of any expectation; resolves with its revision. */
   put(key: string, data?: string): Promise<number>;
+  /** A follower takes no message any more, and its mailbox is full. */
+  fill(index?: number): void;
+  /** It takes what waits, and goes on. */
+  letGo(index?: number): void;
 }
 
 /** A running store on a thread of its own, and its followers on another. */
 export async function startRig(setup: RigSetup = {}): Promise<Rig> {
+  const environment = setup.environment ?? realEnvironment;
+  const delivery = new HeldDelivery(
+    setup.delivery ?? new MicrotaskDelivery((callback) => environment.timers.soon(callback)),
+  );
   const engine = setup.engine ?? new HeldEngine();
   const followers: Follower[] = [];
   let actor: Store | undefined;
@@ -269,9 +276,9 @@ export async function startRig(setup: RigSetup = {}): Promise<Rig> {
       historyBytesMax: 64 * 1024 * 1024,
       ...setup.options,
     },
-    environment: setup.environment ?? realEnvironment,
+    environment,
     freezeMessages: true,
-    ...(setup.delivery && { delivery: setup.delivery }),
+    delivery,
   });
   const ref = running.ref<StoreProtocol>('store');
   const commit: Rig['commit'] = async (build) => {
@@ -286,7 +293,14 @@ export async function startRig(setup: RigSetup = {}): Promise<Rig> {
     if (!result.ok) throw new Error(`refused: ${result.reason}`);
     return result.revision;
   };
-  return { running, store: ref, engine, actor: actor!, followers, commit, put };
+  const nameOf = (index: number): string => followers[index]!.context.name;
+  const fill: Rig['fill'] = (index = 0) => {
+    delivery.hold(nameOf(index));
+    const ref = running.ref<FollowerProtocol>(nameOf(index));
+    while (ref.tell<'filler'>({ type: 'filler' }) === 'queued');
+  };
+  const letGo: Rig['letGo'] = (index = 0) => delivery.letGo(nameOf(index));
+  return { running, store: ref, engine, actor: actor!, followers, commit, put, fill, letGo };
 }
 
 /** A rig in real time that ends with the test. */

@@ -8,7 +8,7 @@ import { VirtualTime } from '../../../runtime/simulation/virtual-time.ts';
 import { READER_SLOTS, SharedState } from '../../../storage/shared-state.ts';
 import { encryption, keyed } from '../storage/encryption/encryption-world.ts';
 import { MessageWriter } from './store-model.ts';
-import { DEADLINE_MS, FOLLOWER_MAILBOX_MAX, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
+import { DEADLINE_MS, gate, HeldEngine, rigFor, settle, startRig, until } from './store-rig.ts';
 
 const A = 'core/pods/default/a';
 const B = 'core/pods/default/b';
@@ -171,26 +171,14 @@ test('a present state holds the history window with what each event replaced', a
   t.is(present.tokenKey.byteLength, 32);
 });
 
-/** Fills a follower's mailbox with asks that it does not answer. */
-async function fill(rig: Awaited<ReturnType<typeof rigFor>>, index = 0): Promise<void> {
-  const { name } = rig.followers[index]!.context;
-  const ref = rig.running.ref<{
-    asks: { hold: { message: Record<never, never>; reply: null } };
-    tells: Record<never, never>;
-  }>(name);
-  for (let count = 0; count < FOLLOWER_MAILBOX_MAX; count++)
-    void ref.ask({ type: 'hold' }, { deadlineMs: DEADLINE_MS });
-  await settle();
-}
-
 test('a follower that falls behind is told so without another write, and catches up by subscribing again', async (t) => {
   const rig = await rigFor(t);
   const [follower] = rig.followers;
   await follower!.subscribe();
-  await fill(rig);
+  rig.fill();
   await rig.put(A, 'missed');
   t.is(follower!.timesLost, 0);
-  follower!.letGo();
+  rig.letGo();
   await until(() => follower!.state.get(A)?.data === 'missed');
   t.is(follower!.timesLost, 1);
   await rig.put(A, 'next');
@@ -202,9 +190,9 @@ test('a follower that fell behind hears of no batch between the loss and its new
   const [follower] = rig.followers;
   follower!.resubscribes = false;
   await follower!.subscribe();
-  await fill(rig);
+  rig.fill();
   await rig.put(A, 'missed');
-  follower!.letGo();
+  rig.letGo();
   await until(() => follower!.timesLost > 0);
   await rig.put(A, 'also missed');
   await settle();
@@ -219,11 +207,11 @@ test('one slow follower does not keep others from hearing everything', async (t)
   const [slow, quick] = rig.followers;
   await slow!.subscribe();
   await quick!.subscribe();
-  await fill(rig, 0);
+  rig.fill();
   for (let n = 0; n < 20; n++) await rig.put(A, `${n}`);
   await until(() => quick!.batches.length === 20);
   t.is(quick!.timesLost, 0);
-  slow!.letGo();
+  rig.letGo();
   await until(() => slow!.state.get(A)?.data === '19');
 });
 
@@ -234,9 +222,9 @@ test('a follower keeps its epoch while it has not subscribed again: it may still
   follower!.reports = false;
   await follower!.subscribe();
   const epoch = follower!.shared!.readerEpoch(follower!.readerSlot);
-  await fill(rig);
+  rig.fill();
   await rig.put(A, 'missed');
-  follower!.letGo();
+  rig.letGo();
   await until(() => follower!.timesLost > 0);
   t.is(follower!.shared!.readerEpoch(follower!.readerSlot), epoch);
   t.is(follower!.shared!.lowestEpoch(), epoch);
