@@ -16,6 +16,8 @@ export interface FollowedTypes {
   parse(text: string): JsonObject;
   /** Answers with where objects are stored that are shown otherwise from now on; undefined: none are. */
   put(object: JsonObject, revision: number): string | undefined;
+  /** By where objects are stored, what they are shown by: another text, and they are shown otherwise. */
+  editions(): ReadonlyMap<string, string>;
   /** Where the objects are stored whose type has the name; undefined: it has none. */
   storageKeyOf(name: string): string | undefined;
   /** The same of objects that are of no type any more. */
@@ -35,15 +37,20 @@ export class HubTypes {
     this.#log = log;
   }
 
-  /** The present state has been taken over. */
-  begin(caches: ResourceCaches): void {
+  /** The present state has been taken over. Answers with where objects are stored that are shown otherwise than before. */
+  begin(caches: ResourceCaches): readonly string[] {
     this.#byCache.clear();
+    const changed: string[] = [];
     for (const types of this.#followers) {
+      const before = types.editions();
       types.reset();
       const cache = caches.of(types.storageKey);
       this.#byCache.set(cache, types);
       for (const entry of cache.tree.values()) this.#put(types, entry);
+      const after = types.editions();
+      for (const [key, edition] of before) if (after.get(key) !== edition) changed.push(key);
     }
+    return changed;
   }
 
   /** What has gone in the history that was taken over: where its objects were, and when. */

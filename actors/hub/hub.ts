@@ -265,7 +265,8 @@ export class Hub implements Actor<HubProtocol> {
   #begin(present: PresentState): void {
     this.#slabs.learn(present.slabs, present.incarnation);
     this.#caches.begin(present, this.#slabs);
-    this.#types.begin(this.#caches);
+    // Clients go on from what they have seen, as where the change is followed.
+    for (const storageKey of this.#types.begin(this.#caches)) this.#watchers.endOf(storageKey);
     for (const [storageKey, revision] of this.#types.ended()) this.#caches.of(storageKey).end(revision);
     this.#options.records.clear();
     this.#readerSlot = present.readerSlot;
@@ -288,7 +289,7 @@ export class Hub implements Actor<HubProtocol> {
       this.#watchers.collect(cache, cache.apply(entry, isDeleted));
       // What is watched is shown otherwise: clients go on from what they have seen.
       if (changed === undefined) return;
-      this.#watchers.endOf(this.#caches.of(changed));
+      this.#watchers.endOf(changed);
       // One that is made anew under the name does not show what there was.
       if (isDeleted) this.#caches.of(changed).end(entry.revision);
     });

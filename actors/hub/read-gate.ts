@@ -125,7 +125,8 @@ export class ReadGate {
 
   /** Waits for a revision. `asked`: the one that the client named; 0 when none. */
   #reach(revision: number, asked: number, exact: boolean, go: (refusal: ReadRefusal | undefined) => void): void {
-    if (this.#applied >= revision) {
+    // A store may have been lost while it was asked how far it is: what is here is no longer followed.
+    if (this.ready && this.#applied >= revision) {
       go(undefined);
       return;
     }

@@ -348,8 +348,8 @@ export class Watchers implements WatcherOwner {
   }
 
   /** Ends all watches of a type, each behind what has come so far. */
-  endOf(cache: ResourceCache): void {
-    for (const watcher of [...this.#watchers.values()]) if (watcher.cohort.cache === cache) this.end(watcher);
+  endOf(storageKey: string): void {
+    for (const one of [...this.#watchers.values()]) if (one.cohort.cache.storageKey === storageKey) this.end(one);
   }
 
   #drop(watcher: Watcher): void {

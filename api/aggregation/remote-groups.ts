@@ -4,6 +4,8 @@ import type { Dialect } from '../../config/dialect.ts';
 import type { JsonObject } from '../json-value.ts';
 import { type ApiService, type RemoteApiService, readApiService } from './api-service.ts';
 
+const NO_EDITIONS: ReadonlyMap<string, string> = new Map();
+
 export class RemoteGroups {
   /** Where APIService objects are stored. */
   readonly storageKey: string;
@@ -68,6 +70,10 @@ export class RemoteGroups {
   }
 
   /** Nothing is stored of them. */
+  editions(): ReadonlyMap<string, string> {
+    return NO_EDITIONS;
+  }
+
   storageKeyOf(_name: string): undefined {}
 
   remove(name: string): undefined {

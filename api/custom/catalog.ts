@@ -74,6 +74,17 @@ export class TypeCatalog {
     return before?.definition.generation === definition.generation ? undefined : storageKeyOf(before);
   }
 
+  /** By where objects are stored, what they are shown by. */
+  editions(): ReadonlyMap<string, string> {
+    const editions = new Map<string, string>();
+    for (const entry of this.#entries.values()) {
+      const storageKey = storageKeyOf(entry);
+      const { uid, generation } = entry.definition;
+      if (storageKey !== undefined) editions.set(storageKey, `${uid} ${generation}`);
+    }
+    return editions;
+  }
+
   /** Where the objects are stored that the definition of a name makes, or made. */
   storageKeyOf(name: string): string {
     const dot = name.indexOf('.');

@@ -53,6 +53,8 @@ export interface DefinedWebhook {
 
 export interface Definition {
   readonly name: string;
+  /** One that is made again under the name has another. */
+  readonly uid: string;
   /** Of the object that says so. */
   readonly revision: number;
   /** Counts the changes of its spec: instances written under an earlier one may be of another schema. */
@@ -83,6 +85,7 @@ export function readDefinition(object: JsonObject, revision: number): Definition
   const generation = typeof metadata.generation === 'number' ? metadata.generation : 1;
   return {
     name: asText(metadata.name),
+    uid: asText(metadata.uid),
     revision,
     generation,
     group: asText(spec.group),

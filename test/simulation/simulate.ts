@@ -1,5 +1,6 @@
 // One run from one seed: a server, its clients, its faults, and what the checkers say of it all. The same seed and size
 // give the same run.
+import { loadPatterns } from '../../api/custom/patterns.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
 import { checkAnswers } from './check-answers.ts';
 import { checkApplies } from './check-applies.ts';
@@ -64,6 +65,8 @@ function isPlain(key: string): boolean {
 }
 
 export async function simulate(options: RunOptions): Promise<RunResult> {
+  // Loaded in the middle of the first run, it would take real time, and a seed alone would be another run than in a row.
+  await loadPatterns();
   const { seed, server = SERVER, trace } = options;
   const random = new SeededRandom(seed ^ 0x51b1);
   const drawn = {

@@ -2,6 +2,7 @@
 // The store can be lost and restarted, mailboxes can be held back, and every commit is noted for comparison.
 
 import { type Hub, hubActor } from '../../../actors/hub/hub.ts';
+import type { FollowedTypes } from '../../../actors/hub/hub-types.ts';
 import type { HubProtocol, ListAnswer, ListQuery, WatchDeliveryProtocol } from '../../../actors/hub/protocol.ts';
 import type { WatchWindows } from '../../../actors/hub/windows.ts';
 import type { Exchange } from '../../../actors/ingress/pipeline/exchange.ts';
@@ -103,6 +104,7 @@ export interface WorldOptions {
   readonly historyBytesMax?: number;
   readonly compactionIntervalMs?: number;
   readonly windows?: WatchWindows;
+  readonly types?: readonly FollowedTypes[];
   /** 0: the hub does not check itself. */
   readonly selfCheckIntervalMs?: number;
   readonly ingressMailboxMax?: number;
@@ -510,6 +512,7 @@ class Parts {
             selectableFields: (storageKey) => storedFieldsIn(REGISTRY, storageKey),
             initialEventsEndAnnotation: 'initial-events-end',
             ...(this.#options.windows && { windows: this.#options.windows }),
+            ...(this.#options.types && { types: this.#options.types }),
             records: new ProtobufRecords(DIALECTS.orch),
           }) as Hub;
           const hub = this.#options.distantHub === true ? this.#distant(this.hub, context) : this.hub;

@@ -119,6 +119,19 @@ test('a read that waits when the store is lost goes on with the next one', async
   t.is(outcome(), 'goes');
 });
 
+test('a consistent read whose store is lost while it says how far it is goes on with the next one', async (t) => {
+  const fixture = Fixture.opened(true);
+  const outcome = fixture.pass({ kind: 'mostRecent' });
+  await fixture.time.runUntilIdle();
+  fixture.barriers[0]!(10);
+  fixture.gate.shut();
+  await fixture.time.runUntilIdle();
+  t.is(outcome(), 'waits');
+  fixture.gate.open(fixture.shared, true, 10, 4);
+  fixture.gate.release();
+  t.is(outcome(), 'goes');
+});
+
 test('reads that wait set no more timers once they have been answered', async (t) => {
   const fixture = Fixture.opened();
   for (let count = 0; count < 100; count++) fixture.pass({ kind: 'mostRecent' });

@@ -1,4 +1,5 @@
 import test from 'ava';
+import type { FollowedTypes } from '../../../actors/hub/hub-types.ts';
 import type { StoreProtocol } from '../../../actors/store/protocol.ts';
 import { SeededRandom } from '../../../runtime/simulation/seeded-random.ts';
 import { HubWorld, type WatchClient } from './hub-world.ts';
@@ -90,6 +91,46 @@ for (const [what, lose] of LOSSES) {
     await world.stop();
   });
 }
+
+/** The store is lost, and something is written before it is read again. */
+async function loseAndPut(world: HubWorld, key: string): Promise<void> {
+  const deliver = world.delayPresents();
+  world.loseStore();
+  await world.settle();
+  await world.put(key);
+  deliver();
+  await world.settle();
+}
+
+test('watches of what is shown otherwise when the store is read again end, and those of what is not go on', async (t) => {
+  let editions = { 'core/configmaps': 'one', 'core/secrets': 'one' };
+  const types: FollowedTypes = {
+    storageKey: 'definitions',
+    reset: () => {},
+    parse: () => ({}),
+    put: () => undefined,
+    remove: () => undefined,
+    storageKeyOf: () => undefined,
+    editions: () => new Map(Object.entries(editions)),
+  };
+  const world = await HubWorld.start({ types: [types] });
+  await world.put('a/o0');
+  const stays = world.watch('resourceVersion=1');
+  await world.settle();
+  types.reset = () => {
+    editions = { ...editions, 'core/secrets': 'two' };
+  };
+  await loseAndPut(world, 'a/o1');
+  t.deepEqual(stays.seen, ['ADDED a/o1 2']);
+  t.false(stays.finished);
+  types.reset = () => {
+    editions = { ...editions, 'core/configmaps': 'two' };
+  };
+  await loseAndPut(world, 'a/o2');
+  t.true(stays.finished);
+  t.deepEqual(stays.seen, ['ADDED a/o1 2'], 'no event is shown as it was before');
+  await world.stop();
+});
 
 test('a full socket reported only after the hub began again loses nothing', async (t) => {
   const world = await HubWorld.start();
