@@ -76,9 +76,10 @@ export class SelfCheck {
   }
 
   #compare(revision: number, resources: readonly ResourceDigest[], round: number): void {
-    const { context, caches, pin, release } = this.#parts;
+    const { context, pin, release } = this.#parts;
     const pinned = pin();
-    const all = [...caches()].map((cache) => this.#heldAt(cache, revision));
+    const { whole, cut } = this.#cachesAt(revision);
+    const all = whole.map((cache) => this.#heldAt(cache, revision));
     let next = 0;
     const slice = (): void => {
       let left = SLICE_ENTRIES;
@@ -92,9 +93,18 @@ export class SelfCheck {
       }
       release(pinned);
       this.#isRunning = false;
-      if (round === this.#round) this.#judge(revision, resources, all);
+      const judged = resources.filter(({ storageKey }) => !cut.has(storageKey));
+      if (round === this.#round) this.#judge(revision, judged, all);
     };
     slice();
+  }
+
+  /** Which types can be told as of a revision; of the others what was then is forgotten, as of one whose definition has gone. */
+  #cachesAt(revision: number): { readonly whole: readonly ResourceCache[]; readonly cut: ReadonlySet<string> } {
+    const all = [...this.#parts.caches()];
+    const whole = all.filter(({ oldest }) => oldest <= revision);
+    const cut = all.filter(({ oldest }) => oldest > revision).map(({ storageKey }) => storageKey);
+    return { whole, cut: new Set(cut) };
   }
 
   /** The present state, with sums that begin at what undoes the changes since the revision. */

@@ -118,11 +118,14 @@ export interface WorldOptions {
   readonly kinds?: readonly ActorDefinition<undefined>[];
 }
 
+/** What a store may be slow to answer. */
+type Delayed = 'subscribe' | 'digests';
+
 /** A store that can be replaced by a new incarnation over the same engine. */
 class RestartableStore implements Actor<StoreProtocol> {
   readonly #make: () => Store;
   #state: Store | 'starting' | 'dead' = 'dead';
-  #late: (() => void)[] | undefined;
+  #late: { readonly type: Delayed; readonly sends: (() => void)[] } | undefined;
   #waiting: (readonly [MessageOf<StoreProtocol>, Reply])[] = [];
 
   constructor(make: () => Store) {
@@ -147,22 +150,22 @@ class RestartableStore implements Actor<StoreProtocol> {
     this.#state = 'dead';
   }
 
-  /** Snapshots are made when they are asked for, and arrive when this is called, after what was published meanwhile. */
-  delayPresents(): () => void {
-    const late: (() => void)[] = [];
-    this.#late = late;
+  /** Answers are made when they are asked for, and arrive when this is called, after what was published meanwhile. */
+  delay(type: Delayed): () => void {
+    const sends: (() => void)[] = [];
+    this.#late = { type, sends };
     return () => {
       this.#late = undefined;
-      for (const send of late) send();
+      for (const send of sends) send();
     };
   }
 
   onMessage(message: MessageOf<StoreProtocol>, given: Reply): void {
-    const late = message.type === 'subscribe' ? this.#late : undefined;
+    const late = message.type === this.#late?.type ? this.#late : undefined;
     const reply: Reply =
       late === undefined
         ? given
-        : { send: (value) => late.push(() => given.send(value)), fail: (error) => given.fail(error) };
+        : { send: (value) => late.sends.push(() => given.send(value)), fail: (error) => given.fail(error) };
     if (this.#state === 'dead') reply.fail(new OrchError('ActorDown', 'the store is down'));
     else if (this.#state === 'starting') this.#waiting.push([message, reply]);
     else this.#state.onMessage(message, reply);
@@ -429,7 +432,12 @@ export class HubWorld {
 
   /** See RestartableStore. */
   delayPresents(): () => void {
-    return this.#parts.store!.delayPresents();
+    return this.#parts.store!.delay('subscribe');
+  }
+
+  /** See RestartableStore. */
+  delayDigests(): () => void {
+    return this.#parts.store!.delay('digests');
   }
 
   killStore(): void {

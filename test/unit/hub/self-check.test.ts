@@ -72,6 +72,30 @@ test.serial('a check in the midst of changes compares the state of one revision'
   await world.stop();
 });
 
+test.serial('what the hub has forgotten since the revision that the store told of is not compared', async (t) => {
+  const world = await HubWorld.start({ selfCheckIntervalMs: INTERVAL_MS });
+  const { apply } = ResourceCache.prototype;
+  // As where a definition goes: its objects are removed before it, and nobody may ask what there was.
+  const ending: ResourceCache['apply'] = function (this: ResourceCache, entry, deleted) {
+    const event = apply.call(this, entry, deleted);
+    if (deleted && entry.key === 'a/last') this.end(entry.revision);
+    return event;
+  };
+  await withApply(ending, async () => {
+    await world.put('a/o0');
+    await world.put('a/last');
+    const deliver = world.delayDigests();
+    await world.simulation.time.advance(INTERVAL_MS);
+    await world.remove('a/o0');
+    await world.remove('a/last');
+    deliver();
+    await world.settle();
+    t.is(metric(world, DIVERGENCE_METRIC), undefined);
+    t.true(metric(world, 'orch_hub_checked_revision')!.value > 0);
+  });
+  await world.stop();
+});
+
 test.serial('a change that the hub has missed is counted, and the hub begins again', async (t) => {
   const world = await HubWorld.start({ selfCheckIntervalMs: INTERVAL_MS });
   await world.put('a/x', '1');

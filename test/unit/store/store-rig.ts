@@ -192,7 +192,7 @@ class Follower implements Actor<FollowerProtocol> {
   }
 }
 
-export const FOLLOWER_MAILBOX_MAX = 8;
+const FOLLOWER_MAILBOX_MAX = 8;
 
 export interface RigSetup {
   readonly engine?: HeldEngine;
