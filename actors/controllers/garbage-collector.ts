@@ -31,6 +31,9 @@ export class GarbageCollector implements Controller {
   readonly #types: OwnerTypes;
   readonly #remotes: RemoteGroups;
   readonly #graph = new OwnershipGraph();
+  readonly #definitionsKey: string;
+  /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
+  readonly #puzzling = new Set<string>();
   #synced = false;
 
   constructor(
@@ -38,24 +41,28 @@ export class GarbageCollector implements Controller {
     due: Due,
     dialect: Dialect,
     types: readonly PersistedType[],
-    customTypes: Pick<CustomTypes, 'ofStorageKey' | 'ofKind'>,
+    customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>,
   ) {
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
+    this.#definitionsKey = customTypes.storageKey;
     this.#remotes = new RemoteGroups(dialect);
     this.#types = new OwnerTypes(types, customTypes, this.#remotes);
-    this.wants = [...new Set([...this.#types.storageKeys(), this.#remotes.storageKey])];
+    const followed = [...this.#types.storageKeys(), this.#remotes.storageKey, this.#definitionsKey];
+    this.wants = [...new Set(followed)];
   }
 
   reset(): void {
     this.#synced = false;
     this.#graph.clear();
+    this.#puzzling.clear();
     this.#remotes.reset();
   }
 
   onEvent(event: FeedEvent): void {
     if (event.storageKey === this.#remotes.storageKey) this.#onApiService(event);
+    else if (event.storageKey === this.#definitionsKey) this.#onDefinition();
     const type = this.#types.ofStorageKey(event.storageKey);
     const uid = event.uid();
     if (type === undefined || uid === '') return;
@@ -74,6 +81,16 @@ export class GarbageCollector implements Controller {
     if (event.type === 'delete') this.#remotes.remove(event.name);
     else this.#remotes.put(event.object());
     if (this.#synced && this.#remotes.edition !== before) this.#reviewAll();
+  }
+
+  /** Who waited for a kind that is served from here on. */
+  #onDefinition(): void {
+    for (const uid of this.#puzzling) {
+      const references = this.#graph.get(uid)?.ownership.references ?? [];
+      if (references.some((reference) => !this.#types.isFollowed(reference))) continue;
+      this.#puzzling.delete(uid);
+      this.#due.add(uid);
+    }
   }
 
   #reviewAll(): void {
@@ -127,6 +144,7 @@ export class GarbageCollector implements Controller {
 
   #onGone(uid: string): void {
     const node = this.#graph.remove(uid);
+    this.#puzzling.delete(uid);
     if (!this.#synced) return;
     this.#reviewDependents(uid);
     if (node !== undefined) this.#reviewOwners(node.ownership.references);
@@ -149,6 +167,7 @@ export class GarbageCollector implements Controller {
     const relations = references.map((reference) => this.#relation(node, reference));
     if (relations.includes('misplaced') && !node.isReported)
       return planOf(misplacedOwnerEvent(node, references[relations.indexOf('misplaced')]!, this.#clock.nowMs()));
+    if (relations.includes('unknown')) this.#puzzling.add(node.uid);
     const isOver = (relation: OwnerRelation) => relation === 'absent' || relation === 'waiting';
     if (!relations.some(isOver) || relations.includes('misplaced') || relations.includes('unknown')) return NOTHING;
     if (!relations.every(isOver)) {

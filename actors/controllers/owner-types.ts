@@ -46,6 +46,15 @@ export class OwnerTypes {
     return this.#byStorageKey.get(storageKey) ?? this.#customTypes.ofStorageKey(storageKey);
   }
 
+  /** Whether a reference's kind is one that is followed. */
+  isFollowed(reference: OwnerReference): boolean {
+    return this.#typeOf(reference) !== undefined;
+  }
+
+  #typeOf(reference: OwnerReference): PersistedType | undefined {
+    return this.#byKind.get(kindKey(reference.apiVersion, reference.kind)) ?? this.#customKind(reference);
+  }
+
   #customKind({ apiVersion, kind }: OwnerReference): PersistedType | undefined {
     const { group, version } = splitApiVersion(apiVersion);
     return this.#customTypes.ofKind(group, version, kind);
@@ -59,7 +68,7 @@ export class OwnerTypes {
 
   /** What a dependent's reference amounts to, given the object that has its uid. */
   relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
-    const type = this.#byKind.get(kindKey(reference.apiVersion, reference.kind)) ?? this.#customKind(reference);
+    const type = this.#typeOf(reference);
     if (type === undefined || this.#isElsewhere(reference.apiVersion)) return 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
     if (owner === undefined) return 'absent';

@@ -507,3 +507,30 @@ test('an owner of a group that another server answers for may be there, until th
   await f.time.settle();
   t.deepEqual(names(f), []);
 });
+
+test('an object whose owner is of a kind that nobody serves goes when a definition serves it, and there is no such owner', async (t) => {
+  const f = await world((cluster) => {
+    put(cluster, 'd', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Thing' })] });
+    put(cluster, 'e', { owners: [ownedBy('gone', { apiVersion: 'x.test/v1', kind: 'Other' })] });
+  });
+  t.deepEqual(names(f), ['d', 'e']);
+  const accepted = { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' };
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  f.cluster.put(DIALECT.spell('apiextensions.@group/customresourcedefinitions'), {
+    apiVersion: DIALECT.spell('apiextensions.@group/v1'),
+    kind: 'CustomResourceDefinition',
+    metadata: { name: 'things.x.test' },
+    spec: {
+      group: 'x.test',
+      scope: 'Namespaced',
+      names: accepted,
+      versions: [{ name: 'v1', served: true, storage: true, schema }],
+    },
+    status: {
+      acceptedNames: accepted,
+      conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True' })),
+    },
+  });
+  await f.time.settle();
+  t.deepEqual(names(f), ['e']);
+});
