@@ -31,9 +31,12 @@ export async function deleteOne(write: WriteContext, request: WriteRequest, type
   if (done === undefined) throw new StatusError(notFound(type, name));
   const { schemaGeneration } = done;
   const { action, object } = done.outcome;
-  if (action === 'remove') return { code: 200, body: await removedAnswer(write, type, object, schemaGeneration) };
-  if (action === 'storeAndRemove')
-    return { code: 200, body: await removedAnswer(write, type, asStored(object, done.place), schemaGeneration) };
+  if (action === 'remove' || action === 'storeAndRemove') {
+    // What was stored last is answered from the bytes that everybody reads, as any object is.
+    const isRead = action === 'storeAndRemove' && !dryRun && type.traits.deleteReturns === 'object';
+    if (isRead) return { code: 200, place: done.place };
+    return { code: 200, body: await removedAnswer(write, type, object, schemaGeneration) };
+  }
   // Only those who ask in the deprecated form are told by the code that there is more to come.
   const code = options.orphanDependents === false ? 202 : 200;
   if (!dryRun) return { code, place: done.place };
@@ -74,11 +77,6 @@ export function deleteNamed(
     };
   };
   return untilCommitted(write, TRIES_MAX, attempt, () => conflictModified(type, name));
-}
-
-/** An object with the revision it was stored under. */
-function asStored(object: JsonObject, { revision }: PublishedPlace): JsonObject {
-  return { ...object, metadata: { ...metadataOf(object), resourceVersion: String(revision) } };
 }
 
 /** What a completed DELETE answers with. */
