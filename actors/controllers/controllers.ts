@@ -27,7 +27,7 @@ import { IdentityLeases } from './identity-leases.ts';
 import { Leadership } from './leadership.ts';
 import type { ControllersOptions } from './options.ts';
 import { type ControllersProtocol, type HookState, PENDING_HOOKS_METRIC } from './protocol.ts';
-import { sweeping, tokenIssuer, trying } from './questions.ts';
+import { ownerLookUp, sweeping, tokenIssuer, trying } from './questions.ts';
 import { switchable } from './switchable.ts';
 import { type QueueOf, WorkQueue } from './work-queue.ts';
 import { Writer } from './writer.ts';
@@ -97,7 +97,13 @@ class Controllers implements Actor<ControllersProtocol>, FeedListener {
       Object.assign(authentication, { clientCaPem: bundles.client, requestHeaderCaPem: bundles.proxy });
       if (this.#synced) this.#bootstrap.review(HOOK_AUTHENTICATION_INFO);
     });
-    const parts = { context, dialect, issue: tokenIssuer(context), sweep: sweeping(context) };
+    const parts = {
+      context,
+      dialect,
+      issue: tokenIssuer(context),
+      sweep: sweeping(context),
+      lookUp: ownerLookUp(context),
+    };
     const expiry = queueOf((due) => new EventExpiry(context, due, dialect, options.eventTtlMs));
     const led = [expiry, ...switchable(options, parts).map(queueOf)];
     this.#leadership = new Leadership(context, dialect, options, led, queueOf);

@@ -1,6 +1,7 @@
 // Deletes what only absent owners hold on to, and carries out foreground deletion and orphaning, as Kubernetes 1.21's
 // garbage collector does. Follows every persisted type, and parses an object only when it is owned or being deleted.
-// Never deletes an object with an owner that cannot be looked up, or one that lives in another namespace.
+// Never deletes an object with an owner that cannot be looked up, or one that lives in another namespace. Owners that extension
+// servers have are asked for (remote-owners.ts); what those servers' objects are owned by is theirs to look after.
 import { RemoteGroups } from '../../api/aggregation/remote-groups.ts';
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER, type PropagationPolicy } from '../../api/deletion.ts';
 import type { Dialect } from '../../config/dialect.ts';
@@ -14,10 +15,19 @@ import type { PersistedType } from './options.ts';
 import { ownershipOf } from './owner-references.ts';
 import { type OwnerRelation, OwnerTypes } from './owner-types.ts';
 import { type GraphNode, type OwnerReference, OwnershipGraph, UNOWNED } from './ownership-graph.ts';
+import { LOOK_AGAIN_MS, type LookUpOwner, RemoteOwners } from './remote-owners.ts';
 
+/** An owner elsewhere is asked for again. */
+const LATER: Plan = { writes: [], againAfterMs: LOOK_AGAIN_MS };
 const FINALIZERS = Buffer.from('"finalizers"');
 /** Objects looked at in search of a cycle of foreground deletions; longer cycles have to be broken by hand. */
 const CYCLE_SEARCH_MAX = 1_000;
+
+export interface CollectorParts {
+  readonly types: readonly PersistedType[];
+  readonly customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>;
+  readonly lookUp: LookUpOwner;
+}
 
 /** The garbage collector. Keys are uids. */
 export class GarbageCollector implements Controller {
@@ -30,24 +40,20 @@ export class GarbageCollector implements Controller {
   readonly #due: Due;
   readonly #types: OwnerTypes;
   readonly #remotes: RemoteGroups;
+  readonly #remoteOwners: RemoteOwners;
   readonly #graph = new OwnershipGraph();
   readonly #definitionsKey: string;
   /** Objects with an owner of a kind that is not served, by their uids: a definition may come that serves it. */
   readonly #puzzling = new Set<string>();
   #synced = false;
 
-  constructor(
-    clock: Clock,
-    due: Due,
-    dialect: Dialect,
-    types: readonly PersistedType[],
-    customTypes: Pick<CustomTypes, 'storageKey' | 'ofStorageKey' | 'ofKind'>,
-  ) {
+  constructor(clock: Clock, due: Due, dialect: Dialect, { types, customTypes, lookUp }: CollectorParts) {
     this.identity = controllerManagerIdentity(dialect);
     this.#clock = clock;
     this.#due = due;
     this.#definitionsKey = customTypes.storageKey;
     this.#remotes = new RemoteGroups(dialect);
+    this.#remoteOwners = new RemoteOwners(clock, due, lookUp);
     this.#types = new OwnerTypes(types, customTypes, this.#remotes);
     const followed = [...this.#types.storageKeys(), this.#remotes.storageKey, this.#definitionsKey];
     this.wants = [...new Set(followed)];
@@ -58,6 +64,7 @@ export class GarbageCollector implements Controller {
     this.#graph.clear();
     this.#puzzling.clear();
     this.#remotes.reset();
+    this.#remoteOwners.clear();
   }
 
   onEvent(event: FeedEvent): void {
@@ -80,7 +87,9 @@ export class GarbageCollector implements Controller {
     const before = this.#remotes.edition;
     if (event.type === 'delete') this.#remotes.remove(event.name);
     else this.#remotes.put(event.object());
-    if (this.#synced && this.#remotes.edition !== before) this.#reviewAll();
+    if (this.#remotes.edition === before) return;
+    this.#remoteOwners.clear();
+    if (this.#synced) this.#reviewAll();
   }
 
   /** Who waited for a kind that is served from here on. */
@@ -131,6 +140,7 @@ export class GarbageCollector implements Controller {
     if (isPlain && before === UNOWNED) return;
     const after = isPlain ? UNOWNED : ownershipOf(event.object(), event.revision);
     const isOwnedAnew = this.#graph.update(node, after);
+    if (isOwnedAnew) this.#remoteOwners.forget(node, before.references);
     if (!this.#synced) return;
     if (isOwnedAnew) {
       this.#due.add(uid);
@@ -145,6 +155,7 @@ export class GarbageCollector implements Controller {
   #onGone(uid: string): void {
     const node = this.#graph.remove(uid);
     this.#puzzling.delete(uid);
+    if (node !== undefined) this.#remoteOwners.forget(node, node.ownership.references);
     if (!this.#synced) return;
     this.#reviewDependents(uid);
     if (node !== undefined) this.#reviewOwners(node.ownership.references);
@@ -169,7 +180,9 @@ export class GarbageCollector implements Controller {
       return planOf(misplacedOwnerEvent(node, references[relations.indexOf('misplaced')]!, this.#clock.nowMs()));
     if (relations.includes('unknown')) this.#puzzling.add(node.uid);
     const isOver = (relation: OwnerRelation) => relation === 'absent' || relation === 'waiting';
-    if (!relations.some(isOver) || relations.includes('misplaced') || relations.includes('unknown')) return NOTHING;
+    const isElsewhere = references.some(({ apiVersion }) => this.#types.isElsewhere(apiVersion));
+    if (!relations.some(isOver) || relations.includes('misplaced') || relations.includes('unknown'))
+      return isElsewhere ? LATER : NOTHING;
     if (!relations.every(isOver)) {
       const kept = references.filter((_, index) => !isOver(relations[index]!));
       return planOf(referencesPatch(node, kept));
@@ -188,6 +201,7 @@ export class GarbageCollector implements Controller {
   }
 
   #relation(node: GraphNode, reference: OwnerReference): OwnerRelation {
+    if (this.#types.isElsewhere(reference.apiVersion)) return this.#remoteOwners.relation(node, reference);
     return this.#types.relation(node, reference, this.#graph.get(reference.uid));
   }
 

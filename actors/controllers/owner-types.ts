@@ -9,7 +9,7 @@ import type { GraphNode, OwnerReference } from './ownership-graph.ts';
 /**
  * `solid`: the owner is there. `absent`: nothing of that kind, name and uid is where it should be. `waiting`: it is being
  * deleted in the foreground. `orphaning`: it is being deleted and gives its dependents up. `misplaced`: it is in another
- * namespace, or the dependent in none. `unknown`: its kind is not followed, or another server has its objects, so nobody can tell.
+ * namespace, or the dependent in none. `unknown`: its kind is not followed, or another server has its objects and has not said.
  */
 export type OwnerRelation = 'solid' | 'absent' | 'waiting' | 'orphaning' | 'misplaced' | 'unknown';
 
@@ -60,16 +60,17 @@ export class OwnerTypes {
     return this.#customTypes.ofKind(group, version, kind);
   }
 
-  #isElsewhere(apiVersion: string): boolean {
+  /** Whether another server has the objects of a group and version. */
+  isElsewhere(apiVersion: string): boolean {
     if (this.#remotes.isEmpty) return false;
     const { group, version } = splitApiVersion(apiVersion);
     return this.#remotes.at(group, version) !== undefined;
   }
 
-  /** What a dependent's reference amounts to, given the object that has its uid. */
+  /** What a dependent's reference amounts to, given the object that has its uid. Not of what is elsewhere. */
   relation(dependent: GraphNode, reference: OwnerReference, owner: GraphNode | undefined): OwnerRelation {
     const type = this.#typeOf(reference);
-    if (type === undefined || this.#isElsewhere(reference.apiVersion)) return 'unknown';
+    if (type === undefined) return 'unknown';
     if (type.namespaced && dependent.namespace === '') return owner === undefined ? 'unknown' : 'misplaced';
     if (owner === undefined) return 'absent';
     if (owner.type.storageKey !== type.storageKey || owner.name !== reference.name) return 'absent';

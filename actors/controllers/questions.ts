@@ -4,6 +4,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { OrchError } from '../../runtime/errors.ts';
 import type { TryApiService } from './api-service-availability.ts';
 import type { SweepNamespace } from './remote-contents.ts';
+import type { LookUpOwner } from './remote-owners.ts';
 
 const ISSUE_DEADLINE_MS = 10_000;
 /** Two rounds of calls, and the time in which they are found to be late. */
@@ -11,6 +12,8 @@ const TRY_DEADLINE_MS = 20_000;
 
 /** What an ingress gives itself, and the time in which that is found to be over. */
 const SWEEP_DEADLINE_MS = 45_000;
+
+const LOOK_UP_DEADLINE_MS = 20_000;
 
 /** Asks the auth actor. Rejects where it does not answer, or has no key. */
 export function tokenIssuer(context: ActorContext): (subject: SecretTokenSubject) => Promise<string> {
@@ -29,6 +32,15 @@ export function trying(context: ActorContext): TryApiService {
     const [ingress] = context.refs('ingress');
     if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
     return (await ingress.ask({ type: 'tryApiService', name }, { deadlineMs: TRY_DEADLINE_MS })).finding;
+  };
+}
+
+/** Asks the first ingress. Rejects where there is none. */
+export function ownerLookUp(context: ActorContext): LookUpOwner {
+  return async (asked) => {
+    const [ingress] = context.refs('ingress');
+    if (ingress === undefined) throw new OrchError('ActorDown', 'there is no ingress');
+    return ingress.ask({ type: 'lookUpOwner', ...asked }, { deadlineMs: LOOK_UP_DEADLINE_MS });
   };
 }
 

@@ -16,6 +16,7 @@ import { NodeTaints } from './node-taints.ts';
 import type { ControllersOptions } from './options.ts';
 import { PodGarbage } from './pod-garbage.ts';
 import type { SweepNamespace } from './remote-contents.ts';
+import type { LookUpOwner } from './remote-owners.ts';
 import { ResourceQuotas } from './resource-quotas.ts';
 import { RoleAggregation } from './role-aggregation.ts';
 import { ServiceAccountTokens, type TokenIssuer } from './service-account-tokens.ts';
@@ -29,12 +30,13 @@ interface Parts {
   readonly dialect: Dialect;
   readonly issue: TokenIssuer;
   readonly sweep: SweepNamespace;
+  readonly lookUp: LookUpOwner;
 }
 
 /** How to make each controller that is to run, in the order in which they hear of changes. */
 export function switchable(
   options: ControllersOptions,
-  { context, dialect, issue, sweep }: Parts,
+  { context, dialect, issue, sweep, lookUp }: Parts,
 ): readonly MakeController[] {
   const { clock, random } = context;
   const { caPem, customTypes, namespacedTypes, signingAuthority } = options;
@@ -60,7 +62,7 @@ export function switchable(
     ],
     [
       runs('garbagecollector') && options.collectsGarbage,
-      (due) => new GarbageCollector(clock, due, dialect, options.persistedTypes, customTypes),
+      (due) => new GarbageCollector(clock, due, dialect, { types: options.persistedTypes, customTypes, lookUp }),
     ],
   ];
   const made = rows.filter(([isRunning]) => isRunning).map(([, make]) => make);

@@ -4,6 +4,7 @@
 import type { RemoteApiService } from '../../api/aggregation/api-service.ts';
 import type { Finding } from '../../api/aggregation/availability.ts';
 import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
+import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
 import type { ResourceRequestInfo } from '../../api/request-info.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { resourceNotFound } from '../../api/status/failures.ts';
@@ -153,6 +154,9 @@ class Ingress implements Actor<IngressProtocol> {
       case 'tryApiService':
         void this.#tryApiService(message.name).then((finding) => reply.send({ finding }));
         return;
+      case 'lookUpOwner':
+        void this.#lookUpOwner(message).then((owner) => reply.send(owner));
+        return;
       case 'sweepNamespace':
         void this.#sweepNamespace(message.namespace).then((sweep) => reply.send(sweep));
         return;
@@ -225,6 +229,10 @@ class Ingress implements Actor<IngressProtocol> {
   /** As it is committed now. */
   async #tryApiService(name: string): Promise<Finding | undefined> {
     return (await this.#out.aggregation()).availability(name);
+  }
+
+  async #lookUpOwner(asked: RemoteOwnerAsked): Promise<RemoteOwner> {
+    return (await this.#out.aggregation()).owner(asked);
   }
 
   async #sweepNamespace(namespace: string): Promise<NamespaceSweep> {

@@ -1,6 +1,7 @@
 // What the ingress understands: the hub's frames for open watches, and questions about its sockets.
 import type { Finding } from '../../api/aggregation/availability.ts';
 import type { NamespaceSweep } from '../../api/aggregation/namespace-sweep.ts';
+import type { RemoteOwner, RemoteOwnerAsked } from '../../api/aggregation/remote-owner.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import type { Protocol } from '../../runtime/actor.ts';
 import type { WatchDeliveryTells } from '../hub/protocol.ts';
@@ -75,6 +76,8 @@ export interface IngressProtocol extends Protocol {
       readonly message: { readonly name: string };
       readonly reply: { readonly finding: Finding | undefined };
     };
+    /** Whether an extension server has an object that another names as its owner. */
+    readonly lookUpOwner: { readonly message: RemoteOwnerAsked; readonly reply: RemoteOwner };
     /** Deletes what extension servers have of a namespace. */
     readonly sweepNamespace: { readonly message: { readonly namespace: string }; readonly reply: NamespaceSweep };
   } & FlowProtocol['asks'];

@@ -35,6 +35,25 @@ test('objects of an extension server are read, written and watched through the f
   t.is((await direct.get(`${path()}/one`)).status, 404);
 });
 
+test('objects whose owners an extension server has are collected where it says that there is no such owner', async (t) => {
+  const at = await federation(t);
+  await register(at);
+  const { client } = at.front;
+  const owner = (await client.request('POST', path(), { body: object('one', { cron: '1' }) })).json;
+  const maps = '/api/v1/namespaces/default/configmaps';
+  const owned = (name: string, uid: string) => {
+    const ownerReferences = [{ apiVersion: `${GROUP}/v1`, kind: 'CronTab', name: 'one', uid }];
+    return client.request('POST', maps, { body: { metadata: { name, ownerReferences } } });
+  };
+  t.is((await owned('of-one', owner.metadata.uid!)).status, 201);
+  t.is((await owned('of-one-before', 'another-uid')).status, 201);
+  await eventually(
+    () => client.get(`${maps}/of-one-before`),
+    ({ status }) => status === 404,
+  );
+  t.is((await client.get(`${maps}/of-one`)).status, 200);
+});
+
 test('an extension server hears who asks from the first alone', async (t) => {
   const at = await federation(t);
   const { front } = at;

@@ -4,8 +4,10 @@ import { backendText, type RemoteApiService } from '../../../api/aggregation/api
 import type { Finding } from '../../../api/aggregation/availability.ts';
 import { type IdentityNames, identityHeaders, withoutIdentity } from '../../../api/aggregation/identity-headers.ts';
 import type { NamespaceSweep } from '../../../api/aggregation/namespace-sweep.ts';
+import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { backendQuery, forwardedRequestHeaders, sendable } from '../../../api/connect/forwarded.ts';
 import { decodePercent } from '../../../api/query.ts';
+import { splitApiVersion } from '../../../api/resources/resource-table.ts';
 import { badRequest, internalError, serviceUnavailable, timeout, tooLarge } from '../../../api/status/failures.ts';
 import { type Status, StatusError } from '../../../api/status/status.ts';
 import { OrchError } from '../../../runtime/errors.ts';
@@ -17,6 +19,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { availabilityOf } from './availability.ts';
 import { type Backend, type BackendParts, Backends } from './backends.ts';
 import { sweepNamespace } from './namespace-sweeps.ts';
+import { lookUpOwner } from './owner-look-ups.ts';
 import { RemoteDocuments } from './remote-documents.ts';
 
 export interface AggregationParts extends BackendParts {
@@ -77,6 +80,17 @@ export class Aggregation {
     await this.#newest('');
     const { clock, timers } = context;
     return sweepNamespace({ backends: this.backends, dialect, clock, timers }, remotes.all(), namespace);
+  }
+
+  /** What the server that answers for an owner's group, as it is committed now, says of the owner. Never rejects. */
+  async owner(asked: RemoteOwnerAsked): Promise<RemoteOwner> {
+    const { context, dialect, remotes } = this.#parts;
+    await this.#newest('');
+    const { group, version } = splitApiVersion(asked.apiVersion);
+    const apiService = remotes.at(group, version);
+    if (apiService === undefined) return UNKNOWN_OWNER;
+    const { clock, timers } = context;
+    return lookUpOwner({ backends: this.backends, dialect, clock, timers }, apiService, asked);
   }
 
   /** Ends every connection. */

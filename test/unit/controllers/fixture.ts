@@ -6,6 +6,7 @@ import type { ControllersOptions, PersistedType } from '../../../actors/controll
 import type { ControllersProtocol, HookState } from '../../../actors/controllers/protocol.ts';
 import type { FeedFactory } from '../../../actors/feed-of-thread.ts';
 import { NOTHING_LEFT } from '../../../api/aggregation/namespace-sweep.ts';
+import { type RemoteOwner, type RemoteOwnerAsked, UNKNOWN_OWNER } from '../../../api/aggregation/remote-owner.ts';
 import { createRegistry } from '../../../api/resources/registry.ts';
 import type { SecretTokenSubject } from '../../../api/tokens/service-account-claims.ts';
 import { runningControllers } from '../../../config/controllers.ts';
@@ -110,6 +111,8 @@ export interface Fixture {
   onIssue(answer: (subject: SecretTokenSubject) => unknown): void;
   /** Replaces what an ingress answers that is to empty a namespace at extension servers: that nothing is left. */
   onSweep(answer: (namespace: string) => unknown): void;
+  /** Replaces what an ingress answers that is to look up an owner at an extension server: that nobody can tell. */
+  onLookUp(answer: (asked: RemoteOwnerAsked) => RemoteOwner): void;
   /** False holds back what the store sends, as a slow thread would. */
   deliver(on: boolean): void;
   /** What is held back. Emptied, it is lost. */
@@ -219,10 +222,16 @@ export async function fixture(
     },
   };
   let sweep: (namespace: string) => unknown = () => NOTHING_LEFT;
+  let lookUp: (asked: RemoteOwnerAsked) => RemoteOwner = () => UNKNOWN_OWNER;
   const ingress = {
     name: 'ingress',
-    ask: (message: { readonly type: string; readonly namespace: string }) =>
-      alive(Promise.resolve().then(() => (message.type === 'sweepNamespace' ? sweep(message.namespace) : {}))),
+    ask: (message: RemoteOwnerAsked & { readonly type: string }) =>
+      alive(
+        Promise.resolve().then(() => {
+          if (message.type === 'lookUpOwner') return lookUp(message);
+          return message.type === 'sweepNamespace' ? sweep(message.namespace) : {};
+        }),
+      ),
   };
   const context: ActorContext = {
     ...placed,
@@ -261,6 +270,9 @@ export async function fixture(
     },
     onSweep: (answer) => {
       sweep = answer;
+    },
+    onLookUp: (answer) => {
+      lookUp = answer;
     },
     deliver: (on) => {
       isDelivering = on;

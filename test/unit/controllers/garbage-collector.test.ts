@@ -1,5 +1,6 @@
 // The garbage collector against a cluster in this process: what goes with its owners, what stays, and how owners are let go.
 import test from 'ava';
+import type { RemoteOwner, RemoteOwnerAsked } from '../../../api/aggregation/remote-owner.ts';
 import type { Cluster } from './cluster.ts';
 import { DIALECT, type Fixture, objectOf, restarted, started } from './fixture.ts';
 import type { OwnerReference, Stored } from './stored.ts';
@@ -533,4 +534,66 @@ test('an object whose owner is of a kind that nobody serves goes when a definiti
   });
   await f.time.settle();
   t.deepEqual(names(f), ['e']);
+});
+
+/** Another server answers for `things.test/v1`. */
+function elsewhere(cluster: Cluster): void {
+  const group = DIALECT.spell('apiregistration.@group');
+  cluster.put(`${group}/apiservices`, {
+    apiVersion: `${group}/v1`,
+    kind: 'APIService',
+    metadata: { name: 'v1.things.test' },
+    spec: { group: 'things.test', version: 'v1', service: { namespace: 'default', name: 'other', port: 443 } },
+  });
+}
+
+const thing = (name: string) => ownedBy(name, { apiVersion: 'things.test/v1', kind: 'Thing' });
+
+test('owners that another server has are asked for there: what has none left goes, once for all dependents of one', async (t) => {
+  const asked: RemoteOwnerAsked[] = [];
+  const answers: Record<string, RemoteOwner> = {
+    there: { is: 'present', uid: 'there', deletion: 'none' },
+    anew: { is: 'present', uid: 'another', deletion: 'none' },
+    gone: { is: 'absent' },
+    unsaid: { is: 'unknown' },
+    leaving: { is: 'present', uid: 'leaving', deletion: 'foreground' },
+    yielding: { is: 'present', uid: 'yielding', deletion: 'orphan' },
+  };
+  const f = await world(() => {});
+  f.onLookUp((one) => {
+    asked.push(one);
+    return answers[one.name]!;
+  });
+  elsewhere(f.cluster);
+  for (const name of Object.keys(answers)) put(f.cluster, `of-${name}`, { owners: [thing(name)] });
+  put(f.cluster, 'of-gone-too', { owners: [thing('gone')] });
+  put(f.cluster, 'of-both', { owners: [thing('gone'), thing('there')] });
+  await f.time.settle();
+  t.deepEqual(names(f), ['of-both', 'of-there', 'of-unsaid', 'of-yielding']);
+  t.deepEqual(ownersOf(f, 'of-both'), ['there']);
+  t.deepEqual(ownersOf(f, 'of-yielding'), undefined);
+  t.is(asked.length, Object.keys(answers).length);
+  t.deepEqual(asked[0], {
+    type: 'lookUpOwner',
+    apiVersion: 'things.test/v1',
+    kind: 'Thing',
+    namespace: 'shop',
+    name: 'there',
+  } as object as RemoteOwnerAsked);
+});
+
+test('an owner that goes from another server takes its dependents with it within a minute', async (t) => {
+  let owner: RemoteOwner = { is: 'present', uid: 'a', deletion: 'none' };
+  const f = await world(() => {});
+  f.onLookUp(() => owner);
+  elsewhere(f.cluster);
+  put(f.cluster, 'd', { owners: [thing('a')] });
+  await f.time.advance(120_000);
+  t.deepEqual(names(f), ['d']);
+  owner = { is: 'unknown' };
+  await f.time.advance(60_000);
+  t.deepEqual(names(f), ['d']);
+  owner = { is: 'absent' };
+  await f.time.advance(60_000);
+  t.deepEqual(names(f), []);
 });

@@ -1,0 +1,150 @@
+// Calls of extension servers on behalf of one of this server's own controllers: as the account that it has in Kubernetes, each bounded
+// in time and size, all together by the end that is given.
+import { pathOf, type RemoteApiService } from '../../../api/aggregation/api-service.ts';
+import { identityHeaders } from '../../../api/aggregation/identity-headers.ts';
+import { asObject, partsAt, textAt } from '../../../api/object-fields.ts';
+import type { Dialect } from '../../../config/dialect.ts';
+import type { Clock, Timers } from '../../../runtime/environment.ts';
+import type { BodyFlow } from '../../../transport/http.ts';
+import { AgentUnreachable } from '../../../transport/outgoing/agent-address.ts';
+import type { Backends } from './backends.ts';
+
+/** For one answer. */
+const ANSWER_MS = 10_000;
+const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+const TRIES_MAX = 3;
+const TYPES_MAX = 500;
+const UNABLE = 'the server is currently unable to handle the request';
+
+export interface RemoteCallParts {
+  readonly backends: Backends;
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}
+
+export interface RemoteCall {
+  readonly method: 'GET' | 'DELETE';
+  readonly path: string;
+  /** What of the objects in the answer is wanted. */
+  readonly shape?: 'names';
+  readonly body?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+}
+
+export class RemoteCalls {
+  readonly #parts: RemoteCallParts;
+  /** The service account of the controller, in the system's namespace. */
+  readonly #account: string;
+  readonly #endMs: number;
+
+  /** @param forMs for all calls together. */
+  constructor(parts: RemoteCallParts, account: string, forMs: number) {
+    this.#parts = parts;
+    this.#account = account;
+    this.#endMs = parts.clock.monotonicMs() + forMs;
+  }
+
+  /** The rows of a discovery document: types, not what is below them. Rejects where there is none to be had. */
+  async types(apiService: RemoteApiService): Promise<readonly Readonly<Record<string, unknown>>[]> {
+    if (!apiService.isAvailable) throw new Error(UNABLE);
+    const document = jsonOf(accepted(await this.call(apiService, { method: 'GET', path: pathOf(apiService) })));
+    if (textAt(document, 'kind', 'APIResourceList') !== 'APIResourceList')
+      throw new Error('the server answered no list of its types');
+    return partsAt(document, 'resources')
+      .filter((row) => /^[^/.]+$/.test(textAt(row, 'name')))
+      .slice(0, TYPES_MAX);
+  }
+
+  /** Sent again where a kept connection turns out to be closed: nothing that is asked here does harm twice. */
+  async call(apiService: RemoteApiService, asked: RemoteCall): Promise<Answered> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#callOnce(apiService, asked);
+      } catch (error) {
+        if (!(error instanceof AgentUnreachable && error.isStale) || tries === TRIES_MAX) throw error;
+      }
+    }
+  }
+
+  async #callOnce(apiService: RemoteApiService, asked: RemoteCall): Promise<Answered> {
+    const { method, path, body } = asked;
+    const { backends, clock, timers } = this.#parts;
+    const leftMs = Math.min(this.#endMs - clock.monotonicMs(), ANSWER_MS);
+    if (leftMs <= 0) throw new Error('there was no time left');
+    let cancel = (): void => {};
+    let isLate = false;
+    const limit = timers.after(leftMs, () => {
+      isLate = true;
+      cancel();
+    });
+    try {
+      const { client, target } = await backends.of(apiService);
+      const request = { method, path, headers: this.#headers(asked), body: flowOf(body) };
+      const answer = await client.send(target, request, (one) => {
+        cancel = one;
+      });
+      const text = await answer.text(ANSWER_BYTES_MAX);
+      return { status: answer.status, text };
+    } catch (error) {
+      throw isLate ? new Error(`${method} ${path} was not answered in time`) : error;
+    } finally {
+      limit.cancel();
+    }
+  }
+
+  #headers({ shape, body }: RemoteCall): readonly (readonly [string, string])[] {
+    const { dialect } = this.#parts;
+    const { systemNamespace } = dialect;
+    const user = {
+      name: `system:serviceaccount:${systemNamespace}:${this.#account}`,
+      uid: '',
+      groups: ['system:serviceaccounts', `system:serviceaccounts:${systemNamespace}`, 'system:authenticated'],
+      extra: {},
+    };
+    const namesOnly = `application/json;as=PartialObjectMetadataList;g=${dialect.spell('meta.@group')};v=v1`;
+    return [
+      ['accept', shape === undefined ? 'application/json' : `${namesOnly},application/json`],
+      ...(body !== undefined ? [['content-type', 'application/json'] as const] : []),
+      ...(identityHeaders(user) ?? []),
+    ];
+  }
+}
+
+function flowOf(text: string | undefined): BodyFlow | undefined {
+  if (text === undefined) return undefined;
+  return {
+    start: (receiver) => {
+      receiver.onChunk(Buffer.from(text));
+      receiver.onEnd();
+    },
+    resume: () => {},
+  };
+}
+
+/** The answer, unless it is an error: then it throws what it says. */
+export function accepted(answer: Answered): Answered {
+  const { status, text } = answer;
+  if (status >= 200 && status < 300) return answer;
+  if (status === 503) throw new Error(UNABLE);
+  let said = '';
+  try {
+    said = textAt(asObject(JSON.parse(text)), 'message');
+  } catch {
+    // Its code says enough.
+  }
+  throw new Error(said === '' ? `the server answered ${status}` : said.slice(0, 200));
+}
+
+/** Throws where it is none. */
+export function jsonOf({ text }: Answered): Readonly<Record<string, unknown>> {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    throw new Error('the server answered what is no JSON');
+  }
+}
