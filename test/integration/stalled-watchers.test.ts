@@ -22,6 +22,9 @@ const WRITES_WITHIN_WINDOW = 90;
 const WRITES_PAST_WINDOW = 300;
 const GROWTH_BYTES_MAX = 256 * 2 ** 20;
 
+/** Tells both objects from what the controllers put into a new namespace. */
+const WRITTEN = { written: 'yes' };
+
 class Reader implements WatchSink {
   readonly versions: number[] = [];
   readonly errors: string[] = [];
@@ -65,8 +68,14 @@ class Objects {
 
   async write(count: number): Promise<void> {
     for (const end = this.#writes + count; this.#writes < end; this.#writes++) {
-      const large = { metadata: { name: 'large' }, data: { text: String(this.#writes).padEnd(LARGE_BYTES, 'x') } };
-      const small = { metadata: { name: 'small', labels: { live: 'yes' } }, data: { text: String(this.#writes) } };
+      const large = {
+        metadata: { name: 'large', labels: WRITTEN },
+        data: { text: String(this.#writes).padEnd(LARGE_BYTES, 'x') },
+      };
+      const small = {
+        metadata: { name: 'small', labels: { ...WRITTEN, live: 'yes' } },
+        data: { text: String(this.#writes) },
+      };
       this.largeVersions.push(await this.#put('large', large));
       this.smallVersions.push(await this.#put('small', small));
     }
@@ -95,7 +104,7 @@ test('stalled watchers cost no memory and delay nobody, and read on where they s
   const watch = (selector: string, stalls: boolean): Reader =>
     new Reader(target, `${collection}?watch=1&resourceVersion=${from}${selector}`, stalls);
   const live = Array.from({ length: LIVE }, () => watch('&labelSelector=live', false));
-  const stalled = Array.from({ length: STALLED }, () => watch('', true));
+  const stalled = Array.from({ length: STALLED }, () => watch('&labelSelector=written', true));
   t.teardown(() => {
     for (const { connection } of [...live, ...stalled]) connection.close();
   });
