@@ -1,5 +1,4 @@
 // A server that leaves, behind a balancer: it says so first, tells its clients to go elsewhere, and none of their requests is lost.
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect, constants } from 'node:http2';
 import { tmpdir } from 'node:os';
@@ -104,7 +103,7 @@ async function overHttp2(load: Load, name: string): Promise<void> {
     };
     await Promise.all([lane(0), lane(1), lane(2)]);
     if (!session.destroyed) {
-      const closed = once(session, 'close');
+      const closed = new Promise<void>((resolve) => session.once('close', resolve));
       session.close();
       await closed;
     }
