@@ -9,6 +9,8 @@ import { repeat } from './workloads/populate.ts';
 const OBJECTS = 100;
 const BYTES = 800;
 const SECONDS = 1;
+/** Before anything is measured: what a server has not compiled yet says nothing of what a request costs. */
+const WARM_UP_SECONDS = 4;
 
 /** Makes what `readInTurns` reads. */
 export async function addReadObjects(bench: Bench, target: Target): Promise<void> {
@@ -18,10 +20,11 @@ export async function addReadObjects(bench: Bench, target: Target): Promise<void
 /** The slices of each of the targets. Who goes first changes, so that a machine that gets busier or idler is no advantage. */
 export async function readInTurns(bench: Bench, targets: readonly Target[], rounds: number): Promise<LoadResult[][]> {
   const slices = targets.map((): LoadResult[] => []);
+  for (const target of targets) await slice(bench, target, WARM_UP_SECONDS);
   for (let round = 0; round < rounds; round++) {
     const order = [...targets.keys()];
     for (const index of round % 2 === 0 ? order : order.toReversed())
-      slices[index]!.push(await slice(bench, targets[index]!));
+      slices[index]!.push(await slice(bench, targets[index]!, SECONDS));
   }
   return slices;
 }
@@ -31,7 +34,7 @@ export function medianCpuRatio(of: readonly LoadResult[], base: readonly LoadRes
   return median(of.map((one, i) => cpuEach(one) / cpuEach(base[i]!)));
 }
 
-function slice(bench: Bench, { endpoint, pid, prefix }: Target): Promise<LoadResult> {
+function slice(bench: Bench, { endpoint, pid, prefix }: Target, seconds: number): Promise<LoadResult> {
   return bench.load({
     type: 'requests',
     endpoint,
@@ -40,7 +43,7 @@ function slice(bench: Bench, { endpoint, pid, prefix }: Target): Promise<LoadRes
     objects: OBJECTS,
     objectChoice: 'shared',
     capturesVersion: false,
-    bounds: bench.bounds(SECONDS),
+    bounds: bench.bounds(seconds),
     ...(pid === undefined ? {} : { serverPid: pid }),
   });
 }

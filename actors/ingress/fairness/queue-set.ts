@@ -46,18 +46,24 @@ export class Ticket<T> {
   }
 }
 
-/** A queue that has requests: one without any is forgotten, as it would begin anew in any case. */
+/** Of the queues without requests, so many are kept: one for each request would be most of what the request costs here. */
+const IDLE_MAX = 256;
+
+/** A queue. One without requests begins anew with the next. */
 class Queue<T> {
   readonly index: number;
   /** In order of arrival. */
   readonly waiting = new Set<Ticket<T>>();
   running = 0;
   /** Virtual seconds. */
-  virtualStart: number;
+  virtualStart = 0;
 
-  constructor(index: number, virtualStart: number) {
+  constructor(index: number) {
     this.index = index;
-    this.virtualStart = virtualStart;
+  }
+
+  get isIdle(): boolean {
+    return this.running === 0 && this.waiting.size === 0;
   }
 }
 
@@ -67,6 +73,8 @@ export class QueueSet<T> {
   /** Undefined: nobody waits. */
   #queuing: Queuing | undefined;
   readonly #queues = new Map<number, Queue<T>>();
+  /** Queues that have requests. */
+  #active = 0;
   /** Of all queues, in order of arrival: the first has waited longest. */
   readonly #waiting = new Set<Ticket<T>>();
   #queuesWaiting = 0;
@@ -105,7 +113,7 @@ export class QueueSet<T> {
 
   /** Those that have requests, by index. */
   get queues(): readonly Queue<T>[] {
-    return [...this.#queues.values()].sort((a, b) => a.index - b.index);
+    return [...this.#queues.values()].filter(({ isIdle }) => !isIdle).sort((a, b) => a.index - b.index);
   }
 
   /** When the next request will have waited too long; undefined: none waits. */
@@ -141,7 +149,7 @@ export class QueueSet<T> {
     // Every seat is taken, or is somebody else's: after what is owed to those who wait, is there room behind them?
     this.dispatch(nowMs);
     if (queue.waiting.size >= queuing.queueLengthLimit) {
-      this.#forgetIfIdle(queue);
+      this.#rest(queue);
       return 'queue-full';
     }
     this.#wait(ticket, queue);
@@ -159,7 +167,7 @@ export class QueueSet<T> {
     if (queue !== undefined) {
       queue.running--;
       queue.virtualStart -= ESTIMATED_SECONDS - (nowMs - startedMs) / 1000;
-      this.#forgetIfIdle(queue);
+      this.#rest(queue);
     }
     this.dispatch(nowMs);
   }
@@ -198,7 +206,7 @@ export class QueueSet<T> {
   #sync(nowMs: number): void {
     const seconds = (nowMs - this.#syncedMs) / 1000;
     this.#syncedMs = nowMs;
-    const active = this.#queues.size;
+    const active = this.#active;
     if (active > 0) this.#virtualTime += (seconds * Math.min(this.#running, this.#seats.limit)) / active;
   }
 
@@ -211,8 +219,12 @@ export class QueueSet<T> {
     const best = this.#waiting.size === 0 ? hand[0]! : this.#leastWaiting(hand);
     let queue = this.#queues.get(best);
     if (queue === undefined) {
-      queue = new Queue(best, this.#virtualTime);
+      queue = new Queue(best);
       this.#queues.set(best, queue);
+    }
+    if (queue.isIdle) {
+      queue.virtualStart = this.#virtualTime;
+      this.#active++;
     }
     return queue;
   }
@@ -248,7 +260,7 @@ export class QueueSet<T> {
 
   #refuse(ticket: Ticket<T>, refusal: Refusal): void {
     this.#leave(ticket);
-    this.#forgetIfIdle(ticket.queue!);
+    this.#rest(ticket.queue!);
     ticket.onDecided(refusal);
   }
 
@@ -262,8 +274,11 @@ export class QueueSet<T> {
     queue.virtualStart += ESTIMATED_SECONDS;
   }
 
-  #forgetIfIdle(queue: Queue<T>): void {
-    if (queue.running === 0 && queue.waiting.size === 0) this.#queues.delete(queue.index);
+  /** Something that was in the queue is there no more. */
+  #rest(queue: Queue<T>): void {
+    if (!queue.isIdle) return;
+    this.#active--;
+    if (this.#queues.size - this.#active > IDLE_MAX) this.#queues.delete(queue.index);
   }
 
   /** The queue whose next request would end first, in virtual time; of equals the next in turn. */
