@@ -19,7 +19,7 @@ import type { Exchange } from '../pipeline/exchange.ts';
 import { ResponseWithHeaders } from '../pipeline/response-with-headers.ts';
 import { BodyCapture, CapturedResponse } from './captured-response.ts';
 import { type AuditWaits, EventGroups } from './event-groups.ts';
-import { HeldResponse } from './held-response.ts';
+import { HeldBytes, HeldResponse } from './held-response.ts';
 import { type ArrivedEvent, type EventTaker, RequestAudit } from './request-audit.ts';
 
 /** Plain data. */
@@ -41,6 +41,14 @@ const AUDIT_ID_LENGTH_MAX = 1024;
 const FORWARDED_MAX = 32;
 /** What their bodies say of the object that the request is about. */
 const NAMING_VERBS: ReadonlySet<string> = new Set(['create', 'update']);
+
+/** Events that went together, and the requests that go on when they are kept. */
+interface Awaited {
+  readonly kept: Promise<boolean>;
+  readonly isOver: Promise<void>;
+  requests: number;
+}
+
 export class Auditor implements EventTaker {
   readonly #parts: AuditorParts;
   readonly #levels: ReadonlyMap<AuditLevel, Series>;
@@ -51,7 +59,8 @@ export class Auditor implements EventTaker {
   readonly #reasonKey: string;
   readonly #groups: EventGroups;
   #lastAnswer: Readonly<Record<string, string>> | undefined;
-  #holding = 0;
+  readonly #heldBytes = new HeldBytes();
+  #awaited: Awaited | undefined;
 
   constructor(parts: AuditorParts) {
     this.#parts = parts;
@@ -85,7 +94,7 @@ export class Auditor implements EventTaker {
     const auditID = request.header('audit-id').slice(0, AUDIT_ID_LENGTH_MAX) || exchange.requestId;
     // Whoever is not let in has an event at the beginning of the answer alone.
     const isHeld = this.#parts.waits !== 'none' && !longRunning && user !== null;
-    const held = isHeld ? new HeldResponse(exchange.response) : undefined;
+    const held = isHeld ? new HeldResponse(exchange.response, this.#heldBytes) : undefined;
     const capture = isAtLeast(decision.level, 'RequestResponse') && !longRunning ? new BodyCapture() : undefined;
     const arrived: ArrivedEvent = {
       auditID,
@@ -118,10 +127,10 @@ export class Auditor implements EventTaker {
 
   /** It is known whom the request runs as, and whether it may. Undefined or a promise as RequestAudit.received. */
   admitted(audit: RequestAudit, admitted: Admitted, isImpersonating: boolean): Promise<void> | undefined {
+    // Its event says nothing yet of what comes after it.
     const received = audit.received();
-    if (received !== undefined) return received.then(() => this.#annotate(audit, admitted, isImpersonating));
     this.#annotate(audit, admitted, isImpersonating);
-    return undefined;
+    return received;
   }
 
   #annotate(audit: RequestAudit, { user, impersonator, refusal, reason }: Admitted, isImpersonating: boolean): void {
@@ -152,31 +161,31 @@ export class Auditor implements EventTaker {
 
   send(event: UnreadAuditEvent, settled?: () => void): void {
     this.#events.add(1);
-    const kept = this.#groups.add(event);
-    if (settled === undefined) return;
-    this.#holding++;
-    const done = (): void => {
-      this.#holding--;
-      settled();
-    };
-    kept.then(done, done);
+    void this.#groups.add(event, settled);
   }
 
   /** Answers whose end is held back. */
   get holding(): number {
-    return this.#holding;
+    return this.#groups.waiting;
   }
 
   keep(event: UnreadAuditEvent): Promise<void> | undefined {
     this.#events.add(1);
     const kept = this.#groups.add(event);
-    return this.#parts.waits === 'none' ? undefined : this.#kept(kept);
+    if (this.#parts.waits === 'none') return undefined;
+    if (this.#awaited?.kept !== kept) this.#awaited = this.#await(kept);
+    this.#awaited.requests++;
+    return this.#awaited.isOver;
   }
 
-  async #kept(kept: Promise<boolean>): Promise<void> {
-    if (await kept) return;
-    this.#rejected.add(1);
-    throw new StatusError(internalError('failed to store audit event'));
+  #await(kept: Promise<boolean>): Awaited {
+    const isOver = kept.then((isKept) => {
+      if (isKept) return;
+      this.#rejected.add(awaited.requests);
+      throw new StatusError(internalError('failed to store audit event'));
+    });
+    const awaited: Awaited = { kept, isOver, requests: 0 };
+    return awaited;
   }
 
   #lost(count: number): void {

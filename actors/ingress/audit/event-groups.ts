@@ -25,6 +25,8 @@ const UNSENT_BYTES_MAX = 64 * 1024 * 1024;
 
 class Group {
   readonly events: UnreadAuditEvent[] = [];
+  /** Who goes on when the events have come to something, whatever that is. */
+  readonly waiting: (() => void)[] = [];
   bytes = 0;
   /** Whether whoever must have them has them. Rejects where the audit actor has not said. */
   readonly kept: Promise<boolean>;
@@ -45,15 +47,25 @@ export class EventGroups {
   #gathering: Group | undefined;
   #timer: Timer | undefined;
   #unsentBytes = 0;
+  #waiting = 0;
 
   constructor(parts: EventGroupsParts) {
     this.#parts = parts;
     this.#groupMax = { none: UNAWAITED_MAX, together: Number.POSITIVE_INFINITY, each: 1 }[parts.waits];
   }
 
-  /** Takes an event; see `Group.kept`. */
-  add(event: UnreadAuditEvent): Promise<boolean> {
+  /** How many wait for what becomes of their events (`settled`). */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Takes an event; see `Group.kept`. Calls `settled` when it has come to something. */
+  add(event: UnreadAuditEvent, settled?: () => void): Promise<boolean> {
     const group = this.#gathering ?? this.#begin();
+    if (settled !== undefined) {
+      group.waiting.push(settled);
+      this.#waiting++;
+    }
     const bytes = bytesOf(event);
     const fits = this.#unsentBytes + bytes <= UNSENT_BYTES_MAX;
     if (fits) {
@@ -71,7 +83,15 @@ export class EventGroups {
     this.#gathering = undefined;
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (group !== undefined) group.settle(this.#send(group));
+    if (group === undefined) return;
+    group.settle(this.#send(group));
+    const { waiting } = group;
+    if (waiting.length === 0) return;
+    const goOn = (): void => {
+      this.#waiting -= waiting.length;
+      for (const settled of waiting) settled();
+    };
+    group.kept.then(goOn, goOn);
   };
 
   #begin(): Group {

@@ -140,3 +140,18 @@ test('bodies that are on their way to the audit actor have an end, and are let g
   await fill();
   t.is(bodies.length, 6);
 });
+
+test('whoever waits for an audit event goes on once, whatever becomes of it', async (t) => {
+  const answers = [Promise.resolve({ isKept: false }), Promise.reject(new OrchError('Overloaded', 'no'))];
+  const { groups, endTurn } = harness('together', () => answers.shift()!);
+  for (const _ of [1, 2]) {
+    const went: string[] = [];
+    const kept = ['a', 'b'].map((id) => groups.add(eventOf(id), () => void went.push(id)));
+    t.is(groups.waiting, 2);
+    endTurn();
+    t.deepEqual(went, []);
+    await Promise.allSettled(kept);
+    t.deepEqual(went, ['a', 'b']);
+    t.is(groups.waiting, 0);
+  }
+});

@@ -1,12 +1,12 @@
 // When the end of an answer goes out whose audit event is waited for.
 import test from 'ava';
 import type { UnreadAuditEvent } from '../../../../actors/audit/protocol.ts';
-import { HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
+import { HeldBytes, HeldResponse } from '../../../../actors/ingress/audit/held-response.ts';
 import { RequestAudit, type RequestAuditParts } from '../../../../actors/ingress/audit/request-audit.ts';
 import type { HttpResponse } from '../../../../transport/http.ts';
 
 /** A held response, and what has gone out of it. */
-function held() {
+function held(bytes = new HeldBytes()) {
   const sent: string[] = [];
   const text = (bytes: Uint8Array | string | undefined): string => Buffer.from(bytes ?? '').toString();
   const response = {
@@ -18,7 +18,7 @@ function held() {
     end: (last?: Uint8Array) => void sent.push(`end ${text(last)}`),
     abort: () => void sent.push('abort'),
   } as unknown as HttpResponse;
-  return { response: new HeldResponse(response), sent };
+  return { response: new HeldResponse(response, bytes), sent };
 }
 
 test('a whole answer is held back as it was given, and goes out once', (t) => {
@@ -53,6 +53,24 @@ test('nothing is held back of an answer that was let go before, nor of one that 
   cut.response.abort();
   cut.response.release();
   t.deepEqual(cut.sent, ['abort']);
+});
+
+test('answers that are held at the same time keep their bytes, however many and however long', (t) => {
+  const bytes = new HeldBytes();
+  const bodies = [...Array.from({ length: 50 }, (_, at) => `${at} `.repeat(9000)), 'long'.repeat(500_000)];
+  for (const round of ['first', 'second']) {
+    const all = bodies.map((body) => {
+      const one = held(bytes);
+      const lent = Buffer.from(round + body);
+      one.response.respond(200, [], lent);
+      lent.fill('x');
+      return one;
+    });
+    all[7]!.response.abort();
+    for (const { response } of all) response.release();
+    const sent = bodies.map((body, at) => (at === 7 ? ['abort'] : [`200 ${round}${body}`]));
+    t.true(all.every((one, at) => one.sent.join() === sent[at]!.join()));
+  }
 });
 
 /** A request that is recorded, with what its event does when it has been taken. */
