@@ -14,6 +14,8 @@ export interface OutsideWorld {
   readonly openListener: (context: ActorContext) => OpenListener;
   /** The pool of the actor's thread. */
   readonly jobs: (context: ActorContext) => JobPool;
+  /** The pool for checks of objects that take long; absent: they are made where they come up. */
+  readonly checks?: (context: ActorContext) => JobPool;
   /** A client of an admission webhook; absent: over the network. */
   readonly webhookClient?: MakeWebhookClient;
 }

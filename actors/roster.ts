@@ -28,6 +28,7 @@ export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
   engine: engineOf,
   openListener: () => openListener,
   jobs: (context) => context.threadLocal('jobs', createJobPool),
+  checks: createJobPool,
 });
 
 function engineOf(settings: ServerSettings, context: ActorContext): StoreEngine | Promise<StoreEngine> {

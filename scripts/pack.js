@@ -23,6 +23,7 @@ const ENTRIES = [
   'actors/roster',
   'rendering/job-functions',
   'actors/ingress/paths/openapi-worker',
+  'actors/admission/check-worker',
 ];
 /** What a start evaluates, and what does nothing when it is evaluated without one. */
 const WARM = ['bin/serve', 'actors/roster'];

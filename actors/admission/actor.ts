@@ -10,14 +10,17 @@ import { threadRegistry } from '../thread-registry.ts';
 import { type AdmissionOptions, admissionActor } from './admission.ts';
 import { runningPlugins } from './plugins/plugins.ts';
 
-export const define: DefineActor = ({ webhookClient = (parts) => new ServiceClient(parts) }) =>
-  withSettings(admissionActor, (settings, context) => admissionOptions(settings, context, webhookClient));
+export const define: DefineActor = ({ checks, webhookClient = (parts) => new ServiceClient(parts) }) =>
+  withSettings(admissionActor, (settings, context) => ({
+    ...admissionOptions(settings, context, webhookClient),
+    checks: checks?.(context),
+  }));
 
 function admissionOptions(
   settings: ServerSettings,
   context: ActorContext,
   webhookClient: MakeWebhookClient,
-): AdmissionOptions {
+): Omit<AdmissionOptions, 'checks'> {
   const { options } = settings;
   const gates = parseFeatureGates(options.featureGates, DIALECTS[settings.dialect]);
   return {
@@ -41,5 +44,6 @@ function admissionOptions(
     },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },
+    featureGates: options.featureGates,
   };
 }

@@ -5,6 +5,7 @@
 import { type AccessAttributes, SUPERUSERS } from '../../api/authorization/attributes.ts';
 import { DecodeError } from '../../api/codec/decode-error.ts';
 import { StoredForm } from '../../api/conversion/stored-form.ts';
+import type { CustomType } from '../../api/custom/custom-type.ts';
 import { DefinitionChanged } from '../../api/custom/definition-changed.ts';
 import { loadPatterns } from '../../api/custom/patterns.ts';
 import type { Registry } from '../../api/resources/registry.ts';
@@ -16,6 +17,7 @@ import { objectValidation } from '../../api/validation/object-validation.ts';
 import type { ValidationSettings } from '../../api/validation/report.ts';
 import { isOnCollection } from '../../api/verbs.ts';
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Ref, Reply } from '../../runtime/actor.ts';
+import type { JobPool } from '../../runtime/job-pool.ts';
 import { NO_REQUEST, turn } from '../../runtime/turn.ts';
 import { unreachable } from '../../runtime/unreachable.ts';
 import { ThreadSlabs } from '../../storage/thread-slabs.ts';
@@ -41,11 +43,13 @@ import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
+import { LongChecks } from './long-checks.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
+import { afterOthers } from './steps.ts';
 import { requestToken } from './token-request.ts';
 import { patch, update } from './update.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
@@ -57,6 +61,10 @@ export interface AdmissionOptions {
   /** Feature gate ServerSideApply. */
   readonly serverSideApply: boolean;
   readonly validation: ValidationSettings;
+  /** `--feature-gates`. */
+  readonly featureGates: string;
+  /** For checks that take long; undefined: they are made where they come up. */
+  readonly checks: JobPool | undefined;
   readonly deletion: DeletionSettings;
   readonly network: ServiceNetwork;
   /** The admission plugins that run, in their order. */
@@ -88,6 +96,7 @@ class Admission implements Actor<AdmissionProtocol> {
       requestTimeoutMs,
       requestNumber: NO_REQUEST,
     };
+    const validate = objectValidation(schema, validation);
     const conversion = new WebhookConversion(reader, { registry, ...options.pluginOptions });
     this.#write = {
       ...reader,
@@ -120,7 +129,14 @@ class Admission implements Actor<AdmissionProtocol> {
       completion: new Completion(validation.gate),
       serverSideApply,
       knownApplies: new KnownApplies(),
-      validation: objectValidation(schema, validation),
+      validation: validate,
+      longChecks: new LongChecks({
+        context,
+        validation: validate,
+        dialect: dialect.name,
+        settings: { allowPrivileged: validation.allowPrivileged, featureGates: options.featureGates },
+        pool: options.checks,
+      }),
       deletion,
     };
   }
@@ -131,6 +147,7 @@ class Admission implements Actor<AdmissionProtocol> {
 
   async stop(): Promise<void> {
     this.#cluster.stop();
+    await this.#write.longChecks.close();
   }
 
   /** A restarted store knows none of its subscribers. */
@@ -232,6 +249,7 @@ class Admission implements Actor<AdmissionProtocol> {
     for (let tries = 1; ; tries++) {
       const type = await servedType(write, request.target);
       if (type === undefined) throw new StatusError(resourceNotFound());
+      if (type.custom?.isLargeAndUnread === true) await readSchema(write, type.custom);
       try {
         return await this.#perform(write, request, type);
       } catch (error) {
@@ -269,6 +287,15 @@ class Admission implements Actor<AdmissionProtocol> {
     if (special === undefined) throw new StatusError(methodNotAllowed());
     return special(write, request, type);
   }
+}
+
+/** Makes a large schema ready, with turns of others in between. */
+async function readSchema(write: WriteContext, custom: CustomType): Promise<void> {
+  await afterOthers(write);
+  const { schema } = custom;
+  await afterOthers(write);
+  schema.compile();
+  await afterOthers(write);
 }
 
 /** Throws 404 and 405 for what the type does not serve. */

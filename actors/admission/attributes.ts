@@ -60,6 +60,8 @@ export interface Asked {
   readonly plugins: PluginPhases;
   /** How the client sees the object, where that is as another kind (`scale`). */
   readonly view: SubresourceView | undefined;
+  /** Others have their turn between its steps. */
+  readonly isLarge: boolean;
 }
 
 /** Pods that say they want none get none from a policy. */

@@ -9,6 +9,9 @@ import { AuditAnnotations } from './audit-annotations.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
 
+/** Of a body: the steps of the write then take some milliseconds each. */
+const LARGE_BYTES = 256 * 1024;
+
 /** What of a write the request alone does not say. */
 export interface Manner {
   readonly operation: Operation;
@@ -24,7 +27,13 @@ export interface Manner {
 /** What a request is about, for its steps and plugins. Its objects are those of each try (`Attributes.begin`). */
 export function attributesOf(
   write: WriteContext,
-  { target, user, userAgent, parameters }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'>,
+  {
+    target,
+    user,
+    userAgent,
+    parameters,
+    payload,
+  }: Pick<WriteRequest, 'target' | 'user' | 'userAgent' | 'parameters'> & Partial<Pick<WriteRequest, 'payload'>>,
   type: KnownType,
   { operation, dryRun, subresource = target.subresource, isTracked = true, emptied, deletion }: Manner,
 ): Attributes {
@@ -49,6 +58,7 @@ export function attributesOf(
       emptied,
       plugins: write.plugins.phases(type, subresource, operation),
       view: subresource === '' ? undefined : viewOf(subresource, type),
+      isLarge: payload !== undefined && payload.length > LARGE_BYTES,
     },
     write.dialect,
     guardsOf(write, type),

@@ -59,10 +59,18 @@ export const PLUGIN_STEPS: readonly Step[] = [mutatingPlugins, validatingPlugins
 
 /** Takes every step. Rejects with what refuses the write. */
 export async function takeSteps(steps: readonly Step[], attributes: Attributes, write: WriteContext): Promise<void> {
+  const { isLarge } = attributes.asked;
   for (const step of steps) {
+    if (isLarge) await afterOthers(write);
     const waiting = step(attributes, write);
     if (waiting !== undefined) await waiting;
   }
+  if (isLarge) await afterOthers(write);
+}
+
+/** What is done next is done in a turn of its own, after those that wait. */
+export function afterOthers({ context: { timers } }: WriteContext): Promise<void> {
+  return new Promise((resolve) => timers.soon(resolve));
 }
 
 /** What plugins make of an object that is answered and not stored. Throws what refuses it. */

@@ -10,18 +10,35 @@ import { validateObjectMeta, validateObjectMetaUpdate } from '../../api/validati
 import type { Attributes } from './attributes.ts';
 import type { WriteContext } from './write-context.ts';
 
-/** A step: throws 422 unless the object may be created. */
-export function requireValidNew({ type, object }: Attributes, write: WriteContext): void {
+/** A step: throws, or rejects with, 422 unless the object may be created. */
+export function requireValidNew({ type, object }: Attributes, write: WriteContext): Promise<void> | undefined {
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
-  const ofKind = type.custom?.schema.errorsIn(object) ?? write.validation.create(object, type);
-  refuseIfAny(type, object, ofMetadata, ofKind, errorsInWhole(write, type, object));
+  const ofKind =
+    type.custom === undefined
+      ? write.longChecks.errorsInNew(object, type)
+      : write.longChecks.errorsInCustom(object, type.custom);
+  const refuse = (errors: readonly FieldError[]): void =>
+    refuseIfAny(type, object, ofMetadata, errors, errorsInWhole(write, type, object));
+  if (ofKind instanceof Promise) return ofKind.then(refuse);
+  refuse(ofKind);
+  return undefined;
 }
 
-/** A step: throws 422 unless the object may replace the stored one. */
-export function requireValidUpdate({ type, object, old, subresource }: Attributes, write: WriteContext): void {
+/** A step: throws, or rejects with, 422 unless the object may replace the stored one. */
+export function requireValidUpdate(
+  { type, object, old, subresource }: Attributes,
+  write: WriteContext,
+): Promise<void> | undefined {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(object), metadataOf(old!), type, write.dialect);
-  const ofKind = type.custom?.schema.errorsIn(object) ?? write.validation.update(object, old!, type, subresource);
-  refuseIfAny(type, object, ofMetadata, ofKind, errorsBeside(write, type, object, subresource));
+  const ofKind =
+    type.custom === undefined
+      ? write.longChecks.errorsInChange(object, old!, type, subresource)
+      : write.longChecks.errorsInCustom(object, type.custom);
+  const refuse = (errors: readonly FieldError[]): void =>
+    refuseIfAny(type, object, ofMetadata, errors, errorsBeside(write, type, object, subresource));
+  if (ofKind instanceof Promise) return ofKind.then(refuse);
+  refuse(ofKind);
+  return undefined;
 }
 
 /** What the rules of updates do not look at. */

@@ -35,8 +35,7 @@ export class CustomSchema {
   readonly #parts: SchemaParts;
   readonly #structure: Structure | undefined;
   #defaulter: Defaulter | undefined;
-  /** In the order in which errors are told. */
-  #checks: readonly PlacedCheck[] | undefined;
+  #errorsIn: ObjectErrors | undefined;
   #isCompiled = false;
 
   constructor(parts: SchemaParts) {
@@ -85,10 +84,15 @@ export class CustomSchema {
   errorsIn(object: JsonObject): readonly FieldError[] {
     const { schema, prefix } = this.#parts;
     if (schema === undefined) return [];
-    this.#checks ??= checksOf(schema, prefix);
-    const report = new ValueReport();
-    for (const check of this.#checks) check(object, report);
-    return report.errors;
+    this.#errorsIn ??= objectErrors(schema, prefix);
+    return this.#errorsIn(object);
+  }
+
+  /** What the first object would otherwise wait for. */
+  compile(): void {
+    this.#compile();
+    const { schema, prefix } = this.#parts;
+    if (schema !== undefined) this.#errorsIn ??= objectErrors(schema, prefix);
   }
 
   #compile(): void {
@@ -98,11 +102,21 @@ export class CustomSchema {
   }
 }
 
-/** What is wrong with values comes first, then with whole objects among them, then with lists that are sets or maps. */
-function checksOf(schema: JsonObject, prefix: string): readonly PlacedCheck[] {
-  return [
+type ObjectErrors = (object: JsonObject) => readonly FieldError[];
+
+/**
+ * What a schema says is wrong with an object: with its values first, then with whole objects among them, then with lists that are
+ * sets or maps. Needs `loadPatterns`.
+ */
+export function objectErrors(schema: JsonObject, prefix: string): ObjectErrors {
+  const checks: readonly PlacedCheck[] = [
     valueCheckOf(schema, prefix),
     placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
     placedCheckOf(schema, (one) => listTypeCheck(one, prefix)),
   ].filter((check) => check !== undefined);
+  return (object) => {
+    const report = new ValueReport();
+    for (const check of checks) check(object, report);
+    return report.errors;
+  };
 }

@@ -20,6 +20,9 @@ export interface CustomForm {
   readonly storedGeneration?: number;
 }
 
+/** Of a schema as JSON. */
+const LARGE_LENGTH = 128 * 1024;
+
 export class CustomType {
   readonly definition: Definition;
   readonly version: DefinedVersion;
@@ -37,6 +40,11 @@ export class CustomType {
   /** Compiled on first use. */
   get schema(): CustomSchema {
     return this.schemas.of(this.version);
+  }
+
+  /** A schema that takes long to parse and to compile, and has not been yet. */
+  get isLargeAndUnread(): boolean {
+    return (this.version.schemaText?.length ?? 0) > LARGE_LENGTH && !this.schemas.hasRead(this.version);
   }
 
   /** Stored objects may be in another form than this version's: of another version, or of an earlier schema. */

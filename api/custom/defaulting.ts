@@ -10,17 +10,20 @@ interface DefaultedMember {
   readonly name: string;
   readonly isNullable: boolean;
   readonly whenAbsent: unknown;
-  readonly below: Defaulter | undefined;
+  readonly structure: Structure;
+  /** Compiled when an object first has such a member: most have few of those that a large schema knows. */
+  below: Defaulter | undefined | 'late';
 }
 
 /** Compiles the defaults of a structure. A null is always looked for, so that there is nothing to do only in scalars. */
 export function defaulterOf(structure: Structure): Defaulter | undefined {
   const members = [...structure.properties].map(
-    ([name, { isNullable, whenAbsent, ...property }]): DefaultedMember => ({
+    ([name, structure]): DefaultedMember => ({
       name,
-      isNullable,
-      whenAbsent,
-      below: defaulterOf({ ...property, isNullable, whenAbsent }),
+      isNullable: structure.isNullable,
+      whenAbsent: structure.whenAbsent,
+      structure,
+      below: 'late',
     }),
   );
   const { rest, items } = structure;
@@ -40,7 +43,8 @@ export function defaulterOf(structure: Structure): Defaulter | undefined {
   };
 }
 
-function defaultMember(object: Members, { name, isNullable, whenAbsent, below }: DefaultedMember): void {
+function defaultMember(object: Members, member: DefaultedMember): void {
+  const { name, isNullable, whenAbsent } = member;
   const isThere = Object.hasOwn(object, name);
   const value = isThere ? object[name] : undefined;
   if (value === undefined || (value === null && !isNullable)) {
@@ -50,7 +54,10 @@ function defaultMember(object: Members, { name, isNullable, whenAbsent, below }:
     }
     setOwn(object, name, jsonCopy(whenAbsent));
   }
-  if (below !== undefined) below(object[name]);
+  const inside = object[name];
+  if (typeof inside !== 'object' || inside === null) return;
+  if (member.below === 'late') member.below = defaulterOf(member.structure);
+  member.below?.(inside);
 }
 
 function defaultRest(object: Members, known: ReadonlySet<string>, rest: Structure, below: Defaulter | undefined): void {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json-value.ts';
 import { notSupported } from '../status/field-error.ts';
 import { shownFloat } from '../status/shown-value.ts';
 import { isDecimalMultiple } from './decimal-multiple.ts';
-import { patternOf } from './patterns.ts';
+import { matches } from './patterns.ts';
 import { formatTest } from './text-formats.ts';
 import type { ValueReport } from './value-report.ts';
 
@@ -14,7 +14,6 @@ type Check<T> = (value: T, at: ValueReport) => void;
 /** The first of the lengths and the pattern that does not hold is told, and the format for itself. Needs `loadPatterns`. */
 export function textCheck({ minLength, maxLength, pattern, format }: JsonObject): Check<string> | undefined {
   const isPatterned = typeof pattern === 'string' && pattern !== '';
-  const matches = isPatterned ? patternOf(pattern) : undefined;
   const isOfFormat = typeof format === 'string' ? formatTest(format) : undefined;
   const min = typeof minLength === 'number' ? minLength : 0;
   const max = typeof maxLength === 'number' ? maxLength : Number.POSITIVE_INFINITY;
@@ -23,13 +22,17 @@ export function textCheck({ minLength, maxLength, pattern, format }: JsonObject)
     // Characters are counted only where the number of code units leaves it open.
     if (text.length > max && lengthOf(text) > max) at.invalid(text, `should be at most ${max} chars long`);
     else if (text.length < min * 2 && lengthOf(text) < min) at.invalid(text, `should be at least ${min} chars long`);
-    else if (isPatterned && matches === undefined) {
-      at.invalid(text, `should match '${pattern}, but pattern is invalid'`);
-    } else if (matches !== undefined && !matches(text)) at.invalid(text, `should match '${String(pattern)}'`);
+    else if (isPatterned) checkPattern(text, pattern, at);
     if (isOfFormat !== undefined && !isOfFormat(text)) {
       at.invalid(text, `must be of type ${String(format)}: ${JSON.stringify(text)}`);
     }
   };
+}
+
+function checkPattern(text: string, pattern: string, at: ValueReport): void {
+  const isMatch = matches(pattern, text);
+  if (isMatch === undefined) at.invalid(text, `should match '${pattern}, but pattern is invalid'`);
+  else if (!isMatch) at.invalid(text, `should match '${pattern}'`);
 }
 
 function lengthOf(text: string): number {

@@ -3,6 +3,7 @@
 // one of its elements is wrong.
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList } from '../object-fields.ts';
+import { EFFORT, spend } from './effort.ts';
 import { enumCheck, numberCheck, textCheck } from './scalar-checks.ts';
 import { formatTest } from './text-formats.ts';
 import type { Attempt, ValueReport } from './value-report.ts';
@@ -24,6 +25,7 @@ export function valueCheckOf(schema: JsonObject, prefix: string): ValueCheck {
   const object = objectCheck(schema, prefix);
   const isOfFormat = knownFormat(schema) !== '';
   return (value, at) => {
+    spend(EFFORT.value);
     type?.(value, at);
     // Of nothing, only the type is looked at, and whether it is listed.
     if (value === null) return listed?.(value, at);
@@ -189,12 +191,15 @@ function listCheck(
   };
 }
 
+/** That of a property is compiled when an object first has it: most objects have few of those that a large schema knows. */
+type LateCheck = JsonObject | ValueCheck;
+
 function objectCheck(schema: JsonObject, prefix: string): ((object: JsonObject, at: ValueReport) => void) | undefined {
   const { minProperties, maxProperties, additionalProperties } = schema;
-  const properties = new Map<string, ValueCheck>();
+  const properties = new Map<string, LateCheck>();
   if (isJsonObject(schema.properties)) {
     for (const [name, property] of Object.entries(schema.properties)) {
-      if (isJsonObject(property)) properties.set(name, valueCheckOf(property, prefix));
+      if (isJsonObject(property)) properties.set(name, property);
     }
   }
   const needed = asList(schema.required).filter((name) => typeof name === 'string');
@@ -205,7 +210,11 @@ function objectCheck(schema: JsonObject, prefix: string): ((object: JsonObject, 
   return (object, at) => {
     if (isCounted && !hasRightCount(object, minProperties, maxProperties, at)) return;
     for (const name in object) {
-      const check = properties.get(name) ?? rest;
+      let check = properties.get(name) ?? rest;
+      if (typeof check === 'object') {
+        check = valueCheckOf(check, prefix);
+        properties.set(name, check);
+      }
       if (check === undefined) {
         if (isClosed) at.forbiddenMember(name);
         continue;

@@ -34,6 +34,11 @@ export class VersionSchemas {
     }
   }
 
+  /** False where `of` would parse the schema of a version first. */
+  hasRead({ schemaText }: Described['versions'][number]): boolean {
+    return this.#compiled.has(schemaText);
+  }
+
   /** Of a version of the definition. */
   of({ schemaText }: Described['versions'][number]): CustomSchema {
     let schema = this.#compiled.get(schemaText);

@@ -1,5 +1,6 @@
 // What of JSON Schema the schemas of custom resource definitions may use, at every place of a schema, and what our own words
 // in them mean. Whether a schema is structural is structural-schema.ts.
+import { EFFORT, spend } from '../custom/effort.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList, asObject, asTexts } from '../object-fields.ts';
 import { shownList } from '../status/shown-value.ts';
@@ -34,6 +35,7 @@ export function checkVocabulary(schema: JsonObject, at: Report): void {
 }
 
 function checkNode(node: JsonObject, place: Place, prefix: string, at: Report): void {
+  spend(EFFORT.schema);
   checkWords(node, place, prefix, at);
   checkMapType(node, prefix, at);
   checkListType(node, prefix, at);

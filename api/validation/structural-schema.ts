@@ -1,6 +1,7 @@
 // The structural rules of the schemas that custom resource definitions carry, which let objects be pruned and defaulted:
 // every value has one type, said outside of allOf and its like. Works on a schema as it stands in the definition, without
 // compiling it. What a schema may say at all is schema-vocabulary.ts.
+import { EFFORT, spend } from '../custom/effort.ts';
 import { isPattern } from '../custom/patterns.ts';
 import { deepEqual } from '../deep-equal.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
@@ -125,6 +126,7 @@ class StructuralCheck {
 
   /** A schema outside of junctors, and those below it. */
   #node(node: JsonObject, level: Level): void {
+    spend(EFFORT.schema);
     const { items, additionalProperties, type } = node;
     if (type === 'array' && !isJsonObject(items)) this.#required('items', 'must be specified');
     this.#below('items', items, 'item');
@@ -220,6 +222,7 @@ class StructuralCheck {
 
   #nested(name: string, node: unknown, intOrString: '' | 'anyOf'): void {
     if (!isJsonObject(node)) return;
+    spend(EFFORT.schema);
     this.#at.enter(name);
     this.#values(node, intOrString);
     this.#nested('items', node.items, '');

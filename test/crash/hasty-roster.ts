@@ -33,4 +33,5 @@ export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
     hasty(new LevelEngine({ directory: dataDirectory, prefix: '/registry', dialect })),
   openListener: () => openListener,
   jobs: createJobPool,
+  checks: createJobPool,
 });

@@ -99,6 +99,8 @@ function admissionWith(
           clusterIpRanges: given.options.serviceClusterIpRange,
           nodePorts: given.options.serviceNodePortRange,
         },
+        featureGates: '',
+        checks: undefined,
         validation: { allowPrivileged: given.options.allowPrivileged, gate },
         plugins,
         pluginConfigurations: configurations,

@@ -1,0 +1,144 @@
+// What is wrong with an object by the rules of its kind. What takes no longer than a thread may be held is found here; a definition or
+// a custom object that takes longer is checked in a pool of its own, which ends with a check that does not end.
+import type { CustomSchema } from '../../api/custom/custom-schema.ts';
+import type { CustomType } from '../../api/custom/custom-type.ts';
+import { withEffort } from '../../api/custom/effort.ts';
+import type { JsonObject } from '../../api/json-value.ts';
+import { internalError } from '../../api/status/failures.ts';
+import type { FieldError } from '../../api/status/field-error.ts';
+import { StatusError } from '../../api/status/status.ts';
+import type { ObjectValidation, ValidatedType } from '../../api/validation/object-validation.ts';
+import type { DialectName } from '../../config/dialect.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
+import { isOrchError, OrchError } from '../../runtime/errors.ts';
+import type { JobPool, PoolJob } from '../../runtime/job-pool.ts';
+import type { CustomCheck, KindCheck, KindCheckSettings } from './check-worker.ts';
+
+const module = new URL('./check-worker.js', import.meta.url).href;
+const CUSTOM_JOB: PoolJob<CustomCheck, readonly FieldError[] | undefined> = { module, name: 'errorsInCustom' };
+const KIND_JOB: PoolJob<KindCheck, readonly FieldError[]> = { module, name: 'errorsInKind' };
+
+/** Of the built-in kinds the one whose objects carry schemas. */
+const LONG_KIND = 'CustomResourceDefinition';
+/** Units of effort.ts that a check may take here: some ten milliseconds. */
+const EFFORT_MAX = 40_000;
+/** A check in the pool, with those before it. */
+const CHECK_MS = 15_000;
+/** Checks in the pool, and on their way: each holds its object as a text. */
+const CHECKS_MAX = 16;
+
+type Errors = readonly FieldError[];
+
+export interface LongCheckParts {
+  readonly context: Pick<ActorContext, 'timers' | 'log'>;
+  readonly validation: ObjectValidation;
+  readonly dialect: DialectName;
+  readonly settings: KindCheckSettings;
+  /** Undefined: everything is checked here, however long it takes. */
+  readonly pool: JobPool | undefined;
+}
+
+export class LongChecks {
+  readonly #parts: LongCheckParts;
+  /** How the pool knows the schemas that it was told. */
+  readonly #numbers = new WeakMap<CustomSchema, number>();
+  #lastNumber = 0;
+  #checks = 0;
+
+  constructor(parts: LongCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** Errors of an object of a built-in kind that is to be created. Rejects with Overloaded or DeadlineExceeded. */
+  errorsInNew(object: JsonObject, type: ValidatedType): Errors | Promise<Errors> {
+    const { validation } = this.#parts;
+    if (type.kind !== LONG_KIND) return validation.create(object, type);
+    return this.#errors(
+      () => validation.create(object, type),
+      () => this.#inKind(object, undefined, type, ''),
+    );
+  }
+
+  /** The same of one that is to replace a stored one. */
+  errorsInChange(
+    next: JsonObject,
+    stored: JsonObject,
+    type: ValidatedType,
+    subresource: string,
+  ): Errors | Promise<Errors> {
+    const { validation } = this.#parts;
+    if (type.kind !== LONG_KIND) return validation.update(next, stored, type, subresource);
+    return this.#errors(
+      () => validation.update(next, stored, type, subresource),
+      () => this.#inKind(next, stored, type, subresource),
+    );
+  }
+
+  /** Errors of a custom object. Rejects likewise. */
+  errorsInCustom(object: JsonObject, type: CustomType): Errors | Promise<Errors> {
+    return this.#errors(
+      () => type.schema.errorsIn(object),
+      () => this.#inCustom(object, type),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.pool?.close();
+  }
+
+  #errors(here: () => Errors, there: () => Promise<Errors>): Errors | Promise<Errors> {
+    if (this.#parts.pool === undefined) return here();
+    return withEffort(EFFORT_MAX, here) ?? there();
+  }
+
+  #inKind(
+    object: JsonObject,
+    stored: JsonObject | undefined,
+    { group, version, kind }: ValidatedType,
+    subresource: string,
+  ): Promise<Errors> {
+    const { dialect, settings } = this.#parts;
+    const storedText = stored && JSON.stringify(stored);
+    const type = { group, version, kind };
+    const check = { dialect, settings, type, subresource, objectText: JSON.stringify(object), storedText };
+    return this.#bounded((pool) => pool.run(KIND_JOB, check));
+  }
+
+  #inCustom(object: JsonObject, { schema, version: { schemaText } }: CustomType): Promise<Errors> {
+    const objectText = JSON.stringify(object);
+    let number = this.#numbers.get(schema);
+    if (number === undefined) {
+      number = ++this.#lastNumber;
+      this.#numbers.set(schema, number);
+    }
+    const check: CustomCheck = { number, schemaText: undefined, prefix: schema.prefix, objectText };
+    return this.#bounded(async (pool) => {
+      const known = await pool.run(CUSTOM_JOB, check);
+      return known ?? (await pool.run(CUSTOM_JOB, { ...check, schemaText })) ?? [];
+    });
+  }
+
+  async #bounded(run: (pool: JobPool) => Promise<Errors>): Promise<Errors> {
+    const pool = this.#parts.pool!;
+    if (this.#checks >= CHECKS_MAX) throw new OrchError('Overloaded', 'too many long checks are under way');
+    this.#checks++;
+    const { timers, log } = this.#parts.context;
+    let isLate = false;
+    const timer = timers.after(CHECK_MS, () => {
+      isLate = true;
+      log.warn({}, 'a check of an object took too long, its thread is ended');
+      void pool.close();
+    });
+    try {
+      return await run(pool);
+    } catch (error) {
+      if (isLate) throw new OrchError('DeadlineExceeded', 'the check of the object took too long');
+      if (isOrchError(error)) throw error;
+      log.error({ err: error }, 'a check of an object failed');
+      throw new StatusError(internalError('the object could not be checked'));
+    } finally {
+      timer.cancel();
+      this.#checks--;
+    }
+  }
+}
