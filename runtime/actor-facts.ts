@@ -1,6 +1,8 @@
 // What is known of an actor without loading its code: enough to place it, and to number and bound its mailbox. Each actor
 // states its own beside its protocol (`actors/<name>/facts.ts`); placement.ts knows no actor by name.
 
+import type { FlatForms } from './flat-form.ts';
+
 export interface ActorFacts {
   /** `store`: what placement files and refs call it. */
   readonly actor: string;
@@ -11,6 +13,8 @@ export interface ActorFacts {
   /** Settings with their defaults, overridable in a placement file. */
   readonly settings?: Readonly<Record<string, number | string | boolean>>;
   readonly placement?: PlacementRules;
+  /** How some of its messages cross threads; all others are cloned. */
+  readonly flat?: FlatForms;
 }
 
 /** Where instances of an actor may be, and what a plan must hold for them to work. */

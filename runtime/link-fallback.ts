@@ -58,6 +58,17 @@ export class OneByOne implements BatchReader {
     this.attempt((frame) => frame.credit(actorId, tells));
   }
 
+  /** One that is laid out flat is nothing but primitives. */
+  passesOn(batch: Batch, at: number, end: number): boolean {
+    const [buffer] = batch;
+    this.post([buffer === 0 ? 0 : buffer.slice(0), ...batch.slice(at, end)]);
+    return true;
+  }
+
+  formsOf(): undefined {}
+
+  answerForm(): undefined {}
+
   private attempt(build: (builder: BatchBuilder) => void): ErrorFrame | undefined {
     const builder = new BatchBuilder();
     build(builder);

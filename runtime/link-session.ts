@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { AskOptions } from './actor.ts';
 import type { Deadlines } from './deadlines.ts';
 import { type ErrorFrame, fromErrorFrame, type OrchError, toErrorFrame } from './errors.ts';
+import type { FlatForm, FlatFormTable } from './flat-form.ts';
 import { type Batch, BatchBuilder, type BatchReader, readBatch } from './link-batch.ts';
 import { OneByOne } from './link-fallback.ts';
 import type { Inbound, Mailbox } from './mailbox.ts';
@@ -17,6 +18,8 @@ export interface LinkHost {
   readonly log: Logger;
   /** This thread's mailboxes by actor id. */
   readonly mailboxes: ReadonlyMap<number, Mailbox>;
+  /** The forms of what an actor of this thread is sent. */
+  formsOf(actorId: number): FlatFormTable | undefined;
   /** Runs the flush of a turn's messages: `Timers.soon`. */
   soon(callback: () => void): void;
 }
@@ -26,6 +29,7 @@ export interface Window {
   readonly actorId: number;
   readonly name: string;
   readonly max: number;
+  readonly flat: FlatFormTable | undefined;
   /** Asks without an answer, and tells not yet credited: what asks are refused for. */
   outstanding: number;
   /** Tells not yet credited: what tells are refused for. */
@@ -64,10 +68,11 @@ export class LinkSession implements BatchReader {
 
   sendAsk(window: Window, message: object, options: AskOptions): Promise<unknown> {
     const askId = ++this.lastAskId;
-    const ask = new RemoteAsk(this, askId, window, this.host.deadlines, options);
+    const answerForm = window.flat?.ofAnswerTo(message);
+    const ask = new RemoteAsk(this, askId, window, answerForm, this.host.deadlines, options);
     window.outstanding++;
     this.sent.set(askId, ask);
-    this.builder.ask(askId, window.actorId, options.requestNumber || turn.requestNumber, message);
+    this.builder.ask(askId, window.actorId, options.requestNumber || turn.requestNumber, message, window.flat);
     this.scheduleFlush();
     return ask.promise;
   }
@@ -75,7 +80,7 @@ export class LinkSession implements BatchReader {
   sendTell(window: Window, message: object, requestNumber: number): void {
     window.outstanding++;
     window.told++;
-    this.builder.tell(window.actorId, requestNumber, message);
+    this.builder.tell(window.actorId, requestNumber, message, window.flat);
     this.scheduleFlush();
   }
 
@@ -96,10 +101,10 @@ export class LinkSession implements BatchReader {
     this.scheduleFlush();
   }
 
-  sendReply(askId: number, value: unknown): void {
+  sendReply(askId: number, value: unknown, form?: FlatForm): void {
     if (this.ended) return;
     this.received.delete(askId);
-    this.builder.reply(askId, value);
+    this.builder.reply(askId, value, form);
     this.scheduleFlush();
   }
 
@@ -123,7 +128,7 @@ export class LinkSession implements BatchReader {
       this.sendError(askId, toErrorFrame(refusal));
       return;
     }
-    const ask = new ReceivedAsk(this, askId, mailbox);
+    const ask = new ReceivedAsk(this, askId, mailbox, this.formsOf(actorId)?.ofAnswerTo(message));
     this.received.set(askId, ask);
     mailbox.accept(message, ask, requestNumber);
   }
@@ -157,6 +162,14 @@ export class LinkSession implements BatchReader {
     if (window === undefined) return;
     window.outstanding -= tells;
     window.told -= tells;
+  }
+
+  formsOf(actorId: number): FlatFormTable | undefined {
+    return this.host.formsOf(actorId);
+  }
+
+  answerForm(askId: number): FlatForm | undefined {
+    return this.sent.get(askId)?.answerForm;
   }
 
   private answered(askId: number): RemoteAsk | undefined {
@@ -197,14 +210,23 @@ export class LinkSession implements BatchReader {
 /** The asker's end of an ask to another thread. */
 class RemoteAsk extends PendingAsk {
   readonly window: Window;
+  readonly answerForm: FlatForm | undefined;
   private readonly session: LinkSession;
   private readonly askId: number;
 
-  constructor(session: LinkSession, askId: number, window: Window, deadlines: Deadlines, options: AskOptions) {
+  constructor(
+    session: LinkSession,
+    askId: number,
+    window: Window,
+    answerForm: FlatForm | undefined,
+    deadlines: Deadlines,
+    options: AskOptions,
+  ) {
     super(deadlines, options);
     this.session = session;
     this.askId = askId;
     this.window = window;
+    this.answerForm = answerForm;
   }
 
   get targetName(): string {
@@ -221,13 +243,15 @@ class ReceivedAsk implements Inbound {
   private readonly session: LinkSession;
   private readonly askId: number;
   private readonly mailbox: Mailbox;
+  private readonly answerForm: FlatForm | undefined;
   private answered = false;
   private cancelled = false;
 
-  constructor(session: LinkSession, askId: number, mailbox: Mailbox) {
+  constructor(session: LinkSession, askId: number, mailbox: Mailbox, answerForm: FlatForm | undefined) {
     this.session = session;
     this.askId = askId;
     this.mailbox = mailbox;
+    this.answerForm = answerForm;
   }
 
   cancel(): void {
@@ -236,14 +260,14 @@ class ReceivedAsk implements Inbound {
 
   begin(): boolean {
     if (!this.cancelled) return true;
-    this.send(null);
+    if (this.answer()) this.session.sendReply(this.askId, null);
     return false;
   }
 
   end(): void {}
 
   send(value: unknown): void {
-    if (this.answer()) this.session.sendReply(this.askId, value);
+    if (this.answer()) this.session.sendReply(this.askId, value, this.answerForm);
   }
 
   fail(error: unknown): void {

@@ -2,6 +2,7 @@
 // valid when the other thread is replaced: in between, nothing is delivered.
 import type { MessagePort } from 'node:worker_threads';
 import type { AskOptions } from './actor.ts';
+import type { FlatFormTable } from './flat-form.ts';
 import { type LinkHost, LinkSession, type Window } from './link-session.ts';
 import type { AnyRef } from './local-ref.ts';
 import { actorDown, cancelled, overloaded } from './pending-ask.ts';
@@ -60,6 +61,7 @@ class RemoteRef implements AnyRef, Window {
   readonly name: string;
   readonly actorId: number;
   readonly max: number;
+  readonly flat: FlatFormTable | undefined;
   outstanding = 0;
   told = 0;
   private readonly link: Link;
@@ -69,6 +71,7 @@ class RemoteRef implements AnyRef, Window {
     this.name = address.name;
     this.actorId = address.id;
     this.max = address.mailboxMax;
+    this.flat = address.flat;
   }
 
   ask(message: object, options: AskOptions): Promise<unknown> {

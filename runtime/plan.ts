@@ -2,6 +2,7 @@
 // placement.ts from a file; numbered here so that threads can name an actor by one small number.
 import type { Actor, Protocol } from './actor.ts';
 import type { ActorFacts } from './actor-facts.ts';
+import { FlatFormTable } from './flat-form.ts';
 
 export interface PlannedActor {
   readonly actor: string;
@@ -36,6 +37,8 @@ export interface Address {
   /** Index into Plan.threads. */
   readonly thread: number;
   readonly mailboxMax: number;
+  /** How some of its messages cross threads. */
+  readonly flat: FlatFormTable | undefined;
 }
 
 /** The runtime's own actor, of which every thread has an instance (thread-actor.ts). */
@@ -49,15 +52,21 @@ export class AddressBook {
 
   /** `actors` holds every actor of the plan. */
   constructor(plan: Plan, actors: readonly ActorFacts[]) {
-    const maxima = new Map(actors.map(({ actor, mailboxMax }) => [actor, mailboxMax]));
+    const known = new Map(
+      actors.map(({ actor, mailboxMax, flat }) => [actor, { mailboxMax, flat: flat && new FlatFormTable(flat) }]),
+    );
     const placed = plan.threads.flatMap((thread, index) =>
-      thread.actors.map(({ name, actor }) => ({ name, actor, thread: index, mailboxMax: maxima.get(actor) ?? 1 })),
+      thread.actors.map(({ name, actor }) => {
+        const { mailboxMax, flat } = known.get(actor) ?? { mailboxMax: 1, flat: undefined };
+        return { name, actor, thread: index, mailboxMax, flat };
+      }),
     );
     const own = plan.threads.map((thread, index) => ({
       name: `${THREAD_ACTOR}:${thread.name}`,
       actor: THREAD_ACTOR,
       thread: index,
       mailboxMax: THREAD_MAILBOX_MAX,
+      flat: undefined,
     }));
     this.addresses = [...placed, ...own].map((address, id) => ({ id, ...address }));
     this.named = new Map(this.addresses.map((address) => [address.name, address]));

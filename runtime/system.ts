@@ -6,6 +6,7 @@ import { Deadlines } from './deadlines.ts';
 import { type Delivery, MicrotaskDelivery } from './delivery.ts';
 import type { Environment, Timer, Timers } from './environment.ts';
 import { CrashError, isOrchError } from './errors.ts';
+import type { FlatFormTable } from './flat-form.ts';
 import { type AnyRef, LocalRef, type LocalSender, UnplacedRef } from './local-ref.ts';
 import { setLogLevel } from './logging/log.ts';
 import { type Inbound, Mailbox, type MailboxStats } from './mailbox.ts';
@@ -209,6 +210,11 @@ export class System<Options> {
       }),
       awaited: [...awaited],
     };
+  }
+
+  /** How some messages to an actor cross threads. */
+  formsOf(actorId: number): FlatFormTable | undefined {
+    return this.book.addresses[actorId]?.flat;
   }
 
   /** The ref of one actor of the plan. */

@@ -41,6 +41,7 @@ export class ThreadHost<Options> {
       deadlines: this.system.deadlines,
       log: setup.log,
       mailboxes: this.system.mailboxes,
+      formsOf: (actorId) => this.system.formsOf(actorId),
       soon: (callback) => timers.soon(callback),
     };
     this.links = setup.plan.threads.map(() => new Link(host));

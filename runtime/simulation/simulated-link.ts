@@ -3,6 +3,7 @@
 import type { AskOptions } from '../actor.ts';
 import type { Clock, Timers } from '../environment.ts';
 import { fromErrorFrame, OrchError, toErrorFrame } from '../errors.ts';
+import { FieldReader, type FlatForm } from '../flat-form.ts';
 import type { AnyRef } from '../local-ref.ts';
 import type { Inbound } from '../mailbox.ts';
 import { actorDown, overloaded, PendingAsk } from '../pending-ask.ts';
@@ -60,7 +61,8 @@ export class SimulatedRef implements AnyRef {
     if (receiver === undefined) return Promise.reject(actorDown(this.name));
     if (options.signal?.aborted) return Promise.reject(new OrchError('Cancelled', `the ask to ${this.name}`));
     if (faults.isFull(sender.name, this.name)) return Promise.reject(overloaded(this.name));
-    const ask = new SimulatedAsk(this.#parts, receiver, options);
+    const answerForm = this.#parts.address.flat?.ofAnswerTo(message);
+    const ask = new SimulatedAsk(this.#parts, receiver, answerForm, options);
     this.#send(message, receiver, ask, options.requestNumber || turn.requestNumber);
     return ask.promise;
   }
@@ -75,7 +77,7 @@ export class SimulatedRef implements AnyRef {
 
   #send(message: object, receiver: ThreadLife, ask: SimulatedAsk | undefined, requestNumber: number): void {
     const { time, faults, sender, address } = this.#parts;
-    const copy = copyAcrossThreads(message) as object;
+    const copy = crossed(message, address.flat?.ofMessage(message)?.form) as object;
     const nowMs = time.monotonicMs();
     this.#lastArrivalMs = Math.max(this.#lastArrivalMs, nowMs + faults.delayMs(sender.name, receiver.name));
     time.after(this.#lastArrivalMs - nowMs, () => {
@@ -91,14 +93,16 @@ class SimulatedAsk extends PendingAsk implements Inbound {
   readonly targetName: string;
   readonly #parts: LinkParts;
   readonly #receiver: ThreadLife;
+  readonly #answerForm: FlatForm | undefined;
   #answered = false;
   #accepted = false;
 
-  constructor(parts: LinkParts, receiver: ThreadLife, options: AskOptions) {
+  constructor(parts: LinkParts, receiver: ThreadLife, answerForm: FlatForm | undefined, options: AskOptions) {
     super(parts.sender.system.deadlines, options);
     this.targetName = parts.address.name;
     this.#parts = parts;
     this.#receiver = receiver;
+    this.#answerForm = answerForm;
   }
 
   arrive(message: object, requestNumber: number): void {
@@ -120,7 +124,7 @@ class SimulatedAsk extends PendingAsk implements Inbound {
   end(): void {}
 
   send(value: unknown): void {
-    const copy = copyAcrossThreads(value);
+    const copy = crossed(value, this.#answerForm);
     this.#answer(() => this.succeed(copy));
   }
 
@@ -146,6 +150,15 @@ class SimulatedAsk extends PendingAsk implements Inbound {
       if (sender.isAlive && this.#receiver.isAlive) deliver();
     });
   }
+}
+
+/** What becomes of a message on the way: laid out flat and read again where its actor has a form for it, else cloned. */
+function crossed(message: unknown, form: FlatForm | undefined): unknown {
+  const fields: unknown[] = [];
+  if (form?.write(message as object, fields) !== true) return copyAcrossThreads(message);
+  const read = form.read(new FieldReader().from(copyAcrossThreads(fields) as unknown[], 0));
+  const { payload } = message as { readonly payload?: Uint8Array };
+  return payload === undefined ? read : { ...read, payload: copyAcrossThreads(payload) };
 }
 
 class SimulatedTell implements Inbound {

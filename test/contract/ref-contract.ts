@@ -83,6 +83,17 @@ function answers(on: On): void {
     });
   });
 
+  on('what is laid out flat arrives as it was sent, and so does what its form has no room for', async (t, ref) => {
+    const sent = [[], ['a'], ['', 'ä\u0000', 'z'], ['1', '2', '3', '4'], ['b', 'c']].map((words, at) => {
+      return at % 2 === 0 ? { words } : { words, payload: Uint8Array.from({ length: at * 9 }, (_, byte) => byte) };
+    });
+    const replies = await Promise.all(sent.map((words) => ref.ask({ type: 'echoWords', ...words }, PATIENT)));
+    t.deepEqual(
+      replies.map(({ words, payload }) => ({ words, ...(payload && { payload: Uint8Array.from(payload) }) })),
+      sent,
+    );
+  });
+
   on('bytes outside the payload arrive as they were sent', async (t, ref) => {
     const pool = Uint8Array.from({ length: 64 }, (_, at) => at);
     const reply = await ref.ask({ type: 'echo', value: 1, extra: pool.subarray(10, 14) }, PATIENT);
@@ -164,17 +175,21 @@ function nonPlain(on: On): void {
   on('an ask that is not plain data is refused and disturbs no other', async (t, ref) => {
     const callback = () => {};
     const before = ref.ask({ type: 'noteAndCount', note: 1 }, PATIENT);
+    const flat = ref.ask({ type: 'echoWords', words: ['flat'], payload: Uint8Array.of(7) }, PATIENT);
     await t.throwsAsync(async () => await ref.ask({ type: 'echo', value: { callback } }, PATIENT));
     t.is(await before, 1);
+    t.deepEqual([...(await flat).payload!], [7]);
     t.deepEqual(await ref.ask({ type: 'notes' }, PATIENT), [1]);
   });
 
   on('an answer that is not plain data refuses the ask and disturbs no other', async (t, ref) => {
     const before = ref.ask({ type: 'echo', value: 'before', payload: Uint8Array.of(5) }, PATIENT);
     const broken = ref.ask({ type: 'unsendable' }, PATIENT);
+    const flat = ref.ask({ type: 'echoWords', words: ['flat'], payload: Uint8Array.of(7) }, PATIENT);
     const after = ref.ask({ type: 'echo', value: 'after', payload: Uint8Array.of(6) }, PATIENT);
     await failure(t, broken, 'Refused');
     t.deepEqual([...(await before).payload!], [5]);
+    t.deepEqual([...(await flat).payload!], [7]);
     t.deepEqual([...(await after).payload!], [6]);
   });
 }

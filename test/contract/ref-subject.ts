@@ -1,7 +1,13 @@
 // The actor that the ref contract is tried on. It is told what to do: answer, answer later, refuse, throw, break.
 import type { Actor, ActorContext, ActorDefinition, MessageOf, Protocol, Reply } from '../../runtime/actor.ts';
 import { OrchError, type OrchErrorCode } from '../../runtime/errors.ts';
+import type { FlatForm, FlatForms } from '../../runtime/flat-form.ts';
 import { turn } from '../../runtime/turn.ts';
+
+interface Words {
+  readonly words: readonly string[];
+  readonly payload?: Uint8Array;
+}
 
 export interface SubjectProtocol extends Protocol {
   readonly asks: {
@@ -9,6 +15,8 @@ export interface SubjectProtocol extends Protocol {
       readonly message: { readonly value: unknown; readonly payload?: Uint8Array; readonly extra?: Uint8Array };
       readonly reply: { readonly value: unknown; readonly payload?: Uint8Array; readonly extra?: Uint8Array };
     };
+    /** Laid out flat on its way, and back, where there are at most three words. */
+    readonly echoWords: { readonly message: Words; readonly reply: Words };
     /** Adds to the notes, and answers how many there are. */
     readonly noteAndCount: { readonly message: { readonly note: number }; readonly reply: number };
     readonly notes: { readonly message: Record<never, never>; readonly reply: readonly number[] };
@@ -61,6 +69,11 @@ class Subject implements Actor<SubjectProtocol> {
       case 'echo': {
         const { value, payload, extra } = message;
         reply.send({ value, ...(payload && { payload }), ...(extra && { extra }) });
+        return;
+      }
+      case 'echoWords': {
+        const { words, payload } = message;
+        reply.send({ words, ...(payload && { payload }) });
         return;
       }
       case 'note':
@@ -139,11 +152,37 @@ class Subject implements Actor<SubjectProtocol> {
   }
 }
 
+const FEW_WORDS = 3;
+
+function wordsForm<M extends Words>(complete: (words: Words) => M): FlatForm<M> {
+  return {
+    write({ words }, fields) {
+      fields.push(words.length, ...words);
+      return words.length <= FEW_WORDS;
+    },
+    read: (fields) => complete({ words: fields.list(fields.number(), () => fields.text()) }),
+  };
+}
+
+const NOTE: FlatForm<{ readonly type: 'note'; readonly note: number }> = {
+  write({ note }, fields) {
+    fields.push(note);
+    return true;
+  },
+  read: (fields) => ({ type: 'note', note: fields.number() }),
+};
+
+const FORMS: FlatForms = {
+  messages: { note: NOTE, echoWords: wordsForm(({ words }) => ({ type: 'echoWords', words })) },
+  answers: { echoWords: wordsForm((words) => words) },
+};
+
 export const roster: readonly ActorDefinition<unknown>[] = [
   {
     actor: 'subject',
     mailboxMax: SUBJECT_MAILBOX_MAX,
     stopOrder: 1,
+    flat: FORMS,
     create: (context) => new Subject(context) as unknown as Actor<Protocol>,
   },
 ];
