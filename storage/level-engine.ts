@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { OrchError } from '../runtime/errors.ts';
 import { FoundFiles } from './found-files.ts';
 import { HeadMarker, markedRevision } from './head-marker.ts';
-import { type LevelDatabase, openLevelDatabase } from './level-database.ts';
+import { type LevelDatabase, type LevelOperation, openLevelDatabase, writeSynced } from './level-database.ts';
 import {
   compactedValue,
   DATABASE_DIRECTORY,
@@ -116,7 +116,7 @@ export class LevelEngine implements LocalEngine {
   }
 
   async commit(batch: EngineBatch): Promise<void> {
-    const operations: ({ type: 'put'; key: string; value: Uint8Array } | { type: 'del'; key: string })[] = [
+    const operations: LevelOperation[] = [
       { type: 'put', key: this.#eventPrefix + revisionKey(batch.lastRevision), value: batch.events },
     ];
     for (const { key, value } of batch.writes) {
@@ -129,7 +129,7 @@ export class LevelEngine implements LocalEngine {
     // The start went well, and what is kept of it takes room on the disk.
     void this.#found?.forget();
     await this.#writing(batch.lastRevision, async (database) => {
-      await database.batch(operations, { sync: true });
+      await writeSynced(database, operations);
       this.#marker!.advance(batch.lastRevision);
     });
     this.#lastRevision = batch.lastRevision;
