@@ -1,34 +1,42 @@
-// NamespaceLifecycle: writes need their namespace, new objects a live one, and the server's own namespaces stay. That a
-// namespace lives is remembered by its revision, and the commit is guarded by it: it cannot go away in between.
+// NamespaceLifecycle: writes need their namespace, new objects a live one, and the server's own namespaces stay. The
+// commit is guarded by the revision at which a namespace was seen to live: it cannot go away in between.
 import { metadataOf } from '../../../../api/object-meta.ts';
 import type { KnownType } from '../../../../api/resources/resource-table.ts';
 import { forbidden, namespaceTerminating, notFound } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
-import type { PublishedPlace } from '../../../store/protocol.ts';
 import type { Attributes } from '../../attributes.ts';
-import { decodePlace, findPlace, keyOf, type StoreReader } from '../../store-reader.ts';
+import type { KindView } from '../../cluster.ts';
+import { keyOf } from '../../store-reader.ts';
 import { nameIn } from '../forbid.ts';
 import type { AdmissionPlugin, AdmissionPluginKind, PluginContext } from '../plugin.ts';
 
-const REMEMBERED_MAX = 10_000;
+/** A namespace that is there. */
+interface Namespace {
+  readonly revision: number;
+  readonly isTerminating: boolean;
+}
 
 class NamespaceLifecycle implements AdmissionPlugin {
-  readonly #namespaces: KnownType;
+  readonly #cluster: PluginContext['cluster'];
+  readonly #type: KnownType;
+  readonly #namespaces: KindView<Namespace>;
   readonly #immortal: ReadonlySet<string>;
-  /** Live namespaces by name: the revision that was seen to be live. */
-  readonly #live = new Map<string, number>();
 
-  constructor({ registry, dialect }: PluginContext) {
-    const namespaces = registry.storageType('core/namespaces');
-    if (namespaces === undefined) throw new Error('the registry has no namespaces');
-    this.#namespaces = namespaces;
+  constructor({ cluster, registry, dialect }: PluginContext) {
+    const type = registry.storageType('core/namespaces');
+    if (type === undefined) throw new Error('the registry has no namespaces');
+    this.#cluster = cluster;
+    this.#type = type;
+    this.#namespaces = cluster.follow('v1/namespaces', (object, { revision }) => {
+      return { revision, isTerminating: metadataOf(object).deletionTimestamp !== undefined };
+    });
     this.#immortal = new Set(['default', dialect.systemNamespace, dialect.publicNamespace]);
   }
 
   readonly mutate = (attributes: Attributes): Promise<void> | undefined => {
     const { operation, namespace, name } = attributes.asked;
     const { type } = attributes;
-    if (type.storageKey === this.#namespaces.storageKey) {
+    if (type.storageKey === this.#type.storageKey) {
       if (operation === 'delete' && this.#immortal.has(name))
         throw new StatusError(forbidden(type, name, 'this namespace may not be deleted'));
       return undefined;
@@ -38,26 +46,24 @@ class NamespaceLifecycle implements AdmissionPlugin {
     return operation === 'create' ? this.#requireLive(attributes, namespace) : undefined;
   };
 
-  async #requireLive(attributes: Attributes, namespace: string): Promise<void> {
-    const place = await this.#find(attributes.asked.reader, namespace);
-    if (this.#live.get(namespace) !== place.revision) {
-      if (metadataOf(decodePlace(attributes.asked.reader, place)).deletionTimestamp) {
-        throw new StatusError(namespaceTerminating(attributes.type, nameIn(attributes), namespace));
-      }
-      if (this.#live.size >= REMEMBERED_MAX) this.#live.clear();
-      this.#live.set(namespace, place.revision);
-    }
-    attributes.guardBy({ key: keyOf(this.#namespaces, '', namespace), expect: place.revision });
+  /** Only absence is looked at again: a plugin before this one may have made the namespace just now. */
+  #requireLive(attributes: Attributes, name: string): Promise<void> | undefined {
+    const namespace = this.#namespaces.get('', name);
+    if (namespace === undefined) return this.#requireLater(attributes, name);
+    this.#guard(attributes, name, namespace);
+    return undefined;
   }
 
-  /** Any state will do first: the guard makes it exact. Only absence is looked at again. */
-  async #find(reader: StoreReader, namespace: string): Promise<PublishedPlace> {
-    const place =
-      (await findPlace(reader, this.#namespaces, '', namespace, { kind: 'local' })) ??
-      (await findPlace(reader, this.#namespaces, '', namespace));
-    if (place !== null) return place;
-    this.#live.delete(namespace);
-    throw new StatusError(notFound(this.#namespaces, namespace));
+  async #requireLater(attributes: Attributes, name: string): Promise<void> {
+    await this.#cluster.current();
+    const namespace = this.#namespaces.get('', name);
+    if (namespace === undefined) throw new StatusError(notFound(this.#type, name));
+    this.#guard(attributes, name, namespace);
+  }
+
+  #guard(attributes: Attributes, name: string, { revision, isTerminating }: Namespace): void {
+    if (isTerminating) throw new StatusError(namespaceTerminating(attributes.type, nameIn(attributes), name));
+    attributes.guardBy({ key: keyOf(this.#type, '', name), expect: revision });
   }
 }
 
