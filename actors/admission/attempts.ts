@@ -8,6 +8,7 @@ import type { PublishedPlace, TransactionResult } from '../store/protocol.ts';
 import type { Attributes } from './attributes.ts';
 import { commitOne } from './commit.ts';
 import type { Draft } from './draft.ts';
+import type { Soon } from './soon.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** What a try has come to: an answer that needs no commit, or what is to be committed for one. */
@@ -36,12 +37,13 @@ export const TRIES_MAX = 32;
 export async function untilCommitted<Answer>(
   write: WriteContext,
   triesMax: number,
-  attempt: (tries: number) => Promise<Attempt<Answer> | undefined>,
+  attempt: (tries: number) => Soon<Attempt<Answer> | undefined>,
   gaveUp: () => Status,
   attributes?: Attributes,
 ): Promise<Answer> {
   for (let tries = 0; tries < triesMax; tries++) {
-    const decided = await attempt(tries);
+    const attempted = attempt(tries);
+    const decided = attempted instanceof Promise ? await attempted : attempted;
     if (decided === undefined) continue;
     if ('answer' in decided) return decided.answer;
     const result = await (attributes?.commitBy ?? commitOne)(write, decided.draft);

@@ -70,7 +70,6 @@ function bytesOf(draft: Draft): number {
 }
 
 /** Commits one draft. */
-export async function commitOne(write: CommitContext, draft: Draft): Promise<TransactionResult> {
-  const [result] = await commitEach(write, [draft]);
-  return result!;
+export function commitOne(write: CommitContext, draft: Draft): Promise<TransactionResult> {
+  return commitEach(write, [draft]).then(([result]) => result!);
 }

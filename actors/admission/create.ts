@@ -15,6 +15,7 @@ import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { type Soon, whenThere } from './soon.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { decodePlace, findPlace } from './store-reader.ts';
 import type { WriteContext } from './write-context.ts';
@@ -22,10 +23,12 @@ import type { WriteContext } from './write-context.ts';
 /** Tries for a generated name that is free, and for a namespace that stands still. */
 const TRIES_MAX = 8;
 
-export async function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
+/** Throws, or rejects with, what refuses it. */
+export function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
   const { object, warnings, emptied } = decodeObject(write.schema, request, kindOf(type));
-  return withWarnings(await createObject(write, request, type, object, { dryRun, isTracked: true, emptied }), warnings);
+  const created = createObject(write, request, type, object, { dryRun, isTracked: true, emptied });
+  return warnings.length === 0 ? created : created.then((reply) => withWarnings(reply, warnings));
 }
 
 /** How an object is created. */
@@ -37,8 +40,11 @@ export interface Creation {
   readonly emptied?: readonly string[];
 }
 
-/** Stores a decoded object under the path's namespace and name (empty: the object's own, or a generated one). */
-export async function createObject(
+/**
+ * Stores a decoded object under the path's namespace and name (empty: the object's own, or a generated one). Throws, or rejects
+ * with, what refuses it.
+ */
+export function createObject(
   write: WriteContext,
   request: WriteRequest,
   type: KnownType,
@@ -54,10 +60,12 @@ export async function createObject(
     emptied,
   });
   const isGenerated = request.target.name === '' && (metadataOf(given).name ?? '') === '';
-  const attempt = async (tries: number): Promise<Attempt<WriteReply>> => {
+  const decide = (): Soon<Attempt<WriteReply>> =>
+    dryRun ? dryAnswer(write, attributes) : commitment(write, attributes, isGenerated);
+  const attempt = (tries: number): Soon<Attempt<WriteReply>> => {
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), undefined, given);
-    await takeSteps(CREATE_STEPS, attributes, write);
-    return dryRun ? { answer: await dryAnswer(write, attributes) } : commitment(write, attributes, isGenerated);
+    const waiting = takeSteps(CREATE_STEPS, attributes, write);
+    return waiting === undefined ? decide() : waiting.then(decide);
   };
   return untilCommitted(
     write,
@@ -71,13 +79,19 @@ export async function createObject(
   );
 }
 
-async function commitment(
+function commitment(write: WriteContext, attributes: Attributes, isGenerated: boolean): Soon<Attempt<WriteReply>> {
+  const { type, object } = attributes;
+  const stored = converted(write, type, (forms) => forms.stored(type, object));
+  return whenThere(stored, (found) => commitmentTo(write, attributes, found, isGenerated));
+}
+
+function commitmentTo(
   write: WriteContext,
   attributes: Attributes,
+  stored: JsonObject,
   isGenerated: boolean,
-): Promise<Attempt<WriteReply>> {
-  const { type, object, managedFieldsText, guards, also, warnings } = attributes;
-  const stored = await converted(write, type, (forms) => forms.stored(type, object));
+): Attempt<WriteReply> {
+  const { type, managedFieldsText, guards, also, warnings } = attributes;
   const put = draftPut(type, stored, EXPECT_ABSENT, managedFieldsText, attributes.texts);
   return {
     draft: withAlso(put, also, guards),
@@ -88,12 +102,12 @@ async function commitment(
   };
 }
 
-async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<WriteReply> {
+async function dryAnswer(write: WriteContext, attributes: Attributes): Promise<Attempt<WriteReply>> {
   const { type, object, managedFieldsText, warnings } = attributes;
   await refuseTaken(write, attributes);
   const asked = await converted(write, type, (forms) => forms.asked(type, forms.stored(type, object)));
   const made = withManagedFields(asked, managedFieldsText);
-  return withWarnings({ code: 201, body: asAnswer(type, made) }, warnings);
+  return { answer: withWarnings({ code: 201, body: asAnswer(type, made) }, warnings) };
 }
 
 /** Throws 409 where the name is taken, and says so if that is on its way out. */

@@ -42,7 +42,7 @@ export function admitDeletion(
   const { plugins } = attributes.asked;
   if (plugins === NO_PLUGINS) return undefined;
   const old = converted(write, attributes.type, (forms) => forms.asked(attributes.type, object, schemaGeneration));
-  const admit = (shown: JsonObject): Promise<void> => {
+  const admit = (shown: JsonObject): Promise<void> | undefined => {
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), shown, NO_OBJECT);
     return takeSteps(PLUGIN_STEPS, attributes, write);
   };

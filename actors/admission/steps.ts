@@ -57,15 +57,36 @@ export const UNCHANGED_STEPS: readonly Step[] = [
 /** A DELETE, and the subresources that store no object of their own (bindings, evictions, tokens, connections). */
 export const PLUGIN_STEPS: readonly Step[] = [mutatingPlugins, validatingPlugins];
 
-/** Takes every step. Rejects with what refuses the write. */
-export async function takeSteps(steps: readonly Step[], attributes: Attributes, write: WriteContext): Promise<void> {
-  const { isLarge } = attributes.asked;
-  for (const step of steps) {
-    if (isLarge) await afterOthers(write);
-    const waiting = step(attributes, write);
-    if (waiting !== undefined) await waiting;
+/** Takes every step; undefined when none of them had to wait. Throws, or rejects with, what refuses the write. */
+export function takeSteps(
+  steps: readonly Step[],
+  attributes: Attributes,
+  write: WriteContext,
+): Promise<void> | undefined {
+  if (attributes.asked.isLarge) return takeApart(steps, attributes, write);
+  return takeFrom(0, steps, attributes, write);
+}
+
+function takeFrom(
+  first: number,
+  steps: readonly Step[],
+  attributes: Attributes,
+  write: WriteContext,
+): Promise<void> | undefined {
+  for (let index = first; index < steps.length; index++) {
+    const waiting = steps[index]!(attributes, write);
+    if (waiting !== undefined) return waiting.then(() => takeFrom(index + 1, steps, attributes, write));
   }
-  if (isLarge) await afterOthers(write);
+  return undefined;
+}
+
+/** Each in a turn of its own. */
+async function takeApart(steps: readonly Step[], attributes: Attributes, write: WriteContext): Promise<void> {
+  for (const step of steps) {
+    await afterOthers(write);
+    await step(attributes, write);
+  }
+  await afterOthers(write);
 }
 
 /** What is done next is done in a turn of its own, after those that wait. */
@@ -142,17 +163,34 @@ function mutatingPlugins(attributes: Attributes, write: WriteContext): Promise<v
 }
 
 /** What plugins have changed is completed where they ask for it, and keeps what no update changes. */
-async function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> {
+function mutate(calls: readonly PluginCall[], attributes: Attributes, write: WriteContext): Promise<void> | undefined {
   const before = attributes.object;
   // Of a new object they stand beside it until a webhook is told it.
   const ownersText = attributes.managedFieldsText;
+  const ended = (): Promise<void> | undefined => {
+    if (attributes.wantsSecondRound) return mutateAgain(calls, attributes, write, before, ownersText);
+    keepMutated(attributes, write, before);
+    return undefined;
+  };
+  const waiting = callThroughView(calls, attributes);
+  return waiting === undefined ? ended() : waiting.then(ended);
+}
+
+async function mutateAgain(
+  calls: readonly PluginCall[],
+  attributes: Attributes,
+  write: WriteContext,
+  before: JsonObject,
+  ownersText: string,
+): Promise<void> {
+  attributes.beginSecondRound();
   await callThroughView(calls, attributes);
-  if (attributes.wantsSecondRound) {
-    attributes.beginSecondRound();
-    await callThroughView(calls, attributes);
-  }
+  if (attributes.object !== before) keepOwnersReadable(attributes, before, ownersText);
+  keepMutated(attributes, write, before);
+}
+
+function keepMutated(attributes: Attributes, write: WriteContext, before: JsonObject): void {
   if (attributes.object === before) return;
-  if (attributes.wantsSecondRound) keepOwnersReadable(attributes, before, ownersText);
   // Webhooks' objects have the defaults of built-in types already, but not those of a custom type's schema.
   if (!attributes.isComplete || attributes.type.custom !== undefined) complete(attributes, write);
   if (attributes.asked.operation === 'update') keepStored(attributes);

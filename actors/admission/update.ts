@@ -127,14 +127,17 @@ export async function modify(
       const answer = await whenMissing();
       return answer && { answer };
     }
-    const old = await converted(write, type, (forms) => forms.asked(type, stored.object, stored.schemaGeneration));
+    const shownAs = converted(write, type, (forms) => forms.asked(type, stored.object, stored.schemaGeneration));
+    const old = shownAs instanceof Promise ? await shownAs : shownAs;
     const shown = view === undefined ? old : view.of(old);
-    const sent = await converted(write, type, (forms) => wanted(shown, forms));
+    const wants = converted(write, type, (forms) => wanted(shown, forms));
+    const sent = wants instanceof Promise ? await wants : wants;
     requireValidView(write, view, sent);
     const object = view === undefined ? sent : view.applied(old, sent, type);
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
     const isSettled = object === old && !isTracked;
-    await takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
+    const waiting = takeSteps(isSettled ? UNCHANGED_STEPS : UPDATE_STEPS, attributes, write);
+    if (waiting !== undefined) await waiting;
     if (dryRun) return { answer: answerWith(attributes, attributes.object) };
     return decide(write, attributes, stored, request.verb === 'update' && hasVersion(sent));
   };
