@@ -198,16 +198,26 @@ class Ingress implements Actor<IngressProtocol> {
     return Promise.all([this.#listener.close(), this.#out.closeDoor()]).then(() => {});
   }
 
-  /** The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. */
-  async #dispatch(exchange: Exchange): Promise<void> {
+  /**
+   * The last step of the pipeline: reads and watches to the hub, writes to admission, the rest to its table. Throws, or rejects
+   * with, what refuses it.
+   */
+  #dispatch(exchange: Exchange): Promise<void> {
     const { info } = exchange;
     const remote = remoteAt(this.#options.remotes, info);
     if (remote !== undefined) return this.#passOn(exchange, remote);
     if (!info.isResource) return this.#paths.serve(exchange, info);
-    const type =
-      this.#options.registry.byPath(info.group, info.version, info.resource) ??
-      (await this.#typeUnknownSoFar(exchange, info));
+    const type = this.#options.registry.byPath(info.group, info.version, info.resource);
+    return type === undefined ? this.#dispatchUnknown(exchange, info) : this.#dispatchTo(exchange, info, type);
+  }
+
+  async #dispatchUnknown(exchange: Exchange, info: ResourceRequestInfo): Promise<void> {
+    const type = await this.#typeUnknownSoFar(exchange, info);
     if (type === undefined) return this.#passOn(exchange, remoteAt(this.#options.remotes, info));
+    return this.#dispatchTo(exchange, info, type);
+  }
+
+  #dispatchTo(exchange: Exchange, info: ResourceRequestInfo, type: KnownType): Promise<void> {
     const refusal = refusalOfPath(type, info, exchange.request.method);
     if (refusal !== undefined) throw new StatusError(refusal);
     const { verb, subresource } = info;

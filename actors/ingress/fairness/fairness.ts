@@ -13,7 +13,8 @@ import type { ActorContext } from '../../../runtime/actor.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import { RequestAborted } from '../../../transport/http.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import type { RequestCounts } from '../pipeline/request-counts.ts';
+import { countOut, type RequestCounts } from '../pipeline/request-counts.ts';
+import { type Seat, UNCOUNTED } from '../pipeline/seat.ts';
 import type { FlowDump, FlowObjects } from '../protocol.ts';
 import {
   Classifier,
@@ -88,37 +89,41 @@ export class Fairness {
     for (const level of this.#levels.values()) level.look();
   }
 
-  /** Runs `work` when the request's level has a seat for it. Throws Overloaded where it is refused. */
-  async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
-    if (exchange.longRunning) return work();
-    const { counts, context } = this.#parts;
-    const { clock } = context;
+  /** Seats a request when its level has a seat for it. Throws, or rejects with, Overloaded where it is refused. */
+  enter(exchange: Exchange): Seat | Promise<Seat> {
+    if (exchange.longRunning) return UNCOUNTED;
     const flow = this.#classifier.flowOf(exchange.user, exchange.info);
     exchange.flowHeaders = flow.headers;
-    const { level, series } = flow;
-    const nowMs = clock.monotonicMs();
-    const ticket = level.arrive({ flow, exchange }, flow.hand, nowMs);
+    const nowMs = this.#parts.context.clock.monotonicMs();
+    const ticket = flow.level.arrive({ flow, exchange }, flow.hand, nowMs);
     if (typeof ticket === 'string') throw this.#refused(exchange, flow, ticket);
-    if (ticket?.queue !== undefined) {
-      series.queueLength.observe(ticket.isRunning ? 1 : ticket.queue.waiting.size);
-      if (!ticket.isRunning) await this.#waited(exchange, flow, ticket);
-      series.waited(ticket.startedMs - ticket.arrivedMs, true);
-    }
-    const startedMs = ticket?.startedMs ?? nowMs;
-    const done = counts.begin(exchange, startedMs);
+    if (ticket?.queue === undefined) return this.#seated(exchange, flow, ticket, ticket?.startedMs ?? nowMs);
+    flow.series.queueLength.observe(ticket.isRunning ? 1 : ticket.queue.waiting.size);
+    if (ticket.isRunning) return this.#taken(exchange, flow, ticket);
+    return this.#waited(exchange, flow, ticket).then(() => this.#taken(exchange, flow, ticket));
+  }
+
+  /** A seat that a queue gave. */
+  #taken(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest>): Seat {
+    flow.series.waited(ticket.startedMs - ticket.arrivedMs, true);
+    return this.#seated(exchange, flow, ticket, ticket.startedMs);
+  }
+
+  #seated(exchange: Exchange, flow: Flow, ticket: Ticket<FlowRequest> | undefined, startedMs: number): Seat {
+    const { level, series } = flow;
+    const counted = this.#parts.counts.begin(exchange, startedMs);
     series.running++;
     series.dispatched.add(1);
-    try {
-      await work();
-    } finally {
-      const endedMs = clock.monotonicMs();
-      done(endedMs);
-      series.running--;
-      series.executionSeconds.observe((endedMs - startedMs) / 1000);
-      if (ticket !== undefined) level.finish(ticket, endedMs);
-      this.#forgetIfDone(level);
-    }
-    return undefined;
+    return {
+      leave: () => {
+        const endedMs = this.#parts.context.clock.monotonicMs();
+        countOut(counted, endedMs);
+        series.running--;
+        series.executionSeconds.observe((endedMs - startedMs) / 1000);
+        if (ticket !== undefined) level.finish(ticket, endedMs);
+        this.#forgetIfDone(level);
+      },
+    };
   }
 
   /** Returns when the request may run. Throws Overloaded, or RequestAborted where whoever asked has gone. */
@@ -127,14 +132,14 @@ export class Fairness {
     const { clock } = this.#parts.context;
     const leave = (): void => level.cancel(ticket);
     series.waiting++;
-    const done = this.#parts.counts.wait(exchange, ticket.arrivedMs);
+    const counted = this.#parts.counts.wait(exchange, ticket.arrivedMs);
     const decided = new Promise<Refusal | undefined>((resolve) => {
       ticket.onDecided = resolve;
     });
     exchange.onGivenUp = leave;
     exchange.response.onAborted(leave);
     const refusal = await decided;
-    done(clock.monotonicMs());
+    countOut(counted, clock.monotonicMs());
     series.waiting--;
     exchange.onGivenUp = undefined;
     if (refusal === undefined) return;

@@ -7,6 +7,7 @@ import { unreachable } from '../../../runtime/unreachable.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { InFlight } from '../pipeline/in-flight.ts';
 import { RequestCounts } from '../pipeline/request-counts.ts';
+import type { Seat } from '../pipeline/seat.ts';
 import type { FlowDump, FlowProtocol } from '../protocol.ts';
 import { Fairness } from './fairness.ts';
 import { SEAT_THREADS_MAX, SharedSeats, seatMemory } from './seats.ts';
@@ -52,9 +53,9 @@ export class RequestLimits {
     return this.#counts.count;
   }
 
-  /** Runs `work` when there is room for it. Throws Overloaded where there is not. */
-  within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
-    return this.#limits.within(exchange, work);
+  /** Seats a request when there is room for it. Throws, or rejects with, Overloaded where there is not. */
+  enter(exchange: Exchange): Seat | Promise<Seat> {
+    return this.#limits.enter(exchange);
   }
 
   onMessage(message: MessageOf<FlowProtocol>, reply: Reply): void {

@@ -6,7 +6,8 @@ import type { Clock } from '../../../runtime/environment.ts';
 import { OrchError } from '../../../runtime/errors.ts';
 import type { Seats, SharedSeats } from '../fairness/seats.ts';
 import type { Exchange } from './exchange.ts';
-import { kindOf, type RequestCounts, type RequestKind } from './request-counts.ts';
+import { countOut, kindOf, type RequestCounts, type RequestKind } from './request-counts.ts';
+import { type Seat, UNCOUNTED } from './seat.ts';
 
 export interface InFlightLimits {
   /** Not writing; 0: no limit. */
@@ -28,22 +29,21 @@ export class InFlight {
     };
   }
 
-  /** Runs `work` inside the limit that applies. Throws Overloaded when it is reached. */
-  async within(exchange: Exchange, work: () => Promise<void>): Promise<void> {
-    if (exchange.longRunning) return work();
+  /** Seats a request inside the limit that applies. Throws Overloaded when it is reached. */
+  enter(exchange: Exchange): Seat {
+    if (exchange.longRunning) return UNCOUNTED;
     const seats = this.#seats[kindOf(exchange)];
     const isSeated = seats.take(1);
     if (!isSeated && !exchange.user.groups.includes(SUPERUSERS)) {
       this.#counts.drop(exchange);
       throw new OrchError('Overloaded', 'too many requests in flight');
     }
-    const done = this.#counts.begin(exchange, this.#clock.monotonicMs());
-    try {
-      await work();
-    } finally {
-      done(this.#clock.monotonicMs());
-      if (isSeated) seats.giveBack();
-    }
-    return undefined;
+    const counted = this.#counts.begin(exchange, this.#clock.monotonicMs());
+    return {
+      leave: () => {
+        countOut(counted, this.#clock.monotonicMs());
+        if (isSeated) seats.giveBack();
+      },
+    };
   }
 }

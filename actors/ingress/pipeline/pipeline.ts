@@ -1,7 +1,7 @@
 // A request's path, in order, each step one function: parse, authenticate, audit, in-flight, authorize, dispatch. A step
 // that refuses throws a StatusError; nothing after it runs. Owns no state but counts.
 
-import { type AccessAttributes, pathAccess } from '../../../api/authorization/attributes.ts';
+import { type AccessAttributes, pathAccess, type User } from '../../../api/authorization/attributes.ts';
 import { parseQuery } from '../../../api/query.ts';
 import { authorizationNamespace, parseRequestInfo, type RequestInfo } from '../../../api/request-info.ts';
 import {
@@ -39,6 +39,7 @@ import { type IdentityHeaders, proxiedIdentityOf } from './proxied-identity.ts';
 import { askedTimeoutMs } from './request-deadline.ts';
 import type { RequestMetrics } from './request-metrics.ts';
 import { ResponseWithHeaders } from './response-with-headers.ts';
+import type { Seat } from './seat.ts';
 import { logIfSlow } from './slow-requests.ts';
 
 /** Methods that change nothing (RFC 9110 section 9.2.1), so that what failed may be asked again. */
@@ -78,20 +79,29 @@ export class Pipeline {
   /** Serves one request; never throws. */
   async serve(request: HttpRequest, response: HttpResponse): Promise<void> {
     const exchange = this.#parse(request, response);
-    const { clock } = this.#parts.context;
+    const { context, limits, metrics, dispatch } = this.#parts;
     let limit: Timer | undefined;
+    let seat: Seat | undefined;
     try {
       limit = this.#limited(exchange);
-      const refusal = await this.#admit(exchange);
-      exchange.admittedMs = clock.monotonicMs();
-      await this.#parts.limits.within(exchange, async () => {
-        exchange.begunMs = clock.monotonicMs();
-        if (refusal !== undefined)
-          throw new StatusError(forbiddenAccess(refusal.user.name, refusal.access, refusal.reason));
-        if (exchange.longRunning) this.#parts.metrics.begin(exchange);
-        await this.#parts.dispatch(exchange);
-      });
+      const impersonate = impersonationOf(request);
+      const admitted = await this.#admission(exchange, impersonate);
+      const recording = this.#admitted(exchange, admitted, impersonate !== undefined);
+      if (recording !== undefined) await recording;
+      requireReadable(exchange);
+      exchange.admittedMs = context.clock.monotonicMs();
+      const entering = limits.enter(exchange);
+      seat = entering instanceof Promise ? await entering : entering;
+      exchange.begunMs = context.clock.monotonicMs();
+      const { refusal } = admitted;
+      // It counts among those worked on, as any other.
+      if (refusal !== undefined)
+        throw new StatusError(forbiddenAccess(refusal.user.name, refusal.access, refusal.reason));
+      if (exchange.longRunning) metrics.begin(exchange);
+      await dispatch(exchange);
+      seat.leave();
     } catch (error) {
+      seat?.leave();
       this.#refuse(exchange, error);
     }
     limit?.cancel();
@@ -192,40 +202,37 @@ export class Pipeline {
     return compresses ? new GzipResponse(response, gzipSlots) : response;
   }
 
-  /** Sets the user. Answers what the request is refused for, which counts only once it is among those worked on. */
-  async #admit(exchange: Exchange): Promise<Refusal | undefined> {
-    const { request } = exchange;
-    const impersonate = impersonationOf(request);
+  /** Asks whose request it is, and whether they may. */
+  #admission(exchange: Exchange, impersonate: User | undefined): Promise<Admitted> {
+    const { auth, bearerPrefix, identityHeaders, requestTimeoutMs } = this.#parts;
+    const { request, requestNumber } = exchange;
     const { peerCertificate } = request;
-    const { identityHeaders } = this.#parts;
     const proxied = identityHeaders === undefined ? undefined : proxiedIdentityOf(request, identityHeaders);
-    const access = accessOf(exchange);
-    const admitted = await this.#parts.auth.ask(
+    return auth.ask(
       {
         type: 'admit',
-        authorization: authorizationOf(request, this.#parts.bearerPrefix),
-        access,
+        authorization: authorizationOf(request, bearerPrefix),
+        access: accessOf(exchange),
         ...(peerCertificate === undefined ? undefined : { peerCertificate }),
         ...(proxied === undefined ? undefined : { proxied }),
         ...(impersonate === undefined ? undefined : { impersonate }),
       },
-      { deadlineMs: this.#parts.requestTimeoutMs, requestNumber: exchange.requestNumber },
+      { deadlineMs: requestTimeoutMs, requestNumber },
     );
-    const { user, impersonator, refusal } = admitted;
+  }
+
+  /** Sets the user, and begins the request's record. Throws 401. Resolves where the record must be kept before it goes on. */
+  #admitted(exchange: Exchange, admitted: Admitted, isImpersonated: boolean): Promise<void> | undefined {
     const { auditor } = this.#parts;
+    const { user, impersonator } = admitted;
     if (user === null) {
-      auditor?.begin(exchange, null, access);
+      auditor?.begin(exchange, null, accessOf(exchange));
       throw new StatusError(unauthorized());
     }
     exchange.user = user;
     if (impersonator !== undefined) exchange.impersonator = impersonator;
-    const audit = auditor?.begin(exchange, impersonator ?? user, access);
-    const recorded = audit && auditor?.admitted(audit, admitted, impersonate !== undefined);
-    if (recorded !== undefined) await recorded;
-    const { info, query } = exchange;
-    if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
-    if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
-    return refusal;
+    const audit = auditor?.begin(exchange, impersonator ?? user, accessOf(exchange));
+    return audit && auditor?.admitted(audit, admitted, isImpersonated);
   }
 
   #refuse(exchange: Exchange, error: unknown): void {
@@ -282,6 +289,12 @@ export class Pipeline {
 const UNAUTHORIZED = 401;
 const TOO_LATE = 'request did not complete within the allotted timeout';
 
+/** Throws 400 for what its path or query says in vain. */
+function requireReadable({ info, query }: Exchange): void {
+  if (!info.isResource && info.badRequest !== undefined) throw new StatusError(badRequest(info.badRequest));
+  if (query.badRequest !== '') throw new StatusError(badRequest(query.badRequest));
+}
+
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'log', 'portforward', 'proxy']);
 
 /** Whether the request may take as long as its client likes: not bounded in time, and not counted among those in flight. */
@@ -315,8 +328,6 @@ function accessOf({ info, request }: Exchange): AccessAttributes {
   const namespace = authorizationNamespace(info);
   return { verb, isResource: true, group, version, resource, subresource, namespace, name, path: request.path };
 }
-
-type Refusal = NonNullable<Admitted['refusal']>;
 
 /** The Status an error stands for; undefined for one that nobody foresaw. */
 function statusOf(error: unknown, { method }: HttpRequest): Status | undefined {

@@ -15,7 +15,8 @@ export function kindOf({ verb }: Exchange): RequestKind {
   return READ_VERBS.has(verb) ? 'readOnly' : 'mutating';
 }
 
-interface Counted {
+/** How many requests of a kind are in a phase. */
+export interface Counted {
   count: number;
   readonly sampled: SampledCount;
 }
@@ -44,13 +45,13 @@ export class RequestCounts {
     return KINDS.reduce((sum, kind) => sum + this.#running[kind].count + this.#waiting[kind].count, 0);
   }
 
-  /** A request is worked on, until what is returned is called. Both take the time at which they are called. */
-  begin(exchange: Exchange, nowMs: number): (nowMs: number) => void {
+  /** A request is worked on, until it is counted out again. */
+  begin(exchange: Exchange, nowMs: number): Counted {
     return countIn(this.#running[kindOf(exchange)], nowMs);
   }
 
   /** A request waits; see `begin`. */
-  wait(exchange: Exchange, nowMs: number): (nowMs: number) => void {
+  wait(exchange: Exchange, nowMs: number): Counted {
     return countIn(this.#waiting[kindOf(exchange)], nowMs);
   }
 
@@ -80,11 +81,14 @@ export class RequestCounts {
   }
 }
 
-function countIn(counted: Counted, nowMs: number): (nowMs: number) => void {
+function countIn(counted: Counted, nowMs: number): Counted {
   counted.count++;
   counted.sampled.set(counted.count, nowMs);
-  return (endedMs) => {
-    counted.count--;
-    counted.sampled.set(counted.count, endedMs);
-  };
+  return counted;
+}
+
+/** The end of what `begin` or `wait` answered. */
+export function countOut(counted: Counted, nowMs: number): void {
+  counted.count--;
+  counted.sampled.set(counted.count, nowMs);
 }

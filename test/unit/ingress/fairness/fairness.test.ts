@@ -68,7 +68,9 @@ class Server {
   async request(name: string, forMs: number, exchange = this.exchange(name)): Promise<number | 'refused'> {
     const beginMs = this.time.monotonicMs();
     try {
-      await this.fairness.within(exchange, () => this.sleep(forMs));
+      const seat = await this.fairness.enter(exchange);
+      await this.sleep(forMs);
+      seat.leave();
     } catch (error) {
       if (!isOrchError(error, 'Overloaded')) throw error;
       return 'refused';

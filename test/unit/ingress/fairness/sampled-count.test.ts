@@ -1,7 +1,7 @@
 // What the histograms of samples and watermarks say of how many requests there were, in virtual time.
 import test from 'ava';
 import { LevelSamples, sampledCount } from '../../../../actors/ingress/fairness/sampled-count.ts';
-import { RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
+import { countOut, RequestCounts } from '../../../../actors/ingress/pipeline/request-counts.ts';
 import type { LevelSpec } from '../../../../api/flow-control/configuration.ts';
 import { MetricsRegistry } from '../../../../runtime/metrics-registry.ts';
 import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
@@ -63,10 +63,10 @@ test('reads and writes that run and wait are sampled apart, whenever the metrics
   const waits = counts.wait(exchangeOver({}, { verb: 'list' }), time.monotonicMs());
   t.is(counts.count, 3);
   await time.advance(5);
-  read(time.monotonicMs());
-  waits(time.monotonicMs());
+  countOut(read, time.monotonicMs());
+  countOut(waits, time.monotonicMs());
   await time.advance(5);
-  write(time.monotonicMs());
+  countOut(write, time.monotonicMs());
   t.is(counts.count, 0);
   t.deepEqual(of('readOnly', 'executing'), { 0: 5, 1: 5 });
   t.deepEqual(of('readOnly', 'waiting'), { 0: 5, 1: 5 });

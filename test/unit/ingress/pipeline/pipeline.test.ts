@@ -1,0 +1,90 @@
+// The order of a request's steps: what was taken for it is given back, however it ends.
+import test from 'ava';
+import type { Exchange } from '../../../../actors/ingress/pipeline/exchange.ts';
+import { Pipeline, type PipelineParts } from '../../../../actors/ingress/pipeline/pipeline.ts';
+import { forbidden } from '../../../../api/status/failures.ts';
+import { StatusError } from '../../../../api/status/status.ts';
+import { createLogger } from '../../../../runtime/logging/log.ts';
+import { SeededRandom } from '../../../../runtime/simulation/seeded-random.ts';
+import { VirtualTime } from '../../../../runtime/simulation/virtual-time.ts';
+import type { HttpRequest, HttpResponse } from '../../../../transport/http.ts';
+
+const USER = { name: 'somebody', uid: '', groups: [], extra: {} };
+const ACCESS = { verb: 'get', isResource: false, path: '/version' };
+
+/** Serves one GET; answers what happened in its order. */
+async function served(
+  dispatch: (exchange: Exchange) => Promise<void>,
+  {
+    admitted = { user: USER },
+    entering = (seat: object) => seat,
+  }: { admitted?: object; entering?: (seat: object) => unknown } = {},
+): Promise<readonly string[]> {
+  const happened: string[] = [];
+  const time = new VirtualTime();
+  const parts = {
+    context: {
+      clock: time,
+      timers: time,
+      random: new SeededRandom(1),
+      log: createLogger('test', { level: 'silent', format: 'json' }),
+      nextRequestNumber: () => 1,
+    },
+    auth: { ask: () => Promise.resolve(admitted) },
+    limits: {
+      enter: () => {
+        happened.push('seated');
+        return entering({ leave: () => happened.push('left') });
+      },
+    },
+    metrics: { begin: () => {}, observe: () => happened.push('counted') },
+    representations: { ofStatus: () => ({ contentType: 'application/json', encode: JSON.stringify }) },
+    requestTimeoutMs: 1000,
+    dispatch,
+  } as unknown as PipelineParts;
+  const request = {
+    method: 'GET',
+    path: '/version',
+    query: '',
+    isWebSocket: false,
+    header: () => '',
+    hasHeaderWithPrefix: () => false,
+  } as unknown as HttpRequest;
+  const response = {
+    aborted: false,
+    respond: (code: number) => happened.push(`answered ${code}`),
+  } as unknown as HttpResponse;
+  await new Pipeline(parts).serve(request, response);
+  return happened;
+}
+
+test('a request that was served has left its seat', async (t) => {
+  const happened = await served(async (exchange) => exchange.answer(200, [], ''));
+  t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
+});
+
+test('a request that waits for its seat is served when it has one', async (t) => {
+  const happened = await served(async (exchange) => exchange.answer(200, [], ''), {
+    entering: (seat: object) => Promise.resolve(seat),
+  });
+  t.deepEqual(happened, ['seated', 'answered 200', 'left', 'counted']);
+});
+
+test('a request that fails gives its seat back', async (t) => {
+  const refusing = async (): Promise<void> => {
+    throw new StatusError(forbidden({ group: '', plural: 'pods' }, 'a', 'no'));
+  };
+  t.deepEqual(await served(refusing), ['seated', 'left', 'answered 403', 'counted']);
+  const failing = (): Promise<void> => Promise.reject(new Error('broken'));
+  t.deepEqual(await served(failing), ['seated', 'left', 'answered 500', 'counted']);
+});
+
+test('a request that is forbidden had a seat, and was not dispatched', async (t) => {
+  const admitted = { user: USER, refusal: { user: USER, access: ACCESS, reason: '' } };
+  const happened = await served(async () => t.fail(), { admitted });
+  t.deepEqual(happened, ['seated', 'left', 'answered 403', 'counted']);
+});
+
+test('a request of nobody is refused without a seat', async (t) => {
+  t.deepEqual(await served(async () => t.fail(), { admitted: { user: null } }), ['answered 401', 'counted']);
+});
