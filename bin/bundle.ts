@@ -32,7 +32,7 @@ const TEXT_PAGES: Readonly<Record<string, string>> = {
 /** One after the other: a thread is profiled by one at a time. */
 const PROFILES: Readonly<Record<string, string>> = {
   'profile.pb.gz': '/debug/pprof/profile?seconds=2',
-  'heap.pb.gz': '/debug/pprof/heap?seconds=5',
+  'heap.pb.gz': '/debug/pprof/heap',
   'contention.pb.gz': '/debug/pprof/mutex',
 };
 

@@ -12,6 +12,7 @@ import {
   SYMBOLS,
   secondsIn,
 } from '../actors/ingress/paths/profiles/profile-answers.ts';
+import { isTrueParameter } from '../api/query.ts';
 import { isOrchError } from '../runtime/errors.ts';
 import { threadMemory } from '../runtime/profiles/thread-memory.ts';
 import { V8Profiler } from '../runtime/profiles/v8-profiler.ts';
@@ -34,6 +35,7 @@ export type MakePage = (query: URLSearchParams) => Page | Promise<Page>;
 /** By path. */
 export function profilePages(): Readonly<Record<string, MakePage>> {
   const profiler = new V8Profiler(THREAD, realEnvironment.timers);
+  void profiler.followHeap();
   const sampled = Object.entries(SAMPLED).map(([name, { kind, seconds: standard, facts }]) => {
     const page: MakePage = async (query) => {
       if (kind === 'heap' && asksForText(query.get('debug')) === true)
@@ -42,6 +44,7 @@ export function profilePages(): Readonly<Record<string, MakePage>> {
       if (seconds === undefined) return text(400, `seconds: must be between 1 and ${SECONDS_MAX}, inclusive\n`);
       const [startedWallMs, durationMs] = [realEnvironment.clock.nowMs(), 1000 * seconds];
       try {
+        if (kind === 'heap' && isTrueParameter(query.get('gc') ?? undefined)) await profiler.collect();
         const profile = await profiler.take(kind, durationMs);
         const body = await pprofBody([profile], { ...facts, startedWallMs, durationMs });
         return { status: 200, type: PROFILE_TYPE, body, headers: [attachment(name)] };

@@ -82,6 +82,7 @@ export async function serve(
       options: settings,
       log,
       measuresWaits: options.profiling && options.contentionProfiling,
+      followsHeap: options.profiling,
     });
     const service = systemd(process.env, warn);
     const stopped = stopOnSignal(supervisor, service, options.shutdownDelayDurationMs, release);

@@ -20,6 +20,8 @@ export interface ThreadBirth {
   readonly log: LogOptions;
   /** Whether mailboxes measure how long messages wait in them. */
   readonly measuresWaits?: boolean;
+  /** Whether it is known from the beginning who allocated what the thread's heap holds. */
+  readonly followsHeap?: boolean;
   /** One counter a thread; the thread bumps its own. */
   readonly heartbeats: SharedArrayBuffer;
   readonly heartbeatMs: number;

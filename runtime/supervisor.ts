@@ -25,6 +25,8 @@ export interface SupervisorOptions {
   readonly log: LogOptions;
   /** Whether mailboxes measure how long messages wait in them. */
   readonly measuresWaits?: boolean;
+  /** Whether it is known from the beginning who allocated what each thread's heap holds. */
+  readonly followsHeap?: boolean;
   readonly heartbeatMs?: number;
   /** A thread without a heartbeat for this long hangs (heartbeat.ts); nothing can end it but the end of the process. */
   readonly hangTimeoutMs?: number;
@@ -153,10 +155,21 @@ class ThreadSupervisor implements Supervisor {
   }
 
   private launch(seat: Seat, links: readonly (readonly [number, MessagePort])[]): void {
-    const { plan, rosterUrl, options, log, measuresWaits = false } = this.setup;
+    const { plan, rosterUrl, options, log, measuresWaits = false, followsHeap = false } = this.setup;
     const { heartbeats, heartbeatMs } = this;
     const thread = seat.index;
-    const birth = { plan, thread, rosterUrl, options, log, measuresWaits, heartbeats, heartbeatMs, links };
+    const birth = {
+      plan,
+      thread,
+      rosterUrl,
+      options,
+      log,
+      measuresWaits,
+      followsHeap,
+      heartbeats,
+      heartbeatMs,
+      links,
+    };
     const worker = new WorkerThread(birth);
     seat.worker = worker;
     seat.state = 'starting';

@@ -18,11 +18,13 @@ export interface ThreadProtocol extends Protocol {
      * else has it. Ends with `release`, or by itself after `forMs`.
      */
     readonly claim: { readonly message: { readonly forMs: number }; readonly reply: null };
-    /** Answered once `durationMs` have passed. Refused where nothing can take profiles, or one is being taken. */
+    /** Answered once `durationMs` have passed; of the heap, 0 asks for all that it holds now. Refused where nothing can take profiles, or one is being taken. */
     readonly profile: {
       readonly message: { readonly kind: ProfileKind; readonly durationMs: number };
       readonly reply: ThreadProfile;
     };
+    /** Answered once the thread's garbage is collected. Refused where nothing can take profiles. */
+    readonly collect: { readonly message: Record<never, never>; readonly reply: null };
     /** Answered and refused as `profile` is. */
     readonly trace: { readonly message: { readonly durationMs: number }; readonly reply: ThreadTrace };
     readonly state: { readonly message: Record<never, never>; readonly reply: ThreadState };
@@ -86,6 +88,12 @@ export class ThreadActor implements Actor<ThreadProtocol> {
         return;
       case 'profile':
         this.profiled(reply, (profiler) => profiler.take(message.kind, message.durationMs));
+        return;
+      case 'collect':
+        this.profiled(reply, async (profiler) => {
+          await profiler.collect();
+          return null;
+        });
         return;
       case 'trace':
         this.profiled(reply, (profiler) => profiler.trace(message.durationMs));

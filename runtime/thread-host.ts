@@ -9,6 +9,7 @@ import type { LinkHost } from './link-session.ts';
 import { publishMemoryMetrics } from './memory-metrics.ts';
 import { MetricsRegistry } from './metrics-registry.ts';
 import type { Address, Plan } from './plan.ts';
+import type { Profiler } from './profiles/thread-profile.ts';
 import { V8Profiler } from './profiles/v8-profiler.ts';
 import { System } from './system.ts';
 
@@ -22,6 +23,8 @@ export interface ThreadHostOptions<Options> {
   readonly log: Logger;
   /** Whether mailboxes measure how long messages wait in them. */
   readonly measuresWaits?: boolean;
+  /** One of its own where none is given. */
+  readonly profiler?: Profiler;
   /** Ends the thread; called once, after the actors' own `onCrash`. */
   readonly onCrash: (error: Error) => void;
 }
@@ -36,7 +39,8 @@ export class ThreadHost<Options> {
     const metrics = new MetricsRegistry();
     const { name } = setup.plan.threads[setup.thread]!;
     publishMemoryMetrics(metrics, name);
-    this.system = new System<Options>({ ...setup, metrics, peers, profiler: new V8Profiler(name, timers) });
+    const profiler = setup.profiler ?? new V8Profiler(name, timers);
+    this.system = new System<Options>({ ...setup, metrics, peers, profiler });
     const host: LinkHost = {
       deadlines: this.system.deadlines,
       log: setup.log,

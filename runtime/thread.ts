@@ -8,6 +8,7 @@ import { toErrorFrame } from './errors.ts';
 import { beat } from './heartbeat.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger } from './logging/log.ts';
+import { V8Profiler } from './profiles/v8-profiler.ts';
 import { realEnvironment } from './real-environment.ts';
 import { ThreadHost } from './thread-host.ts';
 
@@ -16,7 +17,11 @@ interface RosterModule {
 }
 
 const birth = workerData as ThreadBirth;
-const log = createLogger(birth.plan.threads[birth.thread]!.name, birth.log);
+const { name } = birth.plan.threads[birth.thread]!;
+const profiler = new V8Profiler(name, realEnvironment.timers);
+// Before anything is loaded, for that is in the heap, too.
+if (birth.followsHeap === true) void profiler.followHeap();
+const log = createLogger(name, birth.log);
 const rosterLoading = import(birth.rosterUrl) as Promise<RosterModule>;
 rosterLoading.catch(() => {}); // Reported by `create`.
 let host: ThreadHost<unknown> | undefined;
@@ -36,7 +41,17 @@ const control: ThreadControl = {
       const { plan, thread, options, measuresWaits = false } = birth;
       const environment = realEnvironment;
       const onCrash = () => process.exit(1);
-      host = new ThreadHost({ plan, thread, actors: roster, options, environment, log, measuresWaits, onCrash });
+      host = new ThreadHost({
+        plan,
+        thread,
+        actors: roster,
+        options,
+        environment,
+        log,
+        measuresWaits,
+        profiler,
+        onCrash,
+      });
       for (const [peer, port] of waitingLinks) host.connect(peer, port);
       await host.system.create();
       return host.system.stopOrders();

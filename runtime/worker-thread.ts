@@ -34,6 +34,8 @@ export class WorkerThread {
       workerData: birth,
       transferList: birth.links.map(([, port]) => port),
       env: SHARE_ENV,
+      // The process's command, behind the thread's own entry.
+      argv: process.argv.slice(1),
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_HEAP_MAX_MIB },
     });
     this.worker.on('error', (error) => {

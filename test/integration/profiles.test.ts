@@ -25,6 +25,24 @@ async function beside<T>({ client }: ServerProcess, taken: Promise<T>): Promise<
 
 const read = (bytes: Uint8Array) => decodePprof(gunzipSync(bytes));
 
+// Before a profile of all allocations is taken, which ends what was followed.
+test.serial(
+  'what a server holds that does nothing is named by who allocated it, also after a collection',
+  async (t) => {
+    const { client } = PROFILED();
+    for (const query of ['', '?gc=1']) {
+      const { status, bytes } = await client.get(`${AT}heap${query}`);
+      t.is(status, 200);
+      const { samples } = await read(bytes);
+      const threads = new Set(samples.map(({ thread }) => thread));
+      for (const name of ['front/0', 'store', 'control'])
+        t.true(threads.has(name), `${query}: ${[...threads].join(' ')}`);
+      const bytesHeld = samples.reduce((sum, { values }) => sum + values[1]!, 0);
+      t.true(bytesHeld > 4 * 1024 * 1024, `${query}: ${bytesHeld}`);
+    }
+  },
+);
+
 for (const [name, types] of Object.entries({
   profile: ['samples/count', 'cpu/nanoseconds'],
   heap: ['inuse_objects/count', 'inuse_space/bytes'],
@@ -62,6 +80,15 @@ test.serial(
     t.deepEqual([...new Set(alone.samples.map(({ thread }) => thread))], alone.samples.length === 0 ? [] : ['store']);
   },
 );
+
+test('the command is that of the server, with its options', async (t) => {
+  const { text } = await PROFILED().client.get(`${AT}cmdline`);
+  const [program, entry, command, ...options] = text.split('\0');
+  t.is(program, process.execPath);
+  t.regex(entry!, /orch\.js$/);
+  t.is(command, 'up');
+  t.true(options.includes('--contention-profiling'), text);
+});
 
 test('every actor is told of with what it waits for, as a profile and as text', async (t) => {
   const { client } = PROFILED();

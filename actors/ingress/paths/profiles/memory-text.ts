@@ -1,12 +1,12 @@
-// What is held now, as text: the memory of the process and of each thread by V8's spaces. A profile of the heap cannot say it of an
-// idle server, for V8 samples nothing until it is asked to, and the text says so.
+// What is held now, as text: the memory of the process and of each thread by V8's spaces, which counts what no profile of the heap
+// sees: what lies outside it, and what is too little to be sampled.
 import type { ThreadMemory } from '../../../../runtime/profiles/thread-memory.ts';
 
 const MIB = 1024 * 1024;
-/** For who finds a profile of the heap empty. */
-const WHY_EMPTY = [
-  '# A profile of the heap shows what was allocated while it was taken and is still held: of an idle server, nothing.',
-  '# For one of what a server comes to hold: /debug/pprof/heap?seconds=N (300 at most) while its memory grows.',
+/** For who wants to know more. */
+const WHERE_TO_LOOK = [
+  '# Who allocated what is used: /debug/pprof/heap, for `go tool pprof`. What is external is not in it.',
+  '# Used is with garbage that no collection has found yet; /debug/pprof/heap?gc=1 collects it first.',
 ];
 
 /** Lines for readers. `residentBytes`: of the process, with what the threads share. */
@@ -17,7 +17,7 @@ export function memoryText(threads: readonly ThreadMemory[], residentBytes: numb
       .filter((space) => space.size > 0)
       .map((space) => `  ${space.name}: used=${mib(space.used)} size=${mib(space.size)}`),
   ]);
-  return `${[...WHY_EMPTY, `process: resident=${mib(residentBytes)}`, ...lines].join('\n')}\n`;
+  return `${[...WHERE_TO_LOOK, `process: resident=${mib(residentBytes)}`, ...lines].join('\n')}\n`;
 }
 
 /** Whether a `debug` parameter asks for text; undefined: it is none that can be. */

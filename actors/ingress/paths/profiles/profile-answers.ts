@@ -1,9 +1,11 @@
 // What an API server and a scheduler answer alike below /debug/pprof/: which profiles take time, how much of it may be asked for,
 // and in which form they are sent.
 import { promisify } from 'node:util';
+import { isMainThread } from 'node:worker_threads';
 import { gzip } from 'node:zlib';
 import { encodePprof, type ProfileFacts, type ProfileValue } from '../../../../rendering/pprof.ts';
 import type { ProfileKind, ThreadProfile } from '../../../../runtime/profiles/thread-profile.ts';
+import { ALLOCS_SAMPLE_BYTES, CPU_SAMPLE_US, HEAP_SAMPLE_BYTES } from '../../../../runtime/profiles/v8-profiler.ts';
 
 /** What every path of a profile begins with. */
 export const PROFILES_PATH = '/debug/pprof/';
@@ -14,8 +16,7 @@ export const SYMBOLS = 'num_symbols: 1\n';
 export const SECONDS_MAX = 300;
 
 const compressed = promisify(gzip);
-const CPU_PERIOD_NS = 1_000_000;
-const HEAP_PERIOD_BYTES = 32 * 1024;
+const CPU_PERIOD_NS = 1000 * CPU_SAMPLE_US;
 const BYTES: ProfileValue = ['space', 'bytes'];
 
 /** What the numbers of a profile are. */
@@ -28,7 +29,7 @@ export interface Sampled {
   readonly facts: ProfileNumbers;
 }
 
-/** Profiles that take time, with the seconds where none are asked for. */
+/** Profiles that take time, with the seconds where none are asked for: of the heap none, for it is followed all the time. */
 export const SAMPLED: Readonly<Record<string, Sampled>> = {
   profile: {
     kind: 'cpu',
@@ -43,13 +44,13 @@ export const SAMPLED: Readonly<Record<string, Sampled>> = {
   },
   heap: {
     kind: 'heap',
-    seconds: 2,
-    says: 'what was allocated in the seconds asked for (2) and is still held',
+    seconds: 0,
+    says: 'what is held now, by who allocated it; with ?seconds=N what was allocated in that time and is still held',
     facts: {
       count: ['inuse_objects', 'count'],
       amount: ['inuse_space', 'bytes'],
       periodType: BYTES,
-      period: HEAP_PERIOD_BYTES,
+      period: HEAP_SAMPLE_BYTES,
     },
   },
   allocs: {
@@ -60,7 +61,7 @@ export const SAMPLED: Readonly<Record<string, Sampled>> = {
       count: ['alloc_objects', 'count'],
       amount: ['alloc_space', 'bytes'],
       periodType: BYTES,
-      period: HEAP_PERIOD_BYTES,
+      period: ALLOCS_SAMPLE_BYTES,
     },
   },
 };
@@ -82,7 +83,8 @@ export function attachment(name: string): readonly [name: string, value: string]
   return ['Content-Disposition', `attachment; filename="${name}"`];
 }
 
-/** The command that the process was started with. */
+/** The command that the process was started with. A thread has it behind its own entry (runtime/worker-thread.ts). */
 export function commandLine(): string {
-  return process.argv.join('\0');
+  const [program, entry, ...rest] = process.argv;
+  return (isMainThread ? [program, entry, ...rest] : [program, ...rest]).join('\0');
 }

@@ -1,6 +1,6 @@
 // Profiles of the server's threads below /debug/pprof/, in the forms that pprof reads: what each profile is, how long it may
 // be taken, and of which threads. The threads take them themselves.
-import type { Query } from '../../../../api/query.ts';
+import { isTrueParameter, type Query } from '../../../../api/query.ts';
 import { badRequest, failure } from '../../../../api/status/failures.ts';
 import { StatusError } from '../../../../api/status/status.ts';
 import type { ProfileFacts } from '../../../../rendering/pprof.ts';
@@ -90,8 +90,12 @@ export class Profiles {
     const durationMs = 1000 * secondsOf(exchange.query, seconds);
     const startedWallMs = this.#clock.nowMs();
     const message = { type: 'profile', kind, durationMs } as const;
+    const collects = kind === 'heap' && isTrueParameter(exchange.query.get('gc'));
     const threads = await this.#alone(durationMs, (limits) =>
-      this.#ask(exchange.query, (thread) => thread.ask(message, limits)),
+      this.#ask(exchange.query, async (thread) => {
+        if (collects) await thread.ask({ type: 'collect' }, limits);
+        return thread.ask(message, limits);
+      }),
     );
     await sendPprof(exchange, name, threads, { ...facts, startedWallMs, durationMs });
   }
@@ -174,6 +178,7 @@ function sendIndex(exchange: Exchange): void {
   const rows: readonly (readonly [string, { readonly says: string }])[] = [
     ...Object.entries(SAMPLED),
     ...Object.entries(COUNTED),
+    ['heap?gc=1', { says: 'what is held after garbage is collected: all threads stand still meanwhile' }],
     ['heap?debug=1', { says: 'how much each thread holds now, by spaces, to be read' }],
     ['goroutine?debug=2', { says: 'the same, to be read' }],
     ['trace', { says: 'samples in their order, for timeline viewers, for the seconds asked for (1)' }],

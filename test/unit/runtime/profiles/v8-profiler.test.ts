@@ -45,6 +45,40 @@ test.serial('a profile of work names the functions that were busy', async (t) =>
   t.false(profile.samples.some(([call]) => profile.functions[profile.calls[call]![1]]![0] === '(idle)'));
 });
 
+test.serial('what taking a profile costs is not in it', async (t) => {
+  const profile = await during(new V8Profiler('here', realEnvironment.timers).take('cpu', 50), () => {});
+  t.true(profile.functions.some(([name]) => name === '#sampleCpu'));
+  t.is(amountAt(profile, '#sampleCpu'), 0);
+});
+
+test.serial(
+  'what is held since the heap is followed is named at any time, and what is held no more is not',
+  async (t) => {
+    const profiler = new V8Profiler('here', realEnvironment.timers);
+    await profiler.followHeap();
+    for (let times = 0; times < 4; times++) allocateConspicuously();
+    const most = 400 * 4000 * 8;
+    const all = amountAt(await profiler.take('heap', 0), 'allocateConspicuously');
+    t.true(all > most / 4 && all < most * 4, `${all}`);
+    const later = await during(profiler.take('heap', 50), () => {});
+    t.is(amountAt(later, 'allocateConspicuously'), 0);
+    held.length = 0;
+    await profiler.collect();
+    t.true(amountAt(await profiler.take('heap', 0), 'allocateConspicuously') < all / 4);
+  },
+);
+
+test.serial('a profile of all allocations ends what was followed, which begins anew', async (t) => {
+  const profiler = new V8Profiler('here', realEnvironment.timers);
+  await profiler.followHeap();
+  for (let times = 0; times < 4; times++) allocateConspicuously();
+  await during(profiler.take('allocs', 50), () => {});
+  t.is(amountAt(await profiler.take('heap', 0), 'allocateConspicuously'), 0);
+  for (let times = 0; times < 4; times++) allocateConspicuously();
+  t.true(amountAt(await profiler.take('heap', 0), 'allocateConspicuously') > 0);
+  held.length = 0;
+});
+
 for (const kind of ['heap', 'allocs'] as const) {
   test.serial(`a profile of ${kind} names the functions that allocated`, async (t) => {
     const profiler = new V8Profiler('here', realEnvironment.timers);

@@ -5,7 +5,7 @@ import { threadMemory } from '../../../../../runtime/profiles/thread-memory.ts';
 
 const MIB = 1024 * 1024;
 
-test('the memory of the process and of each thread is told by spaces, empty ones left out, with why a profile may be empty', (t) => {
+test('the memory of the process and of each thread is told by spaces, empty ones left out, with where to look for more', (t) => {
   const space = (name: string, used: number, size: number) => ({ name, used: used * MIB, size: size * MIB });
   const store = {
     thread: 'store',
@@ -16,9 +16,9 @@ test('the memory of the process and of each thread is told by spaces, empty ones
     malloced: 0,
     spaces: [space('old_space', 12, 16), space('new_space', 0.5, 4), space('shared_space', 0, 0)],
   };
-  const [why, how, ...lines] = memoryText([store], 100 * MIB).split('\n');
-  t.regex(why!, /^# .* of an idle server, nothing\.$/);
-  t.regex(how!, /^# .*\/debug\/pprof\/heap\?seconds=N/);
+  const [who, garbage, ...lines] = memoryText([store], 100 * MIB).split('\n');
+  t.regex(who!, /^# .*\/debug\/pprof\/heap, /);
+  t.regex(garbage!, /^# .*\/debug\/pprof\/heap\?gc=1 /);
   t.deepEqual(lines, [
     'process: resident=100.00MiB',
     'thread store: used=12.50MiB size=20.00MiB limit=4096.00MiB external=1.25MiB malloced=0.00MiB',
