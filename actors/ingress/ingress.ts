@@ -54,7 +54,7 @@ const CONNECT_SUBRESOURCES: ReadonlySet<string> = new Set(['attach', 'exec', 'lo
 /** At shutdown, how long requests in progress may take. */
 const DRAIN_MS = 10_000;
 const DRAIN_CHECK_MS = 10;
-const NO_DOCUMENTS: PresentDocuments = { edition: 0, documents: [] };
+const NO_DOCUMENTS: PresentDocuments = { edition: 0, documents: [], editions: new Map() };
 
 class Ingress implements Actor<IngressProtocol> {
   readonly #context: ActorContext;
@@ -308,6 +308,7 @@ class Ingress implements Actor<IngressProtocol> {
         () => this.#remoteDocuments(),
         jobs,
         (edition) => (edition === 0 ? startedWallMs : context.clock.nowMs()),
+        context,
       ),
       auth: context.ref('auth'),
       requestTimeoutMs,

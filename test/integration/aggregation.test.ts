@@ -173,6 +173,11 @@ test('documents describe the groups of extension servers too, and are made anew 
   t.is(again.status, 304);
   const third = await front.client.get(`/openapi/v3/apis/${GROUP}/v1`);
   t.true(collection in (third.json as unknown as { paths: object }).paths);
+  const metrics = new MetricsText((await front.client.get('/metrics')).text);
+  const made = 'aggregator_openapi_v2_regeneration_count';
+  t.is(metrics.sum(made, { apiservice: '*', reason: 'startup' }), 1);
+  t.is(metrics.sum(made, { reason: 'add' }), 1);
+  t.true(metrics.sum('aggregator_openapi_v2_regeneration_duration', { reason: 'add' }) > 0);
 });
 
 test('a server that hangs costs its own requests their time, and no others', async (t) => {

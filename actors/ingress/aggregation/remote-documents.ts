@@ -20,6 +20,8 @@ export interface PresentDocuments {
   /** Tells them from others. */
   readonly edition: number;
   readonly documents: readonly RemoteDocument[];
+  /** By APIService that has a part in them, what tells its server's document from another. */
+  readonly editions: ReadonlyMap<string, string>;
 }
 
 interface Kept {
@@ -64,6 +66,7 @@ export class RemoteDocuments {
     let left = ALL_BYTES_MAX;
     const documents: RemoteDocument[] = [];
     const words: string[] = [];
+    const editions = new Map<string, string>();
     for (const [key, apiServices] of byBackend) {
       const { text = '', etag = '' } = this.#kept.get(key) ?? {};
       if (text === '' || text.length > left) continue;
@@ -71,13 +74,14 @@ export class RemoteDocuments {
       const roots = apiServices.map(pathOf);
       documents.push({ roots, text });
       words.push(JSON.stringify([key, roots, etag, text.length]));
+      for (const { name } of apiServices) editions.set(name, `${etag} ${text.length}`);
     }
     const present = words.join('\n');
     if (present !== this.#present) {
       this.#present = present;
       this.#edition++;
     }
-    return { edition: this.#edition, documents };
+    return { edition: this.#edition, documents, editions };
   }
 
   /** Resolves when there is something to show, or when there will be nothing. */

@@ -4,6 +4,8 @@
 import { OPENAPI_PROTOBUF_CONTENT_TYPE, OPENAPI_PROTOBUF_MEDIA_TYPES } from '../../../api/openapi/gnostic.ts';
 import { notAcceptable } from '../../../api/status/failures.ts';
 import { StatusError } from '../../../api/status/status.ts';
+import type { ActorContext } from '../../../runtime/actor.ts';
+import type { Clock } from '../../../runtime/environment.ts';
 import type { JobPool, PoolJob } from '../../../runtime/job-pool.ts';
 import { isUnmodified } from '../../../transport/conditional-request.ts';
 import { acceptsGzip } from '../../../transport/gzip-response.ts';
@@ -12,6 +14,7 @@ import type { PresentDocuments } from '../aggregation/remote-documents.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { JSON_TYPE } from '../reads/answers.ts';
 import { type Document, type Documents, jsonDocument } from './openapi-document.ts';
+import { OpenApiMetrics } from './openapi-metrics.ts';
 import type { DocumentRequest, OpenApiVersion, PresentApi, ServedApi } from './openapi-worker.ts';
 
 const DOCUMENT_JOB: PoolJob<DocumentRequest, Documents> = {
@@ -45,6 +48,8 @@ export class OpenApi {
   readonly #present: () => PresentApi;
   readonly #remote: () => Promise<PresentDocuments>;
   readonly #madeAtMs: (edition: number) => number;
+  readonly #metrics: OpenApiMetrics;
+  readonly #clock: Clock;
   readonly #kept = new Map<OpenApiVersion, Kept>();
 
   /**
@@ -58,7 +63,10 @@ export class OpenApi {
     remote: () => Promise<PresentDocuments>,
     jobs: JobPool,
     madeAtMs: (edition: number) => number,
+    { metrics, clock }: Pick<ActorContext, 'metrics' | 'clock'>,
   ) {
+    this.#metrics = new OpenApiMetrics(metrics);
+    this.#clock = clock;
     this.#api = api;
     this.#jobs = jobs;
     this.#present = present;
@@ -113,9 +121,14 @@ export class OpenApi {
 
   #build(openapi: OpenApiVersion, present: PresentApi, remote: PresentDocuments): Promise<Built> {
     const madeAtMs = this.#madeAtMs(present.edition + remote.edition);
+    const beganMs = this.#clock.monotonicMs();
     const built = this.#jobs
       .run(DOCUMENT_JOB, { ...this.#api, ...present, openapi, remotes: remote.documents })
-      .then((documents): Built => ({ documents, madeAtMs, root: undefined }));
+      .then((documents): Built => {
+        const tookMs = this.#clock.monotonicMs() - beganMs;
+        if (openapi === 2) this.#metrics.made(present.definitions, remote.editions, tookMs);
+        return { documents, madeAtMs, root: undefined };
+      });
     const kept: Kept = { edition: present.edition, remoteEdition: remote.edition, built, isDone: false };
     this.#kept.set(openapi, kept);
     built.then(
