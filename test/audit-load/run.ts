@@ -15,8 +15,8 @@ import { type Scope, type ServerProcess, startServer } from '../server/server-pr
 const { values } = parseArgs({ options: { events: { type: 'string', default: '50000' } } });
 const CLIENTS = 32;
 const BATCH = 100;
-/** As many events go to the audit actor together where nobody waits for them. */
-const UNAWAITED = 32;
+/** As many events go to the audit actor together where nobody waits for them (actors/ingress/audit/event-groups.ts). */
+const UNAWAITED = 128;
 /** Of these a tenth is written before the kill, and every line is read again and again meanwhile. */
 const KILLED_EVENTS = 50_000;
 /** A request that is counted: its number is in its address, and so in its event. */

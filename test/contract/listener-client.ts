@@ -41,9 +41,10 @@ export class RawClient {
     });
   }
 
-  static open(port: number, isTls: boolean): Promise<RawClient> {
+  /** `from`: the address of this machine that it connects from. */
+  static open(port: number, isTls: boolean, from = '127.0.0.1'): Promise<RawClient> {
     return new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port };
+      const options = { host: '127.0.0.1', port, localAddress: from };
       const socket = isTls ? connectTls({ ...options, rejectUnauthorized: false }) : connectTcp(options);
       socket.once('error', reject);
       socket.once(isTls ? 'secureConnect' : 'connect', () => {

@@ -1,6 +1,6 @@
 // What every listener promises about a request and its body, over HTTP/1.1.
 import type { RequestHandler } from '../../transport/http.ts';
-import { eventually } from './listener-client.ts';
+import { eventually, RawClient } from './listener-client.ts';
 import {
   answerLater,
   answerPath,
@@ -12,7 +12,7 @@ import {
   type Served,
 } from './listener-fixture.ts';
 
-export function requestTests(served: Served): void {
+export function requestTests(served: Served, isTls: boolean): void {
   const describe: RequestHandler = (request, response) => {
     const { method, path, query, remoteAddress, peerCertificate } = request;
     // After this turn, so that what is read from a listener's own memory would be gone.
@@ -59,6 +59,29 @@ export function requestTests(served: Served): void {
       impersonates: true,
     });
   });
+
+  served(
+    'each request has the address of its own client, whoever else is connected',
+    describe,
+    async (t, client, listener) => {
+      const addressOf = async (one: RawClient): Promise<string> => {
+        one.send(get('/'));
+        return (JSON.parse((await one.answer()).body.toString()) as { remoteAddress: string }).remoteAddress;
+      };
+      const second = await RawClient.open(listener.port, isTls, '127.0.0.2');
+      for (let times = 0; times < 2; times++) {
+        t.is(await addressOf(client), '127.0.0.1');
+        t.is(await addressOf(second), '127.0.0.2');
+      }
+      for (const one of [client, second]) one.close();
+      await eventually(() => listener.openConnections === 0);
+      const third = await RawClient.open(listener.port, isTls, '127.0.0.3');
+      t.is(await addressOf(third), '127.0.0.3');
+      const fourth = await RawClient.open(listener.port, isTls, '127.0.0.3');
+      t.is(await addressOf(fourth), '127.0.0.3');
+      for (const one of [third, fourth]) one.close();
+    },
+  );
 
   served('every method reaches the handler', describe, async (t, client) => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

@@ -28,7 +28,7 @@ import { webSocketTests } from './listener-web-sockets.ts';
 /** Registers the suite's tests under the given name. */
 export function http1Suite(name: string, open: Open, isTls: boolean): void {
   const served = serving(name, open, isTls);
-  requestTests(served);
+  requestTests(served, isTls);
   bodyTests(served);
   answerTests(served);
   failureTests(served);

@@ -22,6 +22,7 @@ import { reasonAgainstUws } from '../tls/listener-limits.ts';
 import { webSocketKey } from '../websocket/handshake.ts';
 import { listenError, probeAddress } from './address-probe.ts';
 import { loadUws, prepareUws, type UwsModule } from './binary.ts';
+import { RemoteAddresses } from './remote-addresses.ts';
 import { UwsRequest } from './request.ts';
 import { UwsResponse, type WebSocketData } from './response.ts';
 import { Cork, type KeptAlive, type ParkedResponses, type UwsResponseScope } from './stream.ts';
@@ -54,7 +55,8 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
     cork: new Cork(),
     onError: options.onError ?? (() => {}),
   };
-  const front = servingApp(await createApp(uws, options.tls), options, scope);
+  const addresses = new RemoteAddresses();
+  const front = servingApp(await createApp(uws, options.tls), options, scope, addresses);
   /** Those that connections are on: the front, and the one that took its place last. */
   let apps = [front];
   const openConnections = (): number => apps.reduce((sum, { connections }) => sum + connections, 0);
@@ -66,7 +68,7 @@ export async function openUwsListener(options: ListenerOptions): Promise<Listene
       return openConnections();
     },
     async replaceTls(tls) {
-      const next = servingApp(await createApp(uws, tls), options, scope);
+      const next = servingApp(await createApp(uws, tls), options, scope, addresses);
       const replaced = apps.at(-1)!;
       // The front goes on accepting, and hands what it accepts to the app that is its child.
       distributing(front.app).addChildAppDescriptor(distributing(next.app).getDescriptor());
@@ -104,10 +106,17 @@ interface ServingApp {
   connections: number;
 }
 
-function servingApp(app: TemplatedApp, options: ListenerOptions, scope: UwsResponseScope): ServingApp {
+function servingApp(
+  app: TemplatedApp,
+  options: ListenerOptions,
+  scope: UwsResponseScope,
+  addresses: RemoteAddresses,
+): ServingApp {
   const serving: ServingApp = { app, connections: 0 };
-  const countConnection = (_response: unknown, change: unknown): void => {
+  const countConnection = (native: NativeResponse, change: unknown): void => {
     serving.connections += Number(change);
+    if (Number(change) > 0) addresses.opened(native);
+    else addresses.closed();
   };
   app.filter(countConnection);
   app.ws<WebSocketData>('/*', {
@@ -116,17 +125,18 @@ function servingApp(app: TemplatedApp, options: ListenerOptions, scope: UwsRespo
     maxBackpressure: 0,
     idleTimeout: WEB_SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
-    upgrade: (response, request, context) => serve(options, scope, response, request, context),
+    upgrade: (response, request, context) => serve(options, scope, addresses, response, request, context),
     open: (socket) => socket.getUserData().response.onOpen(socket),
     drain: (socket) => socket.getUserData().response.onDrain(),
     message: (socket, message, isBinary) => socket.getUserData().response.onMessage(message, isBinary),
     close: (socket, code, reason) => {
       // The filter is not told of connections that have become WebSockets.
       serving.connections--;
+      addresses.closed();
       socket.getUserData().response.onClosed(code, reason);
     },
   });
-  app.any('/*', (response, request) => serve(options, scope, response, request));
+  app.any('/*', (response, request) => serve(options, scope, addresses, response, request));
   return serving;
 }
 
@@ -144,6 +154,7 @@ function distributing(app: TemplatedApp): DistributingApp {
 function serve(
   options: ListenerOptions,
   scope: UwsResponseScope,
+  addresses: RemoteAddresses,
   native: NativeResponse,
   nativeRequest: NativeRequest,
   context?: us_socket_context_t,
@@ -153,7 +164,7 @@ function serve(
   const key = context === undefined ? undefined : webSocketKey(method, (name) => nativeRequest.getHeader(name));
   const offer = context === undefined || key === undefined ? undefined : { key, context };
   const response = new UwsResponse(native, scope, method === 'HEAD', offer);
-  const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined);
+  const request = new UwsRequest(method, nativeRequest, native, response, offer !== undefined, addresses);
   runHandler(options, request, response, scope.onError);
   if (response.isNativeGone) return;
   listenToAbort(native, response);

@@ -1,10 +1,10 @@
 // One request that arrived on a uws listener: everything copied out of the binary's stack in the callback, the body
 // read by chunks that are only lent. Knows nothing of what the answer will be.
 import type { HttpRequest as NativeRequest, HttpResponse as NativeResponse } from 'uWebSockets.js';
-import { ipTextOfBytes } from '../../values/ip.ts';
 import { type BodyFlow, type BodyReceiver, type ConnectionUpgrade, type HttpRequest, RequestAborted } from '../http.ts';
 import { hasHeaderStarting, headersStarting, headerValue } from '../raw-headers.ts';
 import { isEagerClient } from './eager-clients.ts';
+import type { RemoteAddresses } from './remote-addresses.ts';
 import type { Asking, UwsResponse } from './response.ts';
 
 const NO_HEADERS: readonly string[] = [];
@@ -33,6 +33,7 @@ export class UwsRequest implements HttpRequest, Asking {
   #headers: readonly string[];
   readonly #nativeResponse: NativeResponse;
   readonly #response: UwsResponse;
+  readonly #addresses: RemoteAddresses;
   #remoteAddress: string | undefined;
   #bodyState: 'unread' | 'read' | 'missed' = 'unread';
 
@@ -42,6 +43,7 @@ export class UwsRequest implements HttpRequest, Asking {
     nativeResponse: NativeResponse,
     response: UwsResponse,
     isWebSocket: boolean,
+    addresses: RemoteAddresses,
   ) {
     this.method = method;
     this.isWebSocket = isWebSocket;
@@ -50,6 +52,7 @@ export class UwsRequest implements HttpRequest, Asking {
     this.#headers = copyHeaders(native);
     this.#nativeResponse = nativeResponse;
     this.#response = response;
+    this.#addresses = addresses;
     response.belongsTo(this);
   }
 
@@ -65,7 +68,7 @@ export class UwsRequest implements HttpRequest, Asking {
 
   get remoteAddress(): string {
     if (this.#remoteAddress === undefined && this.#response.isNativeGone) return '';
-    this.#remoteAddress ??= ipTextOfBytes(new Uint8Array(this.#nativeResponse.getRemoteAddress()));
+    this.#remoteAddress ??= this.#addresses.of(this.#nativeResponse);
     return this.#remoteAddress;
   }
 
