@@ -3,6 +3,7 @@
 // command's logic is here.
 import { usageText } from '../config/help.ts';
 import { UsageError } from '../config/usage-error.ts';
+import { writeExactIntegers } from '../runtime/exact-integers.ts';
 import { UMASK } from './closed-directory.ts';
 import { errorLine } from './error-line.ts';
 
@@ -34,6 +35,7 @@ async function main(argv: readonly string[]): Promise<void> {
     process.stdout.write(`${versionText()}\n`);
     return;
   }
+  writeExactIntegers();
   const load = COMMANDS[name];
   if (load === undefined) throw new UsageError(`unknown command ${JSON.stringify(name)}; see orch --help`);
   await (await load())(rest);

@@ -1,5 +1,6 @@
 // A list as it was gathered: where its records lie, and what it says of itself. How it is written is list-pieces.ts,
 // protobuf-list.ts and list-body.ts.
+import { parseExact } from '../api/exact-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
 import { copyItem, copyValue, decodeRecord, itemLength } from '../storage/record-reading.ts';
 import { type Slab, valueLength } from '../storage/slab-record.ts';
@@ -44,7 +45,7 @@ export function itemCount({ places }: ListItems): number {
 
 /** The item at an index, decoded, as it is stored. */
 export function decodedItem({ places, slabs, converted }: ListItems, index: number): JsonObject {
-  if (converted !== undefined) return JSON.parse(converted[index]!.toString()) as JsonObject;
+  if (converted !== undefined) return parseExact(converted[index]!.toString()) as JsonObject;
   return decodeRecord(slabs[places[index * 2]!]!, places[index * 2 + 1]!);
 }
 

@@ -1,10 +1,12 @@
 // The entry of every worker thread: loads the roster, hosts the thread's actors, and ends the thread from within when one
 // of them breaks. Run by worker-thread.ts only.
+
 import { parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
 import type { ActorDefinition } from './actor.ts';
 import { endpoint, type Outcome, type ThreadBirth, type ThreadControl } from './control.ts';
 import { toErrorFrame } from './errors.ts';
+import { writeExactIntegers } from './exact-integers.ts';
 import { beat } from './heartbeat.ts';
 import { collectWhenIdle } from './idle-collection.ts';
 import { createLogger } from './logging/log.ts';
@@ -31,6 +33,7 @@ const waitingLinks = [...birth.links];
 
 beat(birth.heartbeats, birth.thread, birth.heartbeatMs, realEnvironment.timers);
 collectWhenIdle();
+writeExactIntegers();
 process.on('uncaughtException', (error) => endBroken(error));
 process.on('unhandledRejection', (reason) => endBroken(reason instanceof Error ? reason : new Error(String(reason))));
 

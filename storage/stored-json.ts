@@ -1,5 +1,6 @@
 // Decoding what is stored. Reads and watches send stored bytes as they lie; whoever needs the object itself comes here,
 // so that it is counted what is decoded.
+import { parseExact } from '../api/exact-json.ts';
 import type { JsonObject } from '../api/json-value.ts';
 
 /** Of this thread since its start; nothing but a metric depends on it. */
@@ -8,7 +9,7 @@ let decoded = 0;
 /** The object (or list) that stored bytes are the JSON of. */
 export function decodeStored(bytes: Buffer): JsonObject {
   decoded++;
-  return JSON.parse(bytes.toString('utf8')) as JsonObject;
+  return parseExact(bytes.toString('utf8')) as JsonObject;
 }
 
 /** How many objects this thread has decoded. */

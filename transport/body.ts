@@ -1,6 +1,8 @@
 // Request bodies as plain values: JSON and YAML, with limits on what a client can make of them. Protobuf bodies are
 // decoded where the schema is; kinds and fields are nobody's business here.
+
 import { isAscii, isUtf8 } from 'node:buffer';
+import { parseExact } from '../api/exact-json.ts';
 import { duplicateFields } from './duplicate-fields.ts';
 import { parseMediaType } from './media-type.ts';
 import { parseYaml } from './yaml/read.ts';
@@ -55,11 +57,11 @@ export function decodeJson(bytes: Uint8Array): unknown {
   }
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseExact(text);
   } catch (error) {
     throw new BodyError(400, `the body is not valid JSON: ${messageOf(error)}`);
   }
-  if (MAY_HALVE_A_CHARACTER.test(text)) value = JSON.parse(wellFormed(JSON.stringify(value)));
+  if (MAY_HALVE_A_CHARACTER.test(text)) value = parseExact(wellFormed(JSON.stringify(value)));
   if (MAY_NAME_PROTO.test(text)) rejectProtoKeys(value);
   return value;
 }

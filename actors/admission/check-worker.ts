@@ -1,6 +1,9 @@
 // The checks of definitions and custom objects that take long, as they run in the pool's thread: long-checks.ts says which.
+
 import { objectErrors } from '../../api/custom/custom-schema.ts';
 import { loadPatterns } from '../../api/custom/patterns.ts';
+import { parseSchema } from '../../api/custom/schema-text.ts';
+import { parseExact } from '../../api/exact-json.ts';
 import type { JsonObject } from '../../api/json-value.ts';
 import { schemaOf } from '../../api/schema/schema.ts';
 import type { FieldError } from '../../api/status/field-error.ts';
@@ -48,9 +51,9 @@ export async function errorsInKind(check: KindCheck): Promise<readonly FieldErro
     allowPrivileged: settings.allowPrivileged,
     gate: (name) => gates.enabled(name),
   });
-  const object = JSON.parse(objectText) as JsonObject;
+  const object = parseExact(objectText) as JsonObject;
   if (storedText === undefined) return validation.create(object, type);
-  return validation.update(object, JSON.parse(storedText) as JsonObject, type, subresource);
+  return validation.update(object, parseExact(storedText) as JsonObject, type, subresource);
 }
 
 /** Compiled schemas that are kept: each may be of megabytes. */
@@ -64,10 +67,10 @@ export async function errorsInCustom(check: CustomCheck): Promise<readonly Field
   let errorsIn = schemas.get(number);
   if (errorsIn === undefined) {
     if (schemaText === undefined) return undefined;
-    errorsIn = objectErrors(JSON.parse(schemaText) as JsonObject, prefix);
+    errorsIn = objectErrors(parseSchema(schemaText), prefix);
     schemas.set(number, errorsIn);
     const [oldest] = schemas.keys();
     if (schemas.size > SCHEMAS_MAX) schemas.delete(oldest!);
   }
-  return errorsIn(JSON.parse(objectText) as JsonObject);
+  return errorsIn(parseExact(objectText) as JsonObject);
 }

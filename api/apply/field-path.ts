@@ -1,5 +1,6 @@
 // How one step of a field's path is spelled: in managedFields (`f:image`, `k:{"name":"a"}`), and for people
 // (`.image`, `[name="a"]`). Spells and reads, decides nothing.
+import { parseExact } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import type { ListKey } from './ownership-rule.ts';
 
@@ -75,14 +76,17 @@ function stepText(step: string): string {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     return undefined;
   }
 }
 
-function isScalar(value: unknown): value is string | number | boolean {
+function isScalar(value: unknown): value is string | number | bigint | boolean {
   return (
-    typeof value === 'string' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    typeof value === 'bigint' ||
+    (typeof value === 'number' && Number.isFinite(value))
   );
 }

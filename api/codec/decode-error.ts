@@ -45,7 +45,8 @@ export const indexPart = (key: string | number): string =>
 function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
+  if (typeof value === 'boolean') return 'bool';
+  return typeof value === 'bigint' ? 'number' : typeof value;
 }
 
 /** The error for a value of the wrong JSON type. */

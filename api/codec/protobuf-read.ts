@@ -1,5 +1,6 @@
 // The reading half of protobuf.ts: turns a message into the JSON members it stands for. The result is not canonical
 // yet: decode.ts checks spellings, drops what is empty and puts members in order.
+import { parseExact } from '../exact-json.ts';
 import type { FieldSchema, TypeSchema } from '../schema/schema.ts';
 import { schemaOf } from '../schema/schema.ts';
 import type { JsonObject } from './decode.ts';
@@ -204,7 +205,7 @@ function rawReader(type: TypeSchema): ValueReader {
     if (raw === undefined || raw.length === 0) return null;
     if (hasEnvelope(raw)) return readEnveloped(raw, type);
     try {
-      return JSON.parse(raw.toString('utf8'));
+      return parseExact(raw.toString('utf8'));
     } catch {
       throw new DecodeError('holds neither JSON nor an enveloped object');
     }

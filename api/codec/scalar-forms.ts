@@ -3,6 +3,7 @@
 
 import { formatDuration, parseDuration } from '../../values/duration.ts';
 import { canonicalQuantity } from '../../values/quantity.ts';
+import { asDouble } from '../exact-json.ts';
 import type { FieldKind, Form } from '../schema/schema.ts';
 import { DecodeError, malformed, mismatch } from './decode-error.ts';
 import { canonicalMicroTime, canonicalTime } from './timestamp.ts';
@@ -29,20 +30,23 @@ function readBool(value: unknown): boolean {
   return value;
 }
 
-function readInt32(value: unknown): number {
+function readInt32(given: unknown): number {
+  const value = asDouble(given);
   if (typeof value !== 'number') throw mismatch(value, 'int32');
   if (!Number.isInteger(value) || value < INT32_MIN || value > INT32_MAX) throw malformed(String(value), 'int32');
   return value + 0;
 }
 
 /** Beyond 2^53 a number has lost its last digits when it arrives here; it is kept as near as a double can be. */
-function readInt64(value: unknown): number {
+function readInt64(given: unknown): number {
+  const value = asDouble(given);
   if (typeof value !== 'number') throw mismatch(value, 'int64');
   if (!Number.isInteger(value) || value < -INT64_BOUND || value > INT64_BOUND) throw malformed(String(value), 'int64');
   return value === INT64_BOUND ? INT64_MAX_DOUBLE : value + 0;
 }
 
-function readDouble(value: unknown): number {
+function readDouble(given: unknown): number {
+  const value = asDouble(given);
   if (typeof value !== 'number') throw mismatch(value, 'double');
   return value;
 }
@@ -64,7 +68,8 @@ function readBytes(value: unknown): string {
 }
 
 function readQuantity(value: unknown): string {
-  if (typeof value !== 'string' && typeof value !== 'number') throw mismatch(value, 'Quantity');
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'bigint')
+    throw mismatch(value, 'Quantity');
   const text = String(value).trim();
   const canonical = canonicalQuantity(text);
   if (canonical === undefined) throw malformed(text, 'Quantity');

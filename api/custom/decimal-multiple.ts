@@ -8,16 +8,18 @@ interface Decimal {
 }
 
 /** No number is a multiple of 0. */
-export function isDecimalMultiple(value: number, factor: number): boolean {
-  if (factor === 0 || !Number.isFinite(value)) return false;
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0;
+export function isDecimalMultiple(value: number | bigint, factor: number): boolean {
+  if (factor === 0 || (typeof value === 'number' && !Number.isFinite(value))) return false;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && Number.isSafeInteger(factor))
+    return value % factor === 0;
   const left = decimalOf(value);
   const right = decimalOf(factor);
   const exponent = Math.min(left.exponent, right.exponent);
   return scaled(left, exponent) % scaled(right, exponent) === 0n;
 }
 
-function decimalOf(value: number): Decimal {
+function decimalOf(value: number | bigint): Decimal {
+  if (typeof value === 'bigint') return { digits: value, exponent: 0 };
   const [mantissa = '0', power = '0'] = value.toExponential().split('e');
   const [whole = '0', fraction = ''] = mantissa.split('.');
   const exponent = Number(power) - fraction.length;

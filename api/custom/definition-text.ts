@@ -1,7 +1,9 @@
 // Reads a stored definition without its schemas, which are nearly all of it: each stays the JSON that it is until it is used.
 // Most schemas of a server are used on few of its threads or on none.
+import { parseExact } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList, asObject, partAt } from '../object-fields.ts';
+import { parseSchema } from './schema-text.ts';
 
 /** How a schema begins in what the encoder writes. Within a string there would be backslashes before its quotes. */
 const OPENING = '"openAPIV3Schema":{';
@@ -29,7 +31,7 @@ export function parseDefinition(text: string): JsonObject {
   const object = JSON.parse(rest + text.slice(from)) as JsonObject;
   const places = placesIn(object).filter((place) => place[MEMBER] === null);
   // A schema where nobody looks for one: the text is none of a definition.
-  if (places.length !== schemas.length) return JSON.parse(text) as JsonObject;
+  if (places.length !== schemas.length) return parseExact(text) as JsonObject;
   for (const [index, place] of places.entries()) place[MEMBER] = schemas[index];
   return object;
 }
@@ -39,7 +41,7 @@ export function withParsedSchemas(object: JsonObject): JsonObject {
   const spec = partAt(object, 'spec');
   const parsed = (holder: unknown): unknown => {
     const schema = asObject(holder)[MEMBER];
-    return typeof schema === 'string' ? { ...asObject(holder), [MEMBER]: JSON.parse(schema) as unknown } : holder;
+    return typeof schema === 'string' ? { ...asObject(holder), [MEMBER]: parseSchema(schema) } : holder;
   };
   const versions = asList(spec.versions).map((version) =>
     isJsonObject(version) && isJsonObject(version.schema) ? { ...version, schema: parsed(version.schema) } : version,

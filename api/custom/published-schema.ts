@@ -1,8 +1,10 @@
 // The schema of a custom kind as OpenAPI 2.0 publishes it: what that version of OpenAPI cannot say is left out, so that clients
 // that check objects by it take all that the server takes.
+
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import type { Extensions, SwaggerSchema } from '../openapi/swagger.ts';
 import type { CustomType } from './custom-type.ts';
+import { parseSchema } from './schema-text.ts';
 
 /** What is said in the same words. */
 const KEPT: readonly string[] = [
@@ -30,7 +32,7 @@ const KEPT: readonly string[] = [
 export function publishedSchema({ version, definition }: CustomType, prefix: string): SwaggerSchema | undefined {
   const { schemaText } = version;
   if (schemaText === undefined || definition.keepsUnknown) return undefined;
-  const schema = JSON.parse(schemaText) as JsonObject;
+  const schema = parseSchema(schemaText);
   if (schema[`${prefix}preserve-unknown-fields`] === true) return undefined;
   return published(schema, prefix);
 }

@@ -1,6 +1,8 @@
 // What a schema says of texts and numbers, and of values that are listed: lengths, patterns, formats, bounds, multiples,
 // enumerations. Messages are Kubernetes 1.21's.
+
 import { deepEqual } from '../deep-equal.ts';
+import { isInteger } from '../exact-json.ts';
 import type { JsonObject } from '../json-value.ts';
 import { notSupported } from '../status/field-error.ts';
 import { shownFloat } from '../status/shown-value.ts';
@@ -41,24 +43,25 @@ function lengthOf(text: string): number {
   return length;
 }
 
-export function numberCheck(schema: JsonObject): Check<number> | undefined {
+export function numberCheck(schema: JsonObject): Check<number | bigint> | undefined {
   const { minimum, maximum, multipleOf } = schema;
   if (typeof minimum !== 'number' && typeof maximum !== 'number' && typeof multipleOf !== 'number') return undefined;
   const excludesMin = schema.exclusiveMinimum === true;
   const excludesMax = schema.exclusiveMaximum === true;
   // The bound is written as a number of the value's kind.
-  const shown = (bound: number, value: number): string => (Number.isInteger(value) ? String(bound) : shownFloat(bound));
+  const shown = (bound: number, value: number | bigint): string =>
+    isInteger(value) ? String(bound) : shownFloat(bound);
   return (value, at) => {
     if (typeof multipleOf === 'number') checkMultiple(value, multipleOf, at);
-    if (typeof minimum === 'number' && (value < minimum || (excludesMin && value === minimum)))
+    if (typeof minimum === 'number' && (value < minimum || (excludesMin && !(value > minimum))))
       at.invalid(value, `should be greater than ${excludesMin ? '' : 'or equal to '}${shown(minimum, value)}`);
-    if (typeof maximum === 'number' && (value > maximum || (excludesMax && value === maximum)))
+    if (typeof maximum === 'number' && (value > maximum || (excludesMax && !(value < maximum))))
       at.invalid(value, `should be less than ${excludesMax ? '' : 'or equal to '}${shown(maximum, value)}`);
   };
 }
 
-function checkMultiple(value: number, factor: number, at: ValueReport): void {
-  const shown = Number.isInteger(value) ? String(factor) : shownFloat(factor);
+function checkMultiple(value: number | bigint, factor: number, at: ValueReport): void {
+  const shown = isInteger(value) ? String(factor) : shownFloat(factor);
   if (factor < 0) at.factorProblem(factor, shown);
   else if (!isDecimalMultiple(value, factor)) at.invalid(value, `should be a multiple of ${shown}`);
 }

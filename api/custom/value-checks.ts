@@ -1,6 +1,7 @@
 // What a schema says of values, compiled once into functions over the parsed value: types, members, elements, and the
 // combinations of schemas. Texts and numbers are scalar-checks.ts. Messages are Kubernetes 1.21's, which name a list where
 // one of its elements is wrong.
+import { isInteger } from '../exact-json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { asList } from '../object-fields.ts';
 import { EFFORT, spend } from './effort.ts';
@@ -34,7 +35,7 @@ export function valueCheckOf(schema: JsonObject, prefix: string): ValueCheck {
     if (typeof value === 'string') {
       at.matches += isOfFormat ? 2 : 1;
       text?.(value, at);
-    } else if (typeof value === 'number') {
+    } else if (typeof value === 'number' || typeof value === 'bigint') {
       at.matches += 2;
       number?.(value, at);
     } else if (Array.isArray(value)) {
@@ -52,7 +53,7 @@ export function valueCheckOf(schema: JsonObject, prefix: string): ValueCheck {
 function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'integer' : 'number';
+  if (isInteger(value)) return 'integer';
   return typeof value;
 }
 

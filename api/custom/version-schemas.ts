@@ -1,9 +1,10 @@
 // The schemas of a definition's versions at work: each is parsed and compiled when an object first needs it, once for all the
 // versions that say the same, and kept when the definition changes in something else.
-import type { JsonObject } from '../json-value.ts';
+
 import type { TypeSchema } from '../schema/schema.ts';
 import { CustomSchema } from './custom-schema.ts';
 import type { Definition } from './definition.ts';
+import { parseSchema } from './schema-text.ts';
 
 /** The words of a dialect that a schema at work needs. */
 export interface SchemaWords {
@@ -43,7 +44,7 @@ export class VersionSchemas {
   of({ schemaText }: Described['versions'][number]): CustomSchema {
     let schema = this.#compiled.get(schemaText);
     if (schema === undefined) {
-      const parsed = schemaText === undefined ? undefined : (JSON.parse(schemaText) as JsonObject);
+      const parsed = schemaText === undefined ? undefined : parseSchema(schemaText);
       schema = new CustomSchema({ schema: parsed, keepsUnknown: this.#keepsUnknown, ...this.#words });
       this.#compiled.set(schemaText, schema);
     }

@@ -1,5 +1,7 @@
 // A patch that applies, to something that is no object of its type: 422 with the cause at `patch`, as clients know it.
+
 import { DecodeError, type Mismatch } from '../codec/decode-error.ts';
+import { isInteger } from '../exact-json.ts';
 import { isJsonObject } from '../json-value.ts';
 import { invalid, invalidFrom } from '../status/field-error.ts';
 import { StatusError } from '../status/status.ts';
@@ -33,6 +35,7 @@ const SCALARS: ReadonlySet<string> = new Set(['string', 'bool', 'int32', 'int64'
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'slice';
   if (isJsonObject(value)) return 'map';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  if (isInteger(value)) return 'int64';
+  if (typeof value === 'number') return 'float64';
   return typeof value === 'boolean' ? 'bool' : typeof value;
 }

@@ -5,7 +5,7 @@ import { partAt, textAt } from '../object-fields.ts';
 import { ageText } from './age.ts';
 
 /** null: the object has no such value. */
-export type Cell = string | number | boolean | null;
+export type Cell = string | number | bigint | boolean | null;
 
 /** A column as clients see it. Clients hide those of a priority above 0 until asked for more. */
 export interface ColumnDefinition {

@@ -1,7 +1,8 @@
 // What keeps the schemas of a stored definition from being structural: older versions of the API let such schemas in.
+
 import type { Dialect } from '../../config/dialect.ts';
 import type { Definition } from '../custom/definition.ts';
-import type { JsonObject } from '../json-value.ts';
+import { parseSchema } from '../custom/schema-text.ts';
 import type { FieldError } from '../status/field-error.ts';
 import { Report } from './report.ts';
 import { checkCustomSchema } from './structural-schema.ts';
@@ -13,7 +14,7 @@ export function schemaProblemsOf({ versions }: Definition, dialect: Dialect): st
   const errors: FieldError[] = [];
   for (const [index, { schemaText, hasStatus }] of versions.entries()) {
     if (schemaText === undefined) continue;
-    const schema = JSON.parse(schemaText) as JsonObject;
+    const schema = parseSchema(schemaText);
     const report = new Report(dialect, { allowPrivileged: false, gate: () => false });
     report.begin(schema, false);
     report.enter(`spec.versions[${index}].schema.openAPIV3Schema`);

@@ -1,6 +1,7 @@
 // Calls of services outside that answer one JSON document with another: webhooks, and the documents of token issuers. Every
 // call has a deadline and a bound on the answer's bytes, and follows no redirect; connections are kept for the next.
 
+import { parseExact } from '../../api/exact-json.ts';
 import { checkedLookup } from './checked-lookup.ts';
 import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoToken } from './connection-secrets.ts';
 import { BadAnswer } from './http1/answer-head.ts';
@@ -164,7 +165,7 @@ function textOf({ status, text }: Answer): string {
 function documentOf(answer: Answer): unknown {
   const text = textOf(answer);
   try {
-    return JSON.parse(text);
+    return parseExact(text);
   } catch {
     throw new ServiceCallFailed('the service answered what is no JSON', false);
   }

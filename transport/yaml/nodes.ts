@@ -1,5 +1,6 @@
 // The nodes of one YAML document while it is read: tags, anchors and aliases, keys, and the limits on all of them.
 // Reads the marks that stand before a node; the nodes' own text is read elsewhere.
+import { isInteger } from '../../api/exact-json.ts';
 import { CODE, type YamlCursor } from './cursor.ts';
 import { resolvePlain, type Scalar } from './scalars.ts';
 import { isFlowPunctuation } from './text-scalars.ts';
@@ -150,8 +151,8 @@ export class YamlNodes {
 }
 
 const TAG_TESTS: Readonly<Record<string, (value: Scalar) => boolean>> = {
-  int: Number.isInteger,
-  float: (value) => typeof value === 'number',
+  int: isInteger,
+  float: (value) => typeof value === 'number' || typeof value === 'bigint',
   bool: (value) => typeof value === 'boolean',
   null: (value) => value === null,
 };

@@ -1,5 +1,6 @@
 // What an unquoted YAML scalar means. The rules are those of the YAML 1.1 parser that Kubernetes clients use: more words
 // for true and false than JSON has, octal and hexadecimal numbers, and no dates and no base-60 numbers.
+import { exactInteger } from '../../api/exact-json.ts';
 
 const WORDS: ReadonlyMap<string, boolean | null> = new Map<string, boolean | null>([
   ...['y', 'Y', 'yes', 'Yes', 'YES', 'true', 'True', 'TRUE', 'on', 'On', 'ON'].map((word) => [word, true] as const),
@@ -17,7 +18,7 @@ const NOT_IN_JSON = /^(?:[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 /** Digits of a number; a longer scalar is a string, so that the patterns above are never run on long texts. */
 const NUMBER_LENGTH_MAX = 400;
 
-export type Scalar = string | number | boolean | null;
+export type Scalar = string | number | bigint | boolean | null;
 
 /** The value of a plain scalar. Throws an Error for infinities and NaN, which JSON does not have. */
 export function resolvePlain(text: string): Scalar {
@@ -31,16 +32,24 @@ export function resolvePlain(text: string): Scalar {
   return resolveNumber(text.includes('_') ? text.replaceAll('_', '') : text) ?? text;
 }
 
-function resolveNumber(digits: string): number | undefined {
+function resolveNumber(digits: string): number | bigint | undefined {
   if (NOT_IN_JSON.test(digits)) throw new Error(`${digits} is not a number that JSON can hold`);
-  if (OCTAL.test(digits)) return signed(digits, (unsigned) => Number.parseInt(unsigned.replace(/^0[oO]?/, '0'), 8));
-  if (PREFIXED.test(digits)) return signed(digits, Number);
+  if (OCTAL.test(digits)) return signed(digits, (unsigned) => `0o${unsigned.replace(/^0[oO]?/, '0')}`);
+  if (PREFIXED.test(digits)) return signed(digits, (unsigned) => unsigned);
   if (!DECIMAL.test(digits)) return undefined;
   const value = Number(digits);
-  return Number.isFinite(value) ? value : undefined;
+  return Number.isFinite(value) ? (exactInteger(withoutPlus(digits)) ?? value) : undefined;
 }
 
-function signed(digits: string, parse: (unsigned: string) => number): number {
-  if (digits.startsWith('-')) return -parse(digits.slice(1));
-  return parse(digits.startsWith('+') ? digits.slice(1) : digits);
+/** An integer of another base, whose digits `spell` writes as the language does. */
+function signed(digits: string, spell: (unsigned: string) => string): number | bigint {
+  const isNegative = digits.startsWith('-');
+  const size = spell(isNegative ? digits.slice(1) : withoutPlus(digits));
+  const value = isNegative ? -Number(size) : Number(size);
+  if (Number.isSafeInteger(value)) return value;
+  return exactInteger(String(isNegative ? -BigInt(size) : BigInt(size))) ?? value;
+}
+
+function withoutPlus(digits: string): string {
+  return digits.startsWith('+') ? digits.slice(1) : digits;
 }

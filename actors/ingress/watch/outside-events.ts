@@ -1,5 +1,6 @@
 // Events of a watch whose objects a definition's webhook converts. The hub sends them as they are stored, like those of any watch;
 // here each chunk is read, its objects converted together, and written as the client asked.
+import { parseExact } from '../../../api/exact-json.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import type { Schema } from '../../../api/schema/schema.ts';
@@ -16,7 +17,7 @@ interface WatchEvent {
 /** The events of a chunk that the hub wrote as JSON. */
 function eventsOf(chunk: Uint8Array): readonly WatchEvent[] {
   const lines = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString().split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as WatchEvent);
+  return lines.filter((line) => line !== '').map((line) => parseExact(line) as WatchEvent);
 }
 
 const isOfObject = ({ type }: WatchEvent): boolean => type !== 'BOOKMARK' && type !== 'ERROR';

@@ -1,11 +1,13 @@
 // What a webhook's patch makes of an object. A patch that cannot be applied, or makes something else of the object, refuses the
 // write whatever the policy of the webhook: it has answered, and is wrong. One of a type that is not known is no answer. Pure.
+
 import { decode } from '../../../../api/codec/decode.ts';
 import { DecodeError } from '../../../../api/codec/decode-error.ts';
 import type { Features } from '../../../../api/codec/default-rules.ts';
 import { applyDefaults } from '../../../../api/codec/defaults.ts';
 import { jsonCopy } from '../../../../api/conversion/json-copy.ts';
 import { deepEqual } from '../../../../api/deep-equal.ts';
+import { parseExact } from '../../../../api/exact-json.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { textAt } from '../../../../api/object-fields.ts';
 import { applyJsonPatch } from '../../../../api/patch/json-patch.ts';
@@ -47,7 +49,7 @@ export function patchedBy(
 
 function parsed(patch: string, quoted: string): unknown {
   try {
-    return JSON.parse(patch) as unknown;
+    return parseExact(patch);
   } catch {
     throw refused(`the patch of admission webhook ${quoted} is no JSON`);
   }

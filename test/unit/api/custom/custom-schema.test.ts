@@ -6,6 +6,9 @@ import { byPriority } from '../../../../api/custom/version-order.ts';
 import type { JsonObject } from '../../../../api/json-value.ts';
 import { schemaOf } from '../../../../api/schema/schema.ts';
 import { DIALECTS } from '../../../../config/dialect.ts';
+import { writeExactIntegers } from '../../../../runtime/exact-integers.ts';
+
+writeExactIntegers();
 
 const METADATA = schemaOf(DIALECTS.orch).type('meta/v1.ObjectMeta');
 
@@ -116,4 +119,25 @@ test('versions stand in the order of their stability', (t) => {
     'foo1',
     'foo10',
   ]);
+});
+
+test('integers that no double holds are integers, and are held to bounds, multiples and lists exactly', (t) => {
+  const int = (more: object): CustomSchema => compiled({ n: { type: 'integer', ...more } });
+  const errorsOf = (schema: CustomSchema, n: unknown): number => schema.errorsIn({ n }).length;
+  t.is(errorsOf(int({ format: 'int64' }), 9007199254740993n), 0);
+  t.is(errorsOf(compiled({ n: { type: 'number' } }), 9007199254740993n), 0);
+  t.is(errorsOf(compiled({ n: { 'x-orch-int-or-string': true } }), 9007199254740993n), 0);
+  t.is(errorsOf(compiled({ n: { type: 'string' } }), 9007199254740993n), 1);
+  t.is(errorsOf(int({ maximum: 9007199254740992 }), 9007199254740993n), 1);
+  t.is(errorsOf(int({ maximum: 9007199254740992 }), 9007199254740992n), 0);
+  t.is(errorsOf(int({ maximum: 9007199254740992, exclusiveMaximum: true }), 9007199254740992n), 1);
+  t.is(errorsOf(int({ minimum: -9007199254740992, exclusiveMinimum: true }), -9007199254740992n), 1);
+  t.is(errorsOf(int({ minimum: 1 }), 9007199254740993n), 0);
+  t.is(errorsOf(int({ multipleOf: 2 }), 9007199254740993n), 1);
+  t.is(errorsOf(int({ multipleOf: 3 }), 9007199254740993n), 0);
+  t.is(errorsOf(int({ multipleOf: 0.1 }), 9007199254740993n), 0);
+  t.is(errorsOf(int({ enum: [9007199254740993n, 1] }), 9007199254740993n), 0);
+  t.is(errorsOf(int({ enum: [9007199254740993n, 1] }), 9007199254740995n), 1);
+  const [error] = int({ maximum: 10 }).errorsIn({ n: 9007199254740993n });
+  t.is(error?.message, 'Invalid value: 9007199254740993: n in body should be less than or equal to 10');
 });
