@@ -43,13 +43,13 @@ import { ADMISSION_FACTS } from './facts.ts';
 import { withWarnings } from './field-validation.ts';
 import { KindVersions } from './kind-version.ts';
 import { KnownApplies } from './known-applies.ts';
+import { afterOthers } from './large-writes.ts';
 import { LongChecks } from './long-checks.ts';
 import { PluginChain } from './plugins/chain.ts';
 import type { AdmissionPluginKind, Authorization, PluginConfigurations, PluginOptions } from './plugins/plugin.ts';
 import type { AdmissionProtocol, AdmissionStatus, ConnectRequest, WriteReply, WriteRequest } from './protocol.ts';
 import { reviewer } from './reviews.ts';
 import { ServiceAllocation, type ServiceNetwork } from './service-allocation.ts';
-import { afterOthers } from './steps.ts';
 import { requestToken } from './token-request.ts';
 import { patch, update } from './update.ts';
 import { WarnedRefusal } from './warned-refusal.ts';
@@ -292,10 +292,7 @@ class Admission implements Actor<AdmissionProtocol> {
 /** Makes a large schema ready, with turns of others in between. */
 async function readSchema(write: WriteContext, custom: CustomType): Promise<void> {
   await afterOthers(write);
-  const { schema } = custom;
-  await afterOthers(write);
-  schema.compile();
-  await afterOthers(write);
+  for (const _ of custom.schema.preparing()) await afterOthers(write);
 }
 
 /** Throws 404 and 405 for what the type does not serve. */

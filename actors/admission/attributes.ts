@@ -60,8 +60,6 @@ export interface Asked {
   readonly plugins: PluginPhases;
   /** How the client sees the object, where that is as another kind (`scale`). */
   readonly view: SubresourceView | undefined;
-  /** Others have their turn between its steps. */
-  readonly isLarge: boolean;
 }
 
 /** Pods that say they want none get none from a policy. */
@@ -83,6 +81,8 @@ export class Attributes implements WriteFacts {
   old: JsonObject | undefined;
   /** The object as it is to be stored, in the same version; `NO_OBJECT` when it is deleted. Steps and plugins replace it. */
   object: JsonObject = NO_OBJECT;
+  /** What it is about is large: others have their turn between its steps. */
+  isLarge = false;
   /** A plugin that brings in what lacks its defaults sets this to false. */
   isComplete = true;
   /** JSON for the managedFields of a new object, which then has none itself. */

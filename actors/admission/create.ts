@@ -14,7 +14,7 @@ import { withWarnings } from './field-validation.ts';
 import { withManagedFields } from './ownership.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
-import { decodeObject, kindOf, writeOptions } from './request-body.ts';
+import { type DecodedObject, decodedObject, kindOf, writeOptions } from './request-body.ts';
 import { type Soon, whenThere } from './soon.ts';
 import { CREATE_STEPS, takeSteps } from './steps.ts';
 import { decodePlace, findPlace } from './store-reader.ts';
@@ -26,9 +26,12 @@ const TRIES_MAX = 8;
 /** Throws, or rejects with, what refuses it. */
 export function create(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('CreateOptions', write.dialect.metaGroup, request.parameters);
-  const { object, warnings, emptied } = decodeObject(write.schema, request, kindOf(type));
-  const created = createObject(write, request, type, object, { dryRun, isTracked: true, emptied });
-  return warnings.length === 0 ? created : created.then((reply) => withWarnings(reply, warnings));
+  const decoding = decodedObject(write, request, kindOf(type));
+  const made = ({ object, warnings, emptied }: DecodedObject): Promise<WriteReply> => {
+    const created = createObject(write, request, type, object, { dryRun, isTracked: true, emptied });
+    return warnings.length === 0 ? created : created.then((reply) => withWarnings(reply, warnings));
+  };
+  return decoding instanceof Promise ? decoding.then(made) : made(decoding);
 }
 
 /** How an object is created. */

@@ -15,6 +15,7 @@ import type { Attributes } from './attributes.ts';
 import { converted } from './conversion/converted.ts';
 import { admitDeletion, draftFor, outcomeFor } from './deletion-outcome.ts';
 import { withAlso } from './draft.ts';
+import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import { deleteOptions } from './request-body.ts';
@@ -63,6 +64,7 @@ export function deleteNamed(
   const attempt = async (tries: number): Promise<Attempt<Deleted | undefined>> => {
     const stored = await readCurrent(write, type, asked.namespace, name);
     if (stored === null) return { answer: undefined };
+    if (stored.isLarge) await afterOthers(write);
     requirePreconditions(stored.object, type, options.preconditions ?? {});
     const waiting = admitDeletion(write, attributes, tries, stored);
     if (waiting !== undefined) await waiting;

@@ -13,6 +13,7 @@ import type { ActorContext } from '../../runtime/actor.ts';
 import { isOrchError, OrchError } from '../../runtime/errors.ts';
 import type { JobPool, PoolJob } from '../../runtime/job-pool.ts';
 import type { CustomCheck, KindCheck, KindCheckSettings } from './check-worker.ts';
+import { afterOthers } from './large-writes.ts';
 
 const module = new URL('./check-worker.js', import.meta.url).href;
 const CUSTOM_JOB: PoolJob<CustomCheck, readonly FieldError[] | undefined> = { module, name: 'errorsInCustom' };
@@ -50,10 +51,11 @@ export class LongChecks {
   }
 
   /** Errors of an object of a built-in kind that is to be created. Rejects with Overloaded or DeadlineExceeded. */
-  errorsInNew(object: JsonObject, type: ValidatedType): Errors | Promise<Errors> {
+  errorsInNew(object: JsonObject, type: ValidatedType, isLarge: boolean): Errors | Promise<Errors> {
     const { validation } = this.#parts;
     if (type.kind !== LONG_KIND) return validation.create(object, type);
     return this.#errors(
+      isLarge,
       () => validation.create(object, type),
       () => this.#inKind(object, undefined, type, ''),
     );
@@ -64,11 +66,12 @@ export class LongChecks {
     next: JsonObject,
     stored: JsonObject,
     type: ValidatedType,
-    subresource: string,
+    { subresource, isLarge }: { readonly subresource: string; readonly isLarge: boolean },
   ): Errors | Promise<Errors> {
     const { validation } = this.#parts;
     if (type.kind !== LONG_KIND) return validation.update(next, stored, type, subresource);
     return this.#errors(
+      isLarge,
       () => validation.update(next, stored, type, subresource),
       () => this.#inKind(next, stored, type, subresource),
     );
@@ -77,6 +80,7 @@ export class LongChecks {
   /** Errors of a custom object. Rejects likewise. */
   errorsInCustom(object: JsonObject, type: CustomType): Errors | Promise<Errors> {
     return this.#errors(
+      false,
       () => type.schema.errorsIn(object),
       () => this.#inCustom(object, type),
     );
@@ -86,8 +90,10 @@ export class LongChecks {
     await this.#parts.pool?.close();
   }
 
-  #errors(here: () => Errors, there: () => Promise<Errors>): Errors | Promise<Errors> {
+  /** @param isTooMuch what is known to be too much is not tried here. */
+  #errors(isTooMuch: boolean, here: () => Errors, there: () => Promise<Errors>): Errors | Promise<Errors> {
     if (this.#parts.pool === undefined) return here();
+    if (isTooMuch) return there();
     return withEffort(EFFORT_MAX, here) ?? there();
   }
 
@@ -98,30 +104,51 @@ export class LongChecks {
     subresource: string,
   ): Promise<Errors> {
     const { dialect, settings } = this.#parts;
-    const storedText = stored && JSON.stringify(stored);
     const type = { group, version, kind };
-    const check = { dialect, settings, type, subresource, objectText: JSON.stringify(object), storedText };
-    return this.#bounded((pool) => pool.run(KIND_JOB, check));
+    const told = async (): Promise<KindCheck> => {
+      const storedText = stored && (await this.#textOf(stored));
+      return { dialect, settings, type, subresource, objectText: await this.#textOf(object), storedText };
+    };
+    return this.#bounded(told, (pool, check) => pool.run(KIND_JOB, check));
   }
 
   #inCustom(object: JsonObject, { schema, version: { schemaText } }: CustomType): Promise<Errors> {
-    const objectText = JSON.stringify(object);
     let number = this.#numbers.get(schema);
     if (number === undefined) {
       number = ++this.#lastNumber;
       this.#numbers.set(schema, number);
     }
-    const check: CustomCheck = { number, schemaText: undefined, prefix: schema.prefix, objectText };
-    return this.#bounded(async (pool) => {
+    const asked = { number, schemaText: undefined, prefix: schema.prefix };
+    const told = async (): Promise<CustomCheck> => ({ ...asked, objectText: await this.#textOf(object) });
+    return this.#bounded(told, async (pool, check) => {
       const known = await pool.run(CUSTOM_JOB, check);
       return known ?? (await pool.run(CUSTOM_JOB, { ...check, schemaText })) ?? [];
     });
   }
 
-  async #bounded(run: (pool: JobPool) => Promise<Errors>): Promise<Errors> {
-    const pool = this.#parts.pool!;
+  /** Made in a turn of its own. */
+  async #textOf(object: JsonObject): Promise<string> {
+    await afterOthers(this.#parts);
+    const text = JSON.stringify(object);
+    await afterOthers(this.#parts);
+    return text;
+  }
+
+  async #bounded<Check>(
+    told: () => Promise<Check>,
+    run: (pool: JobPool, check: Check) => Promise<Errors>,
+  ): Promise<Errors> {
     if (this.#checks >= CHECKS_MAX) throw new OrchError('Overloaded', 'too many long checks are under way');
     this.#checks++;
+    try {
+      return await this.#inTime(run, await told());
+    } finally {
+      this.#checks--;
+    }
+  }
+
+  async #inTime<Check>(run: (pool: JobPool, check: Check) => Promise<Errors>, check: Check): Promise<Errors> {
+    const pool = this.#parts.pool!;
     const { timers, log } = this.#parts.context;
     let isLate = false;
     const timer = timers.after(CHECK_MS, () => {
@@ -130,7 +157,7 @@ export class LongChecks {
       void pool.close();
     });
     try {
-      return await run(pool);
+      return await run(pool, check);
     } catch (error) {
       if (isLate) throw new OrchError('DeadlineExceeded', 'the check of the object took too long');
       if (isOrchError(error)) throw error;
@@ -138,7 +165,6 @@ export class LongChecks {
       throw new StatusError(internalError('the object could not be checked'));
     } finally {
       timer.cancel();
-      this.#checks--;
     }
   }
 }

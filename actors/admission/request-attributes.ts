@@ -6,11 +6,9 @@ import { objectKey } from '../../storage/object-key.ts';
 import type { Guard } from '../store/protocol.ts';
 import { Attributes, type Operation } from './attributes.ts';
 import { AuditAnnotations } from './audit-annotations.ts';
+import { isLarge } from './large-writes.ts';
 import type { WriteRequest } from './protocol.ts';
 import type { WriteContext } from './write-context.ts';
-
-/** Of a body: the steps of the write then take some milliseconds each. */
-const LARGE_BYTES = 256 * 1024;
 
 /** What of a write the request alone does not say. */
 export interface Manner {
@@ -40,7 +38,7 @@ export function attributesOf(
   const { namespace, name } = target;
   const auditAnnotations = new AuditAnnotations();
   write.auditAnnotations.push(auditAnnotations);
-  return new Attributes(
+  const attributes = new Attributes(
     {
       operation,
       kind: write.kinds.of(type),
@@ -58,11 +56,12 @@ export function attributesOf(
       emptied,
       plugins: write.plugins.phases(type, subresource, operation),
       view: subresource === '' ? undefined : viewOf(subresource, type),
-      isLarge: payload !== undefined && payload.length > LARGE_BYTES,
     },
     write.dialect,
     guardsOf(write, type),
   );
+  attributes.isLarge = type.custom?.isLarge === true || (payload !== undefined && isLarge(payload.length));
+  return attributes;
 }
 
 const NO_GUARDS: readonly Guard[] = [];

@@ -21,7 +21,9 @@ import { DIALECT_NAMES, DIALECTS } from '../../config/dialect.ts';
 import { decodeBody } from '../../transport/body.ts';
 import { SUPPLEMENTAL_GROUPS } from './attributes.ts';
 import { fieldWarnings } from './field-validation.ts';
+import { afterOthers, isLarge } from './large-writes.ts';
 import type { WriteParameters, WriteRequest } from './protocol.ts';
+import type { WriteContext } from './write-context.ts';
 
 /** The kind and apiVersion a body must be of; missing ones are taken from the path. */
 export interface ExpectedKind {
@@ -54,11 +56,41 @@ const PROTOBUF_TYPES: ReadonlySet<string> = new Set(DIALECT_NAMES.map((name) => 
  * Throws 400, 415.
  */
 export function decodeObject(schema: Schema, request: WriteRequest, expected: ExpectedKind): DecodedObject {
+  return shaped(schema, request, expected, bodyOf(schema, request, expected));
+}
+
+/** The same of a body of any size. Rejects likewise. */
+export function decodedObject(
+  write: WriteContext,
+  request: WriteRequest,
+  expected: ExpectedKind,
+): DecodedObject | Promise<DecodedObject> {
+  if (!isLarge(request.payload.length)) return decodeObject(write.schema, request, expected);
+  return decodedInTurns(write, request, expected);
+}
+
+async function decodedInTurns(
+  write: WriteContext,
+  request: WriteRequest,
+  expected: ExpectedKind,
+): Promise<DecodedObject> {
+  const value = bodyOf(write.schema, request, expected);
+  await afterOthers(write);
+  const decoded = shaped(write.schema, request, expected, value);
+  await afterOthers(write);
+  return decoded;
+}
+
+function bodyOf(schema: Schema, request: WriteRequest, expected: ExpectedKind): JsonObject {
   if (expected.custom !== undefined && PROTOBUF_TYPES.has(request.contentType))
     throw new StatusError(unsupportedMediaType(CUSTOM_TYPES));
   const value = decodeValue(schema, request);
   if (!isJsonObject(value)) throw new StatusError(badRequest(`the body must be an object of kind ${expected.kind}`));
   requireKind(value, expected);
+  return value;
+}
+
+function shaped(schema: Schema, request: WriteRequest, expected: ExpectedKind, value: JsonObject): DecodedObject {
   const emptied = emptiedIn(value, expected);
   const { object, unknownFields } = canonical(schema, value, expected);
   return { object, warnings: fieldWarnings(request, () => unknownFields), emptied };

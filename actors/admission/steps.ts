@@ -9,6 +9,7 @@ import type { Attributes, PluginCall } from './attributes.ts';
 import { canonicalOf } from './completion.ts';
 import { requireGrant } from './grants.ts';
 import type { Allocation } from './kind-version.ts';
+import { afterOthers } from './large-writes.ts';
 import { keepOwnersOnce } from './owners-once.ts';
 import { keepOwnersReadable, ownByCreator, ownByUpdater } from './ownership.ts';
 import { callEach } from './plugins/chain.ts';
@@ -37,6 +38,7 @@ export const CREATE_STEPS: readonly Step[] = [
 export const UPDATE_STEPS: readonly Step[] = [
   keepOwnersOnce,
   complete,
+  keepUnchangeable,
   keepStored,
   ownByUpdater,
   mutatingPlugins,
@@ -63,8 +65,7 @@ export function takeSteps(
   attributes: Attributes,
   write: WriteContext,
 ): Promise<void> | undefined {
-  if (attributes.asked.isLarge) return takeApart(steps, attributes, write);
-  return takeFrom(0, steps, attributes, write);
+  return attributes.isLarge ? takeApart(steps, attributes, write) : takeFrom(0, steps, attributes, write);
 }
 
 function takeFrom(
@@ -87,11 +88,6 @@ async function takeApart(steps: readonly Step[], attributes: Attributes, write: 
     await step(attributes, write);
   }
   await afterOthers(write);
-}
-
-/** What is done next is done in a turn of its own, after those that wait. */
-export function afterOthers({ context: { timers } }: WriteContext): Promise<void> {
-  return new Promise((resolve) => timers.soon(resolve));
 }
 
 /** What plugins make of an object that is answered and not stored. Throws what refuses it. */
@@ -124,12 +120,16 @@ function begin(attributes: Attributes, { context: { random } }: WriteContext): v
   attributes.object = canonicalOf(kind.strategy.onCreate?.(made, attributes) ?? made, kind);
 }
 
-/** What an update cannot change is as it is stored. Throws 400, 409, and 422 for a version that had to be named. */
+/** What of the kind an update cannot change is as it is stored. */
+function keepUnchangeable(attributes: Attributes): void {
+  const { kind, object } = attributes;
+  attributes.object = canonicalOf(kind.strategy.onUpdate?.(object, attributes.old!, attributes) ?? object, kind);
+}
+
+/** So is what of any object it cannot change. Throws 400, 409, and 422 for a version that had to be named. */
 function keepStored(attributes: Attributes): void {
-  const { kind, type, object, asked } = attributes;
-  const old = attributes.old!;
-  const changed = kind.strategy.onUpdate?.(object, old, attributes) ?? object;
-  attributes.object = prepareUpdate(canonicalOf(changed, kind), old, type, asked);
+  const { type, object, asked } = attributes;
+  attributes.object = prepareUpdate(object, attributes.old!, type, asked);
 }
 
 /** The fields of addresses that follow from others. Throws 422. */

@@ -5,11 +5,12 @@ import { storeNotRead } from '../../api/status/failures.ts';
 import { StatusError } from '../../api/status/status.ts';
 import type { ActorContext, Ref } from '../../runtime/actor.ts';
 import { objectKey } from '../../storage/object-key.ts';
-import { isStale, recordSchemaGeneration } from '../../storage/slab-record.ts';
+import { isStale, recordSchemaGeneration, valueLength } from '../../storage/slab-record.ts';
 import type { ThreadSlabs } from '../../storage/thread-slabs.ts';
 import type { Freshness, HubProtocol } from '../hub/protocol.ts';
 import type { PatientTells } from '../patient-tells.ts';
 import type { PublishedPlace } from '../store/protocol.ts';
+import { isLarge } from './large-writes.ts';
 
 /** What reading the present takes. */
 export interface StoreReader {
@@ -31,6 +32,7 @@ export interface StoredObject {
   readonly isStale: boolean;
   /** Of the schema that it was written under. */
   readonly schemaGeneration: number;
+  readonly isLarge: boolean;
 }
 
 const MOST_RECENT: Freshness = { kind: 'mostRecent' };
@@ -77,6 +79,7 @@ export async function readCurrent(
     object: decodePlace(reader, place),
     isStale: isStale(slab, place.offset),
     schemaGeneration: recordSchemaGeneration(slab, place.offset),
+    isLarge: isLarge(valueLength(slab, place.offset)),
   };
 }
 

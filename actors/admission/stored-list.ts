@@ -6,9 +6,10 @@ import { metadataOf } from '../../api/object-meta.ts';
 import type { KnownType } from '../../api/resources/resource-table.ts';
 import { StatusError } from '../../api/status/status.ts';
 import { decodeRecord } from '../../storage/record-reading.ts';
-import { isStale, recordSchemaGeneration } from '../../storage/slab-record.ts';
+import { isStale, recordSchemaGeneration, valueLength } from '../../storage/slab-record.ts';
 import type { StoreSlabs } from '../../storage/thread-slabs.ts';
 import { refusalStatus } from '../read-refusal.ts';
+import { isLarge } from './large-writes.ts';
 import type { StoredObject, StoreReader } from './store-reader.ts';
 
 /** Numbers of a place in a list: slab and offset. */
@@ -76,8 +77,13 @@ export function storedAt(places: Uint32Array, slabs: StoreSlabs): StoredObject[]
     const object = decodeRecord(record, offset);
     const revision = Number(metadataOf(object).resourceVersion);
     const place = { incarnation: slabs.incarnation, slab, offset, revision };
-    const schemaGeneration = recordSchemaGeneration(record, offset);
-    stored.push({ object, place, isStale: isStale(record, offset), schemaGeneration });
+    stored.push({
+      object,
+      place,
+      isStale: isStale(record, offset),
+      schemaGeneration: recordSchemaGeneration(record, offset),
+      isLarge: isLarge(valueLength(record, offset)),
+    });
   }
   return stored;
 }

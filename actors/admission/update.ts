@@ -20,11 +20,12 @@ import { converted } from './conversion/converted.ts';
 import { createObject } from './create.ts';
 import { type Draft, draftDelete, draftPut, withAlso } from './draft.ts';
 import { fieldWarnings, withWarnings } from './field-validation.ts';
+import { afterOthers } from './large-writes.ts';
 import type { WriteReply, WriteRequest } from './protocol.ts';
 import { attributesOf } from './request-attributes.ts';
 import {
   canonical,
-  decodeObject,
+  decodedObject,
   kindOf,
   patchOptions,
   requireKind,
@@ -40,7 +41,8 @@ import type { WriteContext } from './write-context.ts';
 export async function update(write: WriteContext, request: WriteRequest, type: KnownType): Promise<WriteReply> {
   const dryRun = writeOptions('UpdateOptions', write.dialect.metaGroup, request.parameters);
   const { subresource, name } = request.target;
-  const { object: sent, warnings } = decodeObject(write.schema, request, viewOf(subresource, type) ?? kindOf(type));
+  const decoding = decodedObject(write, request, viewOf(subresource, type) ?? kindOf(type));
+  const { object: sent, warnings } = decoding instanceof Promise ? await decoding : decoding;
   requireNameOfPath(sent, name);
   const createsMissing = subresource === '' && type.traits.putCreates;
   const reply = await modify(write, request, type, {
@@ -127,11 +129,16 @@ export async function modify(
       const answer = await whenMissing();
       return answer && { answer };
     }
+    if (stored.isLarge) {
+      attributes.isLarge = true;
+      await afterOthers(write);
+    }
     const shownAs = converted(write, type, (forms) => forms.asked(type, stored.object, stored.schemaGeneration));
     const old = shownAs instanceof Promise ? await shownAs : shownAs;
     const shown = view === undefined ? old : view.of(old);
     const wants = converted(write, type, (forms) => wanted(shown, forms));
     const sent = wants instanceof Promise ? await wants : wants;
+    if (stored.isLarge) await afterOthers(write);
     requireValidView(write, view, sent);
     const object = view === undefined ? sent : view.applied(old, sent, type);
     attributes.begin(tries, timestampOf(write.context.clock.nowMs()), old, object);
@@ -167,6 +174,7 @@ async function decide(
   if (object === attributes.old && !stored.isStale) return unchanged;
   const next = await converted(write, type, (forms) => forms.stored(type, object));
   if (isUnchanged(next, stored.object) && !stored.isStale) return unchanged;
+  if (attributes.isLarge) await afterOthers(write);
   const draft = withAlso(draftPut(type, next, place.revision, '', attributes.texts), also, guards);
   return { draft, committed: (written) => answerAt(attributes, written, object), lost };
 }

@@ -11,11 +11,11 @@ import type { Attributes } from './attributes.ts';
 import type { WriteContext } from './write-context.ts';
 
 /** A step: throws, or rejects with, 422 unless the object may be created. */
-export function requireValidNew({ type, object }: Attributes, write: WriteContext): Promise<void> | undefined {
+export function requireValidNew({ type, object, isLarge }: Attributes, write: WriteContext): Promise<void> | undefined {
   const ofMetadata = validateObjectMeta(metadataOf(object), type, write.dialect);
   const ofKind =
     type.custom === undefined
-      ? write.longChecks.errorsInNew(object, type)
+      ? write.longChecks.errorsInNew(object, type, isLarge)
       : write.longChecks.errorsInCustom(object, type.custom);
   const refuse = (errors: readonly FieldError[]): void =>
     refuseIfAny(type, object, ofMetadata, errors, errorsInWhole(write, type, object));
@@ -26,13 +26,13 @@ export function requireValidNew({ type, object }: Attributes, write: WriteContex
 
 /** A step: throws, or rejects with, 422 unless the object may replace the stored one. */
 export function requireValidUpdate(
-  { type, object, old, subresource }: Attributes,
+  { type, object, old, subresource, isLarge }: Attributes,
   write: WriteContext,
 ): Promise<void> | undefined {
   const ofMetadata = validateObjectMetaUpdate(metadataOf(object), metadataOf(old!), type, write.dialect);
   const ofKind =
     type.custom === undefined
-      ? write.longChecks.errorsInChange(object, old!, type, subresource)
+      ? write.longChecks.errorsInChange(object, old!, type, { subresource, isLarge })
       : write.longChecks.errorsInCustom(object, type.custom);
   const refuse = (errors: readonly FieldError[]): void =>
     refuseIfAny(type, object, ofMetadata, errors, errorsBeside(write, type, object, subresource));

@@ -33,15 +33,13 @@ const NOTHING_TOLD: readonly string[] = Object.freeze([]);
 
 export class CustomSchema {
   readonly #parts: SchemaParts;
-  readonly #structure: Structure | undefined;
+  #structure: Structure | undefined;
   #defaulter: Defaulter | undefined;
   #errorsIn: ObjectErrors | undefined;
   #isCompiled = false;
 
   constructor(parts: SchemaParts) {
     this.#parts = parts;
-    const { schema, prefix } = parts;
-    this.#structure = schema === undefined ? undefined : structureOf(schema, prefix);
   }
 
   /** What names of our own in the schema begin with. */
@@ -51,6 +49,8 @@ export class CustomSchema {
 
   /** What the objects consist of; undefined where anything goes. */
   get structure(): Structure | undefined {
+    const { schema, prefix } = this.#parts;
+    if (schema !== undefined) this.#structure ??= structureOf(schema, prefix);
     return this.#structure;
   }
 
@@ -67,9 +67,10 @@ export class CustomSchema {
       members.metadata = decoded.object;
       unknownFields = decoded.unknownFields.map((path) => `metadata.${path}`);
     }
-    if (this.#structure === undefined || this.#parts.keepsUnknown) return { object, unknownFields };
+    const { structure } = this;
+    if (structure === undefined || this.#parts.keepsUnknown) return { object, unknownFields };
     const pruned = new Pruned();
-    pruneObject(members, this.#structure, pruned);
+    pruneObject(members, structure, pruned);
     if (pruned.paths.length > 0) unknownFields = [...unknownFields, ...pruned.paths];
     return { object, unknownFields };
   }
@@ -88,17 +89,32 @@ export class CustomSchema {
     return this.#errorsIn(object);
   }
 
-  /** What the first object would otherwise wait for. */
-  compile(): void {
-    this.#compile();
+  /** Does what the first object would otherwise wait for, a part at a time: of a schema of megabytes each takes some milliseconds. */
+  *preparing(): Generator<void> {
     const { schema, prefix } = this.#parts;
-    if (schema !== undefined) this.#errorsIn ??= objectErrors(schema, prefix);
+    yield;
+    const { structure } = this;
+    yield;
+    this.#compile();
+    if (schema === undefined || structure === undefined) return;
+    const checks: (PlacedCheck | undefined)[] = [];
+    for (const make of CHECKS) {
+      yield;
+      checks.push(make(schema, prefix));
+    }
+    this.#errorsIn ??= errorsBy(checks);
+    const probe = probeOf(structure);
+    yield;
+    this.#errorsIn(probe);
+    yield;
+    this.#defaulter?.(probe);
   }
 
   #compile(): void {
     if (this.#isCompiled) return;
     this.#isCompiled = true;
-    if (this.#structure !== undefined) this.#defaulter = defaulterOf(this.#structure);
+    const { structure } = this;
+    if (structure !== undefined) this.#defaulter = defaulterOf(structure);
   }
 }
 
@@ -109,14 +125,43 @@ type ObjectErrors = (object: JsonObject) => readonly FieldError[];
  * sets or maps. Needs `loadPatterns`.
  */
 export function objectErrors(schema: JsonObject, prefix: string): ObjectErrors {
-  const checks: readonly PlacedCheck[] = [
-    valueCheckOf(schema, prefix),
-    placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
-    placedCheckOf(schema, (one) => listTypeCheck(one, prefix)),
-  ].filter((check) => check !== undefined);
+  return errorsBy(CHECKS.map((make) => make(schema, prefix)));
+}
+
+type MakeCheck = (schema: JsonObject, prefix: string) => PlacedCheck | undefined;
+
+const CHECKS: readonly MakeCheck[] = [
+  valueCheckOf,
+  (schema, prefix) => placedCheckOf(schema, (one) => embeddedCheck(one, prefix)),
+  (schema, prefix) => placedCheckOf(schema, (one) => listTypeCheck(one, prefix)),
+];
+
+function errorsBy(made: readonly (PlacedCheck | undefined)[]): ObjectErrors {
+  const checks = made.filter((check) => check !== undefined);
   return (object) => {
     const report = new ValueReport();
     for (const check of checks) check(object, report);
     return report.errors;
   };
+}
+
+/** Places of a probe. */
+const PROBE_MAX = 64;
+
+/** An object of nothing but objects, which has whatever is made late of their schemas made. */
+function probeOf(structure: Structure): JsonObject {
+  const probe: Record<string, unknown> = {};
+  const waiting: [Structure, Record<string, unknown>][] = [[structure, probe]];
+  let places = 1;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const [{ properties }, object] = next;
+    for (const [name, below] of properties) {
+      if (below.properties.size === 0 || name === '__proto__' || places >= PROBE_MAX) continue;
+      places++;
+      const inside: Record<string, unknown> = {};
+      object[name] = inside;
+      waiting.push([below, inside]);
+    }
+  }
+  return probe;
 }

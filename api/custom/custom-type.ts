@@ -42,9 +42,14 @@ export class CustomType {
     return this.schemas.of(this.version);
   }
 
-  /** A schema that takes long to parse and to compile, and has not been yet. */
+  /** A schema that takes long to parse and to compile. */
+  get isLarge(): boolean {
+    return (this.version.schemaText?.length ?? 0) > LARGE_LENGTH;
+  }
+
+  /** And has not been yet. */
   get isLargeAndUnread(): boolean {
-    return (this.version.schemaText?.length ?? 0) > LARGE_LENGTH && !this.schemas.hasRead(this.version);
+    return this.isLarge && !this.schemas.hasRead(this.version);
   }
 
   /** Stored objects may be in another form than this version's: of another version, or of an earlier schema. */

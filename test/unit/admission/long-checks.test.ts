@@ -43,7 +43,10 @@ function checksOf(t: ExecutionContext, { pool = true } = {}) {
     const timer = setTimeout(callback, state.lateAfterMs);
     return { cancel: () => clearTimeout(timer) };
   };
-  const context = { timers: { after }, log: { warn: () => {}, error: () => {} } };
+  const context = {
+    timers: { after, soon: (callback: () => void) => setImmediate(callback) },
+    log: { warn: () => {}, error: () => {} },
+  };
   const checks = new LongChecks({
     context: context as unknown as ConstructorParameters<typeof LongChecks>[0]['context'],
     validation: objectValidation(SCHEMA, { allowPrivileged: true, gate: () => false }),
@@ -93,17 +96,28 @@ function definition(schema: JsonObject): JsonObject {
 test('a definition is checked here, and one with many patterns in the pool, to the same errors', async (t) => {
   const { checks, jobs } = checksOf(t);
   const alone = checksOf(t, { pool: false });
-  t.deepEqual(checks.errorsInNew(definition(patterned(3)), DEFINITION_TYPE), []);
+  t.deepEqual(checks.errorsInNew(definition(patterned(3)), DEFINITION_TYPE, false), []);
   t.deepEqual(jobs, []);
   for (const isWrong of [false, true]) {
     const large = definition(patterned(MANY, isWrong));
-    const errors = await checks.errorsInNew(large, DEFINITION_TYPE);
+    const errors = await checks.errorsInNew(large, DEFINITION_TYPE, false);
     t.is(errors.length, isWrong ? 1 : 0);
-    t.deepEqual(errors, await alone.checks.errorsInNew(large, DEFINITION_TYPE));
-    t.deepEqual(await checks.errorsInChange(large, large, DEFINITION_TYPE, ''), errors);
+    t.deepEqual(errors, await alone.checks.errorsInNew(large, DEFINITION_TYPE, false));
+    t.deepEqual(
+      await checks.errorsInChange(large, large, DEFINITION_TYPE, { subresource: '', isLarge: false }),
+      errors,
+    );
   }
   t.true(jobs.length >= 2);
   t.deepEqual(new Set(jobs), new Set(['errorsInKind']));
+});
+
+test('what is large is not tried here first', async (t) => {
+  const { checks, jobs } = checksOf(t);
+  const small = definition(patterned(3));
+  t.deepEqual(await checks.errorsInNew(small, DEFINITION_TYPE, true), []);
+  t.deepEqual(await checks.errorsInChange(small, small, DEFINITION_TYPE, { subresource: '', isLarge: true }), []);
+  t.deepEqual(jobs, ['errorsInKind', 'errorsInKind']);
 });
 
 test('a custom object whose check takes long is checked in the pool, which is told its schema once', async (t) => {

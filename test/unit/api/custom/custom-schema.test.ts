@@ -141,3 +141,27 @@ test('integers that no double holds are integers, and are held to bounds, multip
   const [error] = int({ maximum: 10 }).errorsIn({ n: 9007199254740993n });
   t.is(error?.message, 'Invalid value: 9007199254740993: n in body should be less than or equal to 10');
 });
+
+test('a schema is prepared a part at a time, and says the same as one that is not', (t) => {
+  const nested = { type: 'object', properties: { count: { type: 'integer', minimum: 1, default: 5 }, name: TEXT } };
+  const properties = {
+    spec: { type: 'object', properties: { nested, list: { type: 'array', 'x-orch-list-type': 'set', items: TEXT } } },
+  };
+  const prepared = compiled(properties);
+  const parts = [...prepared.preparing()].length;
+  t.true(parts > 5);
+  const plain = compiled(properties);
+  const object = (): JsonObject => ({ spec: { nested: { count: 0, other: 1 }, list: ['a', 'a'] } });
+  t.deepEqual(prepared.errorsIn(object()), plain.errorsIn(object()));
+  t.is(plain.errorsIn(object()).length, 2);
+  for (const schema of [prepared, plain]) {
+    const { object: made } = schema.shape({ spec: { nested: { other: 1 } } });
+    schema.complete(made);
+    t.deepEqual(made, { spec: { nested: { count: 5 } } });
+  }
+  t.is(
+    [...new CustomSchema({ schema: undefined, keepsUnknown: true, prefix: 'x-orch-', metadata: METADATA }).preparing()]
+      .length,
+    2,
+  );
+});
