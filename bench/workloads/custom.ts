@@ -14,13 +14,15 @@ import {
   PATHS,
 } from '../objects.ts';
 import { processUsage } from '../process-usage.ts';
-import { figuresOf } from '../report.ts';
+import { type Figures, figuresOf } from '../report.ts';
+import { cpuEach, median, sum } from '../slices.ts';
 import { repeat } from './populate.ts';
 import { startResult } from './start.ts';
 
 const BYTES = 1024;
 const OBJECTS = 1000;
-const SECONDS_EACH = 3;
+const SECONDS_EACH = 1;
+const ROUNDS = 5;
 const WATCHERS = 50;
 const WRITERS = 8;
 const WINDOW_WRITES = 32;
@@ -48,45 +50,49 @@ export const custom: Workload = {
   summary: 'Custom objects of 1 KB beside config maps (create, patch, get, list, watch), and 500 definitions of 10 KB',
   async run(bench, report) {
     if (!bench.isOwnServer) throw new Error('custom measures servers of its own: leave --url and --kubeconfig out');
-    const cpu = new Map<string, number>();
-    for (const kind of KINDS) {
-      const results = await bench.withTarget((target) => loads(bench, target, kind));
-      for (const [load, result] of results) {
-        const each = (result.serverCpuSeconds ?? Number.NaN) / Math.max(1, result.operations);
-        const before = cpu.get(load);
-        cpu.set(load, each);
-        const details = before === undefined ? {} : { cpuToConfigMap: each / before };
-        const parameters = { kind: kind.name, bytes: BYTES };
-        report(
-          figuresOf({
-            workload: `${load} ${kind.name}`,
-            parameters,
-            unit: 'requests',
-            result,
-            floor: undefined,
-            details,
-          }),
-        );
-      }
-    }
+    await bench.withTarget((target) => compare(bench, target, report));
     await measureDefinitions(bench, report);
   },
 };
 
-type Loads = readonly (readonly [name: string, result: LoadResult])[];
+/** The `round`th slice of a load. Names of what it makes begin with the round's. */
+type Load = (bench: Bench, target: Target, kind: Kind, round: number) => Promise<LoadResult>;
 
-async function loads(bench: Bench, target: Target, kind: Kind): Promise<Loads> {
-  const { client, prefix } = target;
-  await define(client, 'benchthings', 1);
-  await repeat(bench, target, createRequest(kind.path, kind.made(`${prefix}-{seq}`, BYTES)), OBJECTS);
-  const one = `${kind.path}/${prefix}-{object}`;
-  return [
-    ['get', await requests(bench, target, { method: 'GET', path: one })],
-    ['list', await requests(bench, target, { method: 'GET', path: kind.path }, 'shared', 1)],
-    ['patch', await requests(bench, target, patchOf(one, kind.patch), 'owned')],
-    ['create', await requests(bench, target, createRequest(kind.path, kind.made(`c-{seq}`, BYTES)))],
-    ['watch', await events(bench, target, kind)],
-  ];
+const one = ({ path }: Kind, { prefix }: Target): string => `${path}/${prefix}-{object}`;
+
+const LOADS: Readonly<Record<string, Load>> = {
+  get: (bench, target, kind) => requests(bench, target, { method: 'GET', path: one(kind, target) }),
+  list: (bench, target, { path }) => requests(bench, target, { method: 'GET', path }, 'shared', 1),
+  patch: (bench, target, kind) => requests(bench, target, patchOf(one(kind, target), kind.patch), 'owned'),
+  create: (bench, target, { path, made }, round) =>
+    requests(bench, target, createRequest(path, made(`c${round}-{seq}`, BYTES))),
+  watch: events,
+};
+
+/** Slices of both kinds take turns on one server; the first of each warms up. Told is the median of their ratios. */
+async function compare(bench: Bench, target: Target, report: (figures: Figures) => void): Promise<void> {
+  await define(target.client, 'benchthings', 1);
+  for (const { path, made } of KINDS)
+    await repeat(bench, target, createRequest(path, made(`${target.prefix}-{seq}`, BYTES)), OBJECTS);
+  for (const [name, load] of Object.entries(LOADS)) {
+    const slices = KINDS.map((): LoadResult[] => []);
+    for (let round = 0; round <= ROUNDS; round++) {
+      const order = round % 2 === 0 ? [0, 1] : [1, 0];
+      for (const index of order) {
+        const result = await load(bench, target, KINDS[index]!, round);
+        if (round > 0) slices[index]!.push(result);
+      }
+    }
+    const [maps, objects] = slices as [LoadResult[], LoadResult[]];
+    const cpuToConfigMap = median(objects.map((of, round) => cpuEach(of) / cpuEach(maps[round]!)));
+    const told = (kind: Kind, of: readonly LoadResult[], details: Figures['details']): void => {
+      const parameters = { kind: kind.name, bytes: BYTES, rounds: ROUNDS };
+      const workload = `${name} ${kind.name}`;
+      report(figuresOf({ workload, parameters, unit: 'requests', result: sum(of), floor: undefined, details }));
+    };
+    told(KINDS[0]!, maps, {});
+    told(KINDS[1]!, objects, { cpuToConfigMap });
+  }
 }
 
 const patchOf = (path: string, body: string): RequestTemplate => ({
@@ -116,7 +122,12 @@ function requests(
   });
 }
 
-async function events(bench: Bench, { endpoint, pid, client }: Target, { path, made }: Kind): Promise<LoadResult> {
+async function events(
+  bench: Bench,
+  { endpoint, pid, client }: Target,
+  { path, made }: Kind,
+  round: number,
+): Promise<LoadResult> {
   const version = await currentVersion(client, path);
   return await bench.load({
     type: 'watch',
@@ -125,7 +136,7 @@ async function events(bench: Bench, { endpoint, pid, client }: Target, { path, m
     watchers: WATCHERS,
     sampleEvery: 1,
     firstEventOnly: false,
-    write: createRequest(path, made('w-{seq}', BYTES)),
+    write: createRequest(path, made(`w${round}-{seq}`, BYTES)),
     writers: WRITERS,
     windowWrites: WINDOW_WRITES,
     drainSeconds: DRAIN_SECONDS,
