@@ -50,10 +50,12 @@ export class AnswerForms {
     return newest === form.type ? form : this.of(exchange, newest);
   }
 
-  /** True where objects of a type are shown otherwise than when it was looked up. */
+  /** True where objects of a type are shown otherwise than when it was looked up, or by nobody: it may be gone, or made anew. */
   isOutdated(type: KnownType): boolean {
     if (type.custom === undefined) return false;
-    return this.#newest(type).custom?.definition.generation !== type.custom.definition.generation;
+    const { uid, generation } = type.custom.definition;
+    const newest = this.#registry.byPath(type.group, type.version, type.plural)?.custom?.definition;
+    return newest?.uid !== uid || newest.generation !== generation;
   }
 
   #newest(type: KnownType): KnownType {
