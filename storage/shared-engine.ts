@@ -3,7 +3,7 @@
 // that its revisions follow each other without a gap. Engine: storage/etcd/etcd-engine.ts.
 import type { LocalEngine } from './local-engine.ts';
 
-/** Versions that one engine revision has room for: a batch is one revision, its transactions differ in their place. */
+/** Versions that a revision of the own layout has room for: a batch is one revision, its transactions differ in their place. */
 export const REVISION_STRIDE = 128;
 
 /** What a keyspace was made with. */
@@ -12,6 +12,10 @@ export interface SharedContents {
   readonly tokenKey: Uint8Array;
   /** What every version is above its engine revision times the stride. */
   readonly base: number;
+  /** Versions that an engine revision has room for; at 1 a batch is one transaction. */
+  readonly stride: number;
+  /** Batches that may be under way at once. */
+  readonly lanes: number;
 }
 
 /** A key that must still be as it was at an engine revision; 0: absent. */
@@ -25,6 +29,8 @@ export interface SharedWrite {
   readonly key: string;
   readonly expect: number;
   readonly value: Uint8Array | undefined;
+  /** Of a removal: what the object was when it went, where that is not what lay there. Only this process is told. */
+  readonly last?: Uint8Array;
 }
 
 /** Writes that are made together or not at all. No key is written twice in a batch, nor guarded behind its write. */
@@ -49,11 +55,15 @@ export interface SharedEvent {
   readonly value: Uint8Array | undefined;
   /** Of a removal, if its writer said one. */
   readonly place: number | undefined;
+  /** Of a removal, if its writer said it: what the object was when it went. */
+  readonly last?: Uint8Array;
+  /** The value lies there in a form that would not be written now. */
+  readonly isStale?: boolean;
 }
 
 /** Hears the state at one revision, then every revision after it that changed something of ours, whole and in order. */
 export interface Follower {
-  value(key: string, revision: number, value: Uint8Array): void | Promise<void>;
+  value(key: string, revision: number, value: Uint8Array, isStale?: boolean): void | Promise<void>;
   /** The values so far are void: others forgot their revision while it was read, and all are told of a later one. */
   again(): void;
   /** The next is told when this one is done. */
@@ -75,12 +85,16 @@ export interface SharedView {
 }
 
 export interface SharedEngine {
+  /** What values look like there, and their encryption, is the engine's: it takes and tells stored forms as they are. */
+  readonly keepsForm?: boolean;
+  /** Keys of which no two may be written by batches that are under way at once say the same; absent: each is its own. */
+  readonly contendedAs?: (key: string) => string;
   /** Opens the keyspace, or makes it. Throws OrchError StoreUnusable with one clear line when it is not one of ours. */
   open(): Promise<SharedContents>;
   /** Resolves with the revision of the state when all its values were told. Once. */
   follow(follower: Follower): Promise<number>;
   /**
-   * One at a time. Resolves when every outcome is known, however often it must ask. Rejects with OrchError StorageFull or
+   * As many at a time as there are lanes, none naming a key that another writes. Resolves when every outcome is known, however often it must ask. Rejects with OrchError StorageFull or
    * StorageFailed when nothing of the batch has happened or will; any other rejection leaves open what has.
    */
   commit(batch: readonly SharedTransaction[]): Promise<SharedCommit>;

@@ -1,8 +1,8 @@
 // Brings into a revision log what an engine says was committed, by whomever: under a revision that is given, not taken. Writes
 // no event records; where the store numbers its commits itself, revision-log.ts does all this.
 import { crc32 } from 'node:zlib';
-import type { SlabPool } from '../../storage/slab-pool.ts';
-import { CREATED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
+import type { SlabPool, SlabRoom } from '../../storage/slab-pool.ts';
+import { CREATED, DELETED, markStale, NO_SLAB, stampRevision, UPDATED, valueStart } from '../../storage/slab-record.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
 import type { Place } from './protocol.ts';
 import { addToRuns, type CurrentRecord, type RevisionLog } from './revision-log.ts';
@@ -47,12 +47,14 @@ export class AdmittedEvents {
     return place;
   }
 
-  /** An object was removed; undefined when there was none. */
-  remove(key: string, revision: number): Place | undefined {
+  /** An object was removed; undefined when there was none. `last`: what it was when it went, where that is not what is current. */
+  remove(key: string, revision: number, last?: StoredValue): Place | undefined {
     const { current, digests } = this.#log;
     const before = current.get(key);
     if (before === undefined) return undefined;
-    const place = { revision, ...this.#log.writeRemoval(before, revision) };
+    const room =
+      last === undefined ? this.#log.writeRemoval(before, revision) : this.#writeLast(key, revision, last, before);
+    const place = { revision, ...room };
     current.delete(key);
     digests.change(key, before.keyChecksum, before.revision, 0);
     this.#remember(place, before);
@@ -79,6 +81,14 @@ export class AdmittedEvents {
     current.set(key, { revision, slab: place.slab, offset: place.offset, bornRevision, keyChecksum });
     digests.change(key, keyChecksum, before?.revision ?? 0, revision);
     return place;
+  }
+
+  #writeLast(key: string, revision: number, last: StoredValue, { bornRevision }: CurrentRecord): SlabRoom {
+    const head = { ...last, revision, bornRevision, type: DELETED };
+    const room = this.#pool.write(head, key, last.attributes, last.json);
+    const slab = this.#pool.slab(room.slab);
+    stampRevision(slab.bytes, valueStart(slab, room.offset) + last.revisionOffset, revision);
+    return room;
   }
 
   #remember(place: Place, before: CurrentRecord | undefined): void {

@@ -1,6 +1,6 @@
 // Which of the transactions that wait go into the next batch of a shared engine, and in what form. Decides and does nothing
 // else. A batch is judged by the engine as one step: each of its transactions sees the state before all of them, so that none
-// may name a key that one before it writes; those wait for the next batch.
+// may name a key that one before it writes, nor one that a batch under way does; those wait for a later batch.
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import { REVISION_STRIDE, type SharedTransaction, type SharedWrite } from '../../storage/shared-engine.ts';
 import { type StorageMedia, storedValueBytesMax, writeStoredValue } from '../../storage/stored-value.ts';
@@ -28,6 +28,22 @@ export interface Candidate {
   tries: number;
 }
 
+/** Of one that holds only if the first of its message does. */
+export function isBehindFirst({ transaction, index }: Candidate): boolean {
+  return transaction.isBehindFirst === true && index > 0;
+}
+
+/** What waits there, and behind it what may only be committed together with it. */
+export function groupAt(waiting: readonly Candidate[], at: number): readonly [Candidate, ...Candidate[]] {
+  const first = waiting[at]!;
+  const group: [Candidate, ...Candidate[]] = [first];
+  for (let next = waiting[at + 1]; next !== undefined; next = waiting[at + group.length]) {
+    if (next.commit !== first.commit || !isBehindFirst(next)) break;
+    group.push(next);
+  }
+  return group;
+}
+
 export interface Entry {
   readonly candidate: Candidate;
   readonly place: number;
@@ -41,6 +57,10 @@ export interface BatchParts {
   readonly encryption: StoredEncryption | undefined;
   /** Keys that nobody sees any more and that still lie in the engine, with the engine revision of each. */
   readonly remains: ReadonlyMap<string, number>;
+  /** What batches under way write, and those that are formed beside this one; what this one writes is added. */
+  readonly written: Set<string>;
+  /** Keys of which one may be written at a time have one name in `written`. */
+  readonly contendedAs: (key: string) => string;
 }
 
 export type Verdict = 'sent' | 'later' | 'barrier' | TransactionResult;
@@ -51,7 +71,9 @@ type Refusal = Extract<TransactionResult, { readonly ok: false }>;
 export class SharedBatch {
   readonly entries: Entry[] = [];
   readonly #parts: BatchParts;
-  readonly #written = new Set<string>();
+  readonly #written: Set<string>;
+  /** A revision is a version, which nothing else may have. */
+  readonly #isOfOne: boolean;
   #place = 0;
   #bytes = 0;
   #largest = 0;
@@ -59,6 +81,19 @@ export class SharedBatch {
 
   constructor(parts: BatchParts) {
     this.#parts = parts;
+    this.#written = parts.written;
+    this.#isOfOne = parts.numbers.stride === 1;
+  }
+
+  /** Nothing more can go in. */
+  get isFull(): boolean {
+    return this.#isOfOne && this.entries.length > 0;
+  }
+
+  /** What nobody else may write while this is under way. */
+  get names(): readonly string[] {
+    const keys = this.entries.flatMap(({ shared }) => shared.writes.map(({ key }) => key));
+    return this.#isOfOne ? keys.map(this.#parts.contendedAs) : keys;
   }
 
   /** Takes a transaction in, or says why not: it has to wait, needs a barrier first, or does not hold. */
@@ -115,7 +150,7 @@ export class SharedBatch {
     const swept: SharedTransaction[] = [];
     for (const [key, expect] of this.#parts.remains) {
       if (this.entries.length + swept.length + this.#largest + 2 > OPERATIONS_MAX) break;
-      if (!this.#written.has(key)) {
+      if (!this.#isWritten(key)) {
         swept.push({ guards: [], writes: [{ key, expect, value: undefined }], place: PLACES_MAX });
       }
     }
@@ -124,8 +159,16 @@ export class SharedBatch {
 
   /** Its keys are not to be written by one that came after it. */
   #later({ operations }: Transaction): 'later' {
-    for (const { key } of operations) this.#written.add(key);
+    for (const { key } of operations) this.#note(key);
     return 'later';
+  }
+
+  #note(key: string): void {
+    this.#written.add(this.#parts.contendedAs(key));
+  }
+
+  #isWritten(key: string): boolean {
+    return this.#written.has(this.#parts.contendedAs(key));
   }
 
   #laterAll(group: readonly Candidate[]): 'later' {
@@ -134,7 +177,7 @@ export class SharedBatch {
   }
 
   #namesWritten({ operations, guards = [] }: Transaction): boolean {
-    return [...operations, ...guards].some(({ key }) => this.#written.has(key));
+    return [...operations, ...guards].some(({ key }) => this.#isWritten(key));
   }
 
   /** Why it does not hold, if what is known is enough to say so. */
@@ -160,7 +203,7 @@ export class SharedBatch {
       bytes += bytesOf(transaction);
       largest = Math.max(largest, sizeOf(transaction) + (at === 0 ? 0 : conditions));
       count++;
-      const fits = place <= PLACES_MAX && bytes <= BYTES_MAX && count + largest <= OPERATIONS_MAX;
+      const fits = place <= PLACES_MAX && bytes <= BYTES_MAX && count + largest <= OPERATIONS_MAX && !this.#isOfOne;
       if (!fits && count > 1) return at;
     }
     return group.length;
@@ -176,11 +219,13 @@ export class SharedBatch {
     this.#largest = Math.max(this.#largest, sizeOf(transaction) + conditions.length);
     const writes = operations.map((operation): SharedWrite => {
       const { key } = operation;
-      this.#written.add(key);
+      this.#note(key);
       const expect = this.#lyingRevision(key);
       if ('delete' in operation) return { key, expect, value: undefined };
       const isDying = thenRemoves.includes(key);
-      return { key, expect, value: this.#stored(operation, commit.message.payload, place, isDying) };
+      const value = this.#stored(operation, commit.message.payload, place, isDying && !this.#isOfOne);
+      // A revision has no second version for what comes after.
+      return isDying && this.#isOfOne ? { key, expect, value: undefined, last: value } : { key, expect, value };
     });
     const watched = guards.filter(({ expect }) => expect !== EXPECT_ANY);
     const shared = {

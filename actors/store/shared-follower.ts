@@ -5,7 +5,7 @@ import { OrchError } from '../../runtime/errors.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
 import { isSealedValue, noProvider, readOpenedValue, unreadable } from '../../storage/sealed-value.ts';
-import type { Follower, SharedEngine, SharedEvent } from '../../storage/shared-engine.ts';
+import type { Follower, SharedContents, SharedEngine, SharedEvent } from '../../storage/shared-engine.ts';
 import type { StoredValue } from '../../storage/stored-value.ts';
 import { AdmittedEvents } from './admitted-events.ts';
 import type { Projection } from './projection.ts';
@@ -29,6 +29,8 @@ interface Arrived {
   readonly value: StoredValue | undefined;
   readonly isStale: boolean;
   readonly place: number | undefined;
+  /** Of a removal: what the object was when it went, where its writer said so. */
+  readonly last?: StoredValue | undefined;
 }
 
 interface Waiting {
@@ -44,8 +46,8 @@ export class SharedFollower implements Follower {
   numbers = new VersionNumbers(0);
   #applied = 0;
   #waiting: Waiting[] = [];
-  /** Places of what was shown since a commit began: others may have replaced it before its answer comes. */
-  readonly #places = new Map<string, Place>();
+  /** Of keys that are being written: where which version was shown. Others may have replaced one before its writer's answer comes. */
+  readonly #places = new Map<string, Map<number, Place>>();
 
   constructor(parts: FollowerParts) {
     this.#parts = parts;
@@ -54,8 +56,8 @@ export class SharedFollower implements Follower {
   }
 
   /** Loads the present state, and follows from there. */
-  async open(base: number): Promise<void> {
-    this.numbers = new VersionNumbers(base);
+  async open({ base, stride }: Pick<SharedContents, 'base' | 'stride'>): Promise<void> {
+    this.numbers = new VersionNumbers(base, stride);
     const { log, commitTimes } = this.#parts.projection;
     this.#applied = await this.#parts.engine.follow(this);
     log.revision = this.numbers.endOf(this.#applied);
@@ -71,14 +73,19 @@ export class SharedFollower implements Follower {
     });
   }
 
-  /** A commit begins: what is shown from here on may be its. */
-  notePlaces(): void {
-    this.#places.clear();
+  /** A commit of these keys begins: what is shown of them from here on may be its. */
+  notePlaces(keys: readonly string[]): void {
+    for (const key of keys) this.#places.set(key, new Map());
   }
 
-  /** Where a version lies that was shown since. */
+  /** It is over. */
+  forgetPlaces(keys: readonly string[]): void {
+    for (const key of keys) this.#places.delete(key);
+  }
+
+  /** Where a version lies that was shown since its commit began. */
   placeOf(key: string, version: number): Place {
-    const place = this.#places.get(`${version}/${key}`);
+    const place = this.#places.get(key)?.get(version);
     if (place === undefined)
       throw new OrchError('StoreUnusable', `the engine did not tell version ${version} of ${key}`);
     return place;
@@ -88,11 +95,11 @@ export class SharedFollower implements Follower {
     return sharedView(this.#parts.engine, this.#applied, this.numbers);
   }
 
-  async value(key: string, revision: number, bytes: Uint8Array): Promise<void> {
+  async value(key: string, revision: number, bytes: Uint8Array, isOld = false): Promise<void> {
     const opened = this.#open(key, bytes);
     const { value, isStale } = this.#read(key, bytes, opened instanceof Promise ? await opened : opened);
     if (value.revision >= DYING_PLACE) this.remains.set(key, revision);
-    else this.#admitted.load(key, this.numbers.version(revision, value.revision), value, isStale);
+    else this.#admitted.load(key, this.numbers.version(revision, value.revision), value, isStale || isOld);
   }
 
   again(): void {
@@ -102,11 +109,17 @@ export class SharedFollower implements Follower {
 
   revision(revision: number, events: readonly SharedEvent[]): void | Promise<void> {
     const { encryption } = this.#parts;
-    const arrived: (Arrived | Promise<Arrived>)[] = events.map(({ key, value, place }) => {
-      if (value === undefined) return { key, value, isStale: false, place };
+    const arrived: (Arrived | Promise<Arrived>)[] = events.map((event) => {
+      const { key, value, place, last } = event;
+      if (value === undefined) {
+        return { key, value, isStale: false, place, last: last && this.#read(key, last, last).value };
+      }
+      const read = (plain: Uint8Array): Arrived => {
+        const { value: plainValue, isStale } = this.#read(key, value, plain);
+        return { key, value: plainValue, isStale: isStale || event.isStale === true, place };
+      };
       const opened = this.#open(key, value);
-      if (!(opened instanceof Promise)) return { key, ...this.#read(key, value, opened), place };
-      return opened.then((plain) => ({ key, ...this.#read(key, value, plain), place }));
+      return opened instanceof Promise ? opened.then(read) : read(opened);
     });
     if (encryption === undefined) {
       this.#show(revision, arrived as readonly Arrived[]);
@@ -134,15 +147,16 @@ export class SharedFollower implements Follower {
     this.#letGo();
   }
 
-  #admit({ key, value, isStale }: Arrived, revision: number, place: number): void {
+  #admit({ key, value, isStale, last }: Arrived, revision: number, place: number): void {
     const version = this.numbers.version(revision, place);
     if (value === undefined) {
       this.remains.delete(key);
-      const removed = this.#admitted.remove(key, version);
-      if (removed !== undefined) this.#places.set(`${version}/${key}`, removed);
+      const removed = this.#admitted.remove(key, version, last);
+      if (removed !== undefined) this.#places.get(key)?.set(version, removed);
       return;
     }
-    this.#places.set(`${version}/${key}`, this.#admitted.put(key, version, value, isStale));
+    const written = this.#admitted.put(key, version, value, isStale);
+    this.#places.get(key)?.set(version, written);
     if (value.revision < DYING_PLACE) {
       this.remains.delete(key);
       return;

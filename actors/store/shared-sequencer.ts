@@ -8,12 +8,13 @@ import { MergedAsks } from '../../runtime/merged-asks.ts';
 import type { StoredEncryption } from '../../storage/encryption/stored-encryption.ts';
 import type { EngineView } from '../../storage/local-engine.ts';
 import type { SharedCommit, SharedEngine } from '../../storage/shared-engine.ts';
+import { CommitAnswers } from './commit-answers.ts';
 import type { PendingCommit } from './pending-commits.ts';
 import type { Projection } from './projection.ts';
 import type { PublishedPlace, TransactionResult } from './protocol.ts';
 import { type Fail, type Sequencer, storeStopped } from './sequencer.ts';
 import type { StoreOptions } from './settings.ts';
-import { type Candidate, SharedBatch } from './shared-batch.ts';
+import { type Candidate, groupAt, isBehindFirst, SharedBatch } from './shared-batch.ts';
 import { SharedFollower } from './shared-follower.ts';
 import type { StoreMetrics } from './store-metrics.ts';
 import { isRefusedWrite, WriteRefusals } from './write-refusals.ts';
@@ -32,9 +33,10 @@ export interface SharedParts {
   readonly fail: Fail;
 }
 
-interface Answering {
-  readonly results: (TransactionResult | undefined)[];
-  left: number;
+/** A batch that the engine has. */
+interface UnderWay {
+  readonly names: readonly string[];
+  readonly startedMs: number;
 }
 
 export class SharedSequencer implements Sequencer {
@@ -45,11 +47,16 @@ export class SharedSequencer implements Sequencer {
   readonly #follower: SharedFollower;
   readonly #refusals: WriteRefusals;
   readonly #barriers: MergedAsks<number>;
-  readonly #answering = new Map<PendingCommit, Answering>();
+  readonly #answers = new CommitAnswers();
+  /** The oldest first. */
+  readonly #underWay = new Set<UnderWay>();
+  readonly #contendedAs: (key: string) => string;
+  #lanes = 1;
   #waiting: Candidate[] = [];
   #running = false;
   #stopped = false;
-  #commitStartedMs: number | undefined;
+  /** Set while the loop waits for a lane, or for something to send. */
+  #onStir: (() => void) | undefined;
   /** Set while stopping: called when everything accepted has been answered. */
   #onIdle: (() => void) | undefined;
 
@@ -57,6 +64,7 @@ export class SharedSequencer implements Sequencer {
     this.#parts = parts;
     this.#context = parts.context;
     this.#engine = parts.engine;
+    this.#contendedAs = parts.engine.contendedAs ?? ((key) => key);
     this.#refusals = new WriteRefusals(parts.context);
     this.#follower = new SharedFollower({ ...parts, onLost: (error) => this.#break(error) });
     this.#barriers = new MergedAsks(async () => this.#follower.reach(await this.#engine.readBarrier()));
@@ -67,13 +75,15 @@ export class SharedSequencer implements Sequencer {
   }
 
   get waitedMs(): number {
-    return this.#commitStartedMs === undefined ? 0 : this.#context.clock.monotonicMs() - this.#commitStartedMs;
+    const [oldest] = this.#underWay;
+    return oldest === undefined ? 0 : this.#context.clock.monotonicMs() - oldest.startedMs;
   }
 
   async open(): Promise<Uint8Array> {
     try {
-      const { tokenKey, base } = await this.#engine.open();
-      await this.#follower.open(base);
+      const { tokenKey, lanes, ...numbering } = await this.#engine.open();
+      this.#lanes = lanes;
+      await this.#follower.open(numbering);
       const { compactionIntervalMs } = this.#parts.options;
       if (compactionIntervalMs > 0) this.#context.timers.every(compactionIntervalMs, () => this.#compact());
       return tokenKey;
@@ -93,7 +103,7 @@ export class SharedSequencer implements Sequencer {
       commit.reply.send({ results: [] });
       return;
     }
-    this.#answering.set(commit, { results: transactions.map(() => undefined), left: transactions.length });
+    this.#answers.begin(commit);
     transactions.forEach((transaction, index) => {
       this.#waiting.push({ commit, index, transaction, isFresh: false, tries: 0 });
     });
@@ -115,7 +125,7 @@ export class SharedSequencer implements Sequencer {
 
   /** An engine that does not answer is not waited for any longer: what was not acknowledged may have happened. */
   async stop(): Promise<void> {
-    if (this.#running) {
+    if (this.#running || this.#underWay.size > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
         this.#context.timers.after(STOP_MS_MAX, resolve);
@@ -126,7 +136,9 @@ export class SharedSequencer implements Sequencer {
   }
 
   #wake(): void {
-    if (this.#running || this.#stopped) return;
+    if (this.#stopped) return;
+    this.#stir();
+    if (this.#running) return;
     this.#running = true;
     // At the end of the turn, so that everything which arrived with the first write shares its batch.
     this.#context.timers.soon(() => {
@@ -137,19 +149,28 @@ export class SharedSequencer implements Sequencer {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0 && !this.#stopped) await this.#commitNext();
     this.#running = false;
-    this.#onIdle?.();
+    if (this.#underWay.size === 0) this.#onIdle?.();
   }
 
-  /** One batch, or one barrier where that is all that helps. */
+  /** A batch for each lane that is free, or one barrier where that is all that helps. */
   async #commitNext(): Promise<void> {
     if (this.#refusals.isFresh) {
       this.#refuse(this.#waiting, this.#refusals.current);
       this.#waiting = [];
       return;
     }
-    const { batch, needsBarrier } = this.#formBatch();
-    if (batch.entries.length > 0) await this.#commit(batch);
-    if (needsBarrier.length === 0) return;
+    if (this.#underWay.size >= this.#lanes) {
+      await this.#stirred();
+      return;
+    }
+    const { batches, needsBarrier } = this.#formBatches();
+    for (const batch of batches) {
+      this.#commit(batch).catch((error: unknown) => this.#break(error));
+    }
+    if (needsBarrier.length === 0) {
+      if (this.#waiting.length > 0 && this.#underWay.size > 0) await this.#stirred();
+      return;
+    }
     try {
       await this.barrier();
       for (const candidate of needsBarrier) candidate.isFresh = true;
@@ -159,37 +180,78 @@ export class SharedSequencer implements Sequencer {
     }
   }
 
-  /** Takes what goes into the next batch from what waits, and answers what needs none. */
-  #formBatch(): { readonly batch: SharedBatch; readonly needsBarrier: readonly Candidate[] } {
-    const { options, encryption, projection } = this.#parts;
-    const { numbers, remains } = this.#follower;
-    const batch = new SharedBatch({ log: projection.log, numbers, media: options.media, encryption, remains });
+  /** Takes what goes into the next batches from what waits, and answers what needs none. */
+  #formBatches(): { readonly batches: readonly SharedBatch[]; readonly needsBarrier: readonly Candidate[] } {
+    const written = new Set([...this.#underWay].flatMap(({ names }) => names));
+    const batches = [this.#emptyBatch(written)];
+    const batchesMax = this.#lanes - this.#underWay.size;
     const needsBarrier: Candidate[] = [];
     const waiting = this.#waiting;
     this.#waiting = [];
     for (let at = 0; at < waiting.length; ) {
+      if (batches.at(-1)!.isFull) {
+        if (batches.length === batchesMax) {
+          this.#waiting.push(...waiting.slice(at));
+          break;
+        }
+        batches.push(this.#emptyBatch(written));
+      }
       const group = groupAt(waiting, at);
       at += group.length;
-      const verdicts = group.length === 1 ? [batch.add(group[0])] : batch.addTogether(group);
-      for (const [i, candidate] of group.entries()) {
-        const verdict = verdicts[i]!;
-        if (verdict === 'sent') continue;
-        if (typeof verdict === 'object') {
-          this.#answer(candidate, verdict);
-          continue;
-        }
-        this.#waiting.push(candidate);
-        if (verdict === 'barrier') needsBarrier.push(candidate);
-      }
+      this.#decide(batches.at(-1)!, group, needsBarrier);
     }
-    return { batch, needsBarrier };
+    return { batches: batches.filter(({ entries }) => entries.length > 0), needsBarrier };
+  }
+
+  #emptyBatch(written: Set<string>): SharedBatch {
+    const { options, encryption, projection } = this.#parts;
+    const { numbers, remains } = this.#follower;
+    const contendedAs = this.#contendedAs;
+    return new SharedBatch({
+      log: projection.log,
+      numbers,
+      media: options.media,
+      encryption,
+      remains,
+      written,
+      contendedAs,
+    });
+  }
+
+  /** Puts a group into a batch, answers it, or leaves it waiting. */
+  #decide(batch: SharedBatch, group: readonly [Candidate, ...Candidate[]], needsBarrier: Candidate[]): void {
+    const verdicts = group.length === 1 ? [batch.add(group[0])] : batch.addTogether(group);
+    for (const [i, candidate] of group.entries()) {
+      const verdict = verdicts[i]!;
+      if (verdict === 'sent') continue;
+      if (typeof verdict === 'object') {
+        this.#answer(candidate, verdict);
+        continue;
+      }
+      this.#waiting.push(candidate);
+      if (verdict === 'barrier') needsBarrier.push(candidate);
+    }
   }
 
   async #commit(batch: SharedBatch): Promise<void> {
+    const keys = batch.entries.flatMap(({ shared }) => shared.writes.map(({ key }) => key));
+    const lane: UnderWay = { names: batch.names, startedMs: this.#context.clock.monotonicMs() };
+    this.#underWay.add(lane);
+    this.#follower.notePlaces(keys);
+    try {
+      await this.#commitNoted(batch);
+    } finally {
+      this.#follower.forgetPlaces(keys);
+      this.#underWay.delete(lane);
+      this.#stir();
+      if (this.#waiting.length > 0) this.#wake();
+      else if (this.#underWay.size === 0 && !this.#running) this.#onIdle?.();
+    }
+  }
+
+  async #commitNoted(batch: SharedBatch): Promise<void> {
     const candidates = batch.entries.map(({ candidate }) => candidate);
     const shared = [...batch.entries.map((entry) => entry.shared), ...batch.sweep()];
-    this.#commitStartedMs = this.#context.clock.monotonicMs();
-    this.#follower.notePlaces();
     let commit: SharedCommit;
     try {
       commit = await this.#engine.commit(shared);
@@ -199,8 +261,6 @@ export class SharedSequencer implements Sequencer {
       this.#refusals.refused(error);
       this.#refuse(candidates, error);
       return;
-    } finally {
-      this.#commitStartedMs = undefined;
     }
     this.#refusals.written();
     this.#parts.metrics.committed(candidates.length);
@@ -217,6 +277,18 @@ export class SharedSequencer implements Sequencer {
     this.#waiting = [...lost, ...this.#waiting];
   }
 
+  /** Waits until a lane is free, or something arrives. */
+  #stirred(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onStir = resolve;
+    });
+  }
+
+  #stir(): void {
+    this.#onStir?.();
+    this.#onStir = undefined;
+  }
+
   #placesOf({ transaction }: Candidate, engineRevision: number, place: number): TransactionResult {
     const { numbers } = this.#follower;
     const revision = numbers.version(engineRevision, place);
@@ -229,12 +301,7 @@ export class SharedSequencer implements Sequencer {
   }
 
   #answer({ commit, index }: Candidate, result: TransactionResult): void {
-    const answering = this.#answering.get(commit);
-    if (answering === undefined) return;
-    answering.results[index] = result;
-    if (--answering.left > 0) return;
-    this.#answering.delete(commit);
-    commit.reply.send({ results: answering.results });
+    this.#answers.give(commit, index, result);
   }
 
   #refuse(candidates: readonly Candidate[], error: unknown): void {
@@ -243,9 +310,8 @@ export class SharedSequencer implements Sequencer {
 
   /** Nothing of the message is tried any more. */
   #answerFailed(commit: PendingCommit, error: unknown): void {
-    if (!this.#answering.delete(commit)) return;
+    if (!this.#answers.fail(commit, error)) return;
     this.#waiting = this.#waiting.filter((candidate) => candidate.commit !== commit);
-    commit.reply.fail(error);
   }
 
   #compact(): void {
@@ -258,22 +324,8 @@ export class SharedSequencer implements Sequencer {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#running = false;
+    this.#stir();
     this.#onIdle?.();
     this.#parts.fail(error);
   }
-}
-
-function isBehindFirst({ transaction, index }: Candidate): boolean {
-  return transaction.isBehindFirst === true && index > 0;
-}
-
-/** What waits there, and behind it what may only be committed together with it. */
-function groupAt(waiting: readonly Candidate[], at: number): readonly [Candidate, ...Candidate[]] {
-  const first = waiting[at]!;
-  const group: [Candidate, ...Candidate[]] = [first];
-  for (let next = waiting[at + 1]; next !== undefined; next = waiting[at + group.length]) {
-    if (next.commit !== first.commit || !isBehindFirst(next)) break;
-    group.push(next);
-  }
-  return group;
 }

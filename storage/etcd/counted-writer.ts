@@ -1,0 +1,137 @@
+// Batches of transactions that happen exactly once. A batch is one etcd transaction, each of its own a transaction inside it, so
+// that they hold or fail one by one under one revision. It raises a counter of its writer, and holds only if that is where the
+// batch before left it; a batch whose outcome is unknown is sent again until the counter says that it happened. Which of its
+// transactions failed lies beside the counter then, where no compaction reaches it.
+import { OrchError } from '../../runtime/errors.ts';
+import {
+  type EtcdCluster,
+  type EtcdCompare,
+  EtcdError,
+  type EtcdOperation,
+  type EtcdTransaction,
+  type TransactionAnswer,
+} from './etcd-cluster.ts';
+import type { Patience } from './patience.ts';
+
+const NOTHING = Buffer.alloc(0);
+
+/** What is written if all of it is as it is said to be. */
+export interface GuardedWrites {
+  readonly compare: readonly EtcdCompare[];
+  readonly writes: readonly EtcdOperation[];
+}
+
+export interface WrittenBatch {
+  readonly revision: number;
+  /** Which transactions held, in their order. */
+  readonly held: readonly boolean[];
+  /** It was this answer that said so, and none that nobody heard before it. */
+  readonly isHeard: boolean;
+}
+
+export interface WriterParts {
+  readonly cluster: EtcdCluster;
+  readonly patience: Patience;
+  /** Of the counter; no other writer has it. */
+  readonly key: string;
+  /** Of the keyspace. */
+  readonly identity: string;
+  /** How often the identity was written when it was read: who moves the keyspace away writes it first. */
+  readonly identityVersion: number;
+}
+
+export class CountedWriter {
+  readonly #parts: WriterParts;
+  /** That happened. */
+  #batches = 0;
+
+  constructor(parts: WriterParts) {
+    this.#parts = parts;
+  }
+
+  get key(): string {
+    return this.#parts.key;
+  }
+
+  get batches(): number {
+    return this.#batches;
+  }
+
+  /** One at a time. `beside`: done whatever holds. Rejects as `SharedEngine.commit` does; an EtcdError `refused` was not done. */
+  async write(batch: readonly GuardedWrites[], beside: readonly EtcdOperation[] = []): Promise<WrittenBatch> {
+    const request = this.#requestFor(batch, beside);
+    let isSureNotDone = true;
+    for (let tries = 0; ; tries++) {
+      if (this.#parts.patience.isOver) throw new Error('the store was closed in the middle of a commit');
+      let answer: TransactionAnswer;
+      try {
+        answer = await this.#parts.cluster.transact(request);
+      } catch (error) {
+        if (error instanceof EtcdError && error.kind !== 'unknown' && isSureNotDone) throw error;
+        isSureNotDone = false;
+        await this.#parts.patience.pause(tries);
+        continue;
+      }
+      return answer.succeeded ? this.#done(answer, beside.length) : this.#found(batch, answer);
+    }
+  }
+
+  /** What removes the counter, and what lies beside it. */
+  removal(): readonly EtcdOperation[] {
+    const { key } = this.#parts;
+    return [{ delete: { key } }, { delete: { key: `${key}/`, end: `${key}0` } }];
+  }
+
+  #requestFor(batch: readonly GuardedWrites[], beside: readonly EtcdOperation[]): EtcdTransaction {
+    const { key, identity, identityVersion } = this.#parts;
+    return {
+      compare: [
+        { key, target: 'version', value: this.#batches },
+        { key: identity, target: 'version', value: identityVersion },
+      ],
+      success: [
+        { put: { key, value: Buffer.from(String(this.#batches + 1)) } },
+        ...beside,
+        ...batch.map(({ compare, writes }, index): EtcdOperation => {
+          // One that fails leaves a key behind: rare, and what holds costs nothing more.
+          const failure = [{ put: { key: this.#failureKey(index), value: NOTHING } }];
+          return { txn: { compare, success: writes, failure } };
+        }),
+      ],
+      failure: [{ range: { key } }, { range: { key: `${key}/`, end: `${key}0` } }],
+    };
+  }
+
+  #done({ revision, results }: TransactionAnswer, beside: number): WrittenBatch {
+    this.#batches++;
+    const held = results.slice(1 + beside).map((result) => result.kind === 'txn' && result.succeeded);
+    return { revision, held, isHeard: true };
+  }
+
+  /** The counter is not where the batch before left it: it was this batch, sent before, or somebody else. */
+  #found(batch: readonly GuardedWrites[], { results }: TransactionAnswer): WrittenBatch {
+    const { key, identity } = this.#parts;
+    const [counters, failures] = results.map((result) => (result.kind === 'range' ? result.pairs : []));
+    const counter = counters?.[0];
+    if ((counter?.version ?? 0) === this.#batches) {
+      throw new OrchError('StoreUnusable', `${identity} was changed: the store is being moved away`);
+    }
+    if (counter?.version !== this.#batches + 1) {
+      throw new OrchError('StoreUnusable', `the counter ${key} was changed by somebody else`);
+    }
+    this.#batches++;
+    const revision = counter.modRevision;
+    const failed = new Set(failures?.filter(({ modRevision }) => modRevision === revision).map((pair) => pair.key));
+    return { revision, held: batch.map((_, index) => !failed.has(this.#failureKey(index))), isHeard: false };
+  }
+
+  #failureKey(index: number): string {
+    return `${this.#parts.key}/${index}`;
+  }
+}
+
+/** What an engine rejects with where a batch was not done. */
+export function refusedBatch(error: unknown): unknown {
+  if (!(error instanceof EtcdError)) return error;
+  return new OrchError(error.kind === 'full' ? 'StorageFull' : 'StorageFailed', error.message);
+}

@@ -1,0 +1,57 @@
+// How long a server asks an etcd cluster again what nobody answered. What may be asked twice without harm only; for batches see
+// counted-writer.ts.
+import type { Timers } from '../../runtime/environment.ts';
+import { OrchError } from '../../runtime/errors.ts';
+import { EtcdError } from './etcd-cluster.ts';
+
+const RETRY_FIRST_MS = 20;
+const RETRY_MAX_MS = 1000;
+
+export class Patience {
+  readonly #timers: Timers;
+  #isOver = false;
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  /** Nothing is asked again from here on. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Between two tries: the longer the more there were. */
+  pause(tries: number): Promise<void> {
+    const delayMs = Math.min(RETRY_FIRST_MS * 2 ** Math.min(tries, 10), RETRY_MAX_MS);
+    return new Promise((resolve) => {
+      this.#timers.after(delayMs, resolve);
+    });
+  }
+
+  /** Until it is answered, or for so long. Rejects with OrchError StoreUnusable. */
+  async asked<T>(forMs: number, ask: () => Promise<T>): Promise<T> {
+    let isLate = false;
+    const timer = this.#timers.after(forMs, () => {
+      isLate = true;
+    });
+    try {
+      for (let tries = 0; ; tries++) {
+        try {
+          return await ask();
+        } catch (error) {
+          if (this.#isOver || isLate || !(error instanceof EtcdError) || error.kind !== 'unknown') throw error;
+          await this.pause(tries);
+        }
+      }
+    } catch (error) {
+      if (error instanceof EtcdError) throw new OrchError('StoreUnusable', error.message);
+      throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
