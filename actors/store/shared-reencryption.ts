@@ -7,7 +7,7 @@ import type { StoredEncryption } from '../../storage/encryption/stored-encryptio
 import { askedAgain } from '../../storage/etcd/asked-again.ts';
 import type { EtcdCluster } from '../../storage/etcd/etcd-cluster.ts';
 import { etcdKeys } from '../../storage/etcd/etcd-keys.ts';
-import { EtcdPages } from '../../storage/etcd/etcd-pages.ts';
+import { ObjectPages } from '../../storage/etcd/etcd-pages.ts';
 import { readOpenedValue, unreadable } from '../../storage/sealed-value.ts';
 import type { SharedEngine, SharedTransaction, SharedValue } from '../../storage/shared-engine.ts';
 import {
@@ -82,7 +82,7 @@ class Pass {
 
   async run(): Promise<void> {
     const { cluster, prefix, timers, encryption } = this.#parts;
-    const pages = new EtcdPages(cluster, etcdKeys(prefix));
+    const pages = new ObjectPages(cluster, etcdKeys(prefix));
     const next = (): Promise<readonly SharedValue[]> => askedAgain(timers, () => pages.next());
     for (let page = await next(); page.length > 0; page = await next()) {
       for (const found of page) {

@@ -61,12 +61,13 @@ export class SharedSequencer implements Sequencer {
   #onIdle: (() => void) | undefined;
 
   constructor(parts: SharedParts) {
-    this.#parts = parts;
+    const { keepsForm = false } = parts.engine;
+    this.#parts = keepsForm ? { ...parts, encryption: undefined, options: { ...parts.options, media: 'json' } } : parts;
     this.#context = parts.context;
     this.#engine = parts.engine;
     this.#contendedAs = parts.engine.contendedAs ?? ((key) => key);
     this.#refusals = new WriteRefusals(parts.context);
-    this.#follower = new SharedFollower({ ...parts, onLost: (error) => this.#break(error) });
+    this.#follower = new SharedFollower({ ...this.#parts, onLost: (error) => this.#break(error) });
     this.#barriers = new MergedAsks(async () => this.#follower.reach(await this.#engine.readBarrier()));
   }
 

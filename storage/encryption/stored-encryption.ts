@@ -135,6 +135,48 @@ export class StoredEncryption {
     }
   }
 
+  /**
+   * The same for values that are no stored form but another server's: its prefix, and its payload. `context`: what such a value is
+   * bound to.
+   */
+  sealBare(key: string, context: string, plain: Uint8Array): Uint8Array {
+    const writer = this.#ringOf(key)?.readers[0];
+    if (writer === undefined) return plain;
+    const { cipher, prefixBytes, shown } = writer;
+    return this.#measured('to_storage', shown, () => {
+      return cipher === IDENTITY ? plain : Buffer.concat([prefixBytes, cipher.seal(plain, context)]);
+    });
+  }
+
+  /** What is behind such a value. Throws, or rejects with, OrchError StoreUnusable. */
+  openBare(key: string, context: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
+    const ring = this.#ringOf(key);
+    const reader = ring === undefined ? undefined : this.#bareReaderOf(ring, bytes);
+    if (reader === undefined) {
+      if (ring === undefined && !this.#isBareSealed(bytes)) return bytes;
+      throw unreadable(key, `no provider of --encryption-provider-config reads it`);
+    }
+    const { cipher, prefixBytes, shown } = reader;
+    if (cipher === IDENTITY) return bytes;
+    const failed = (error: unknown): never => {
+      throw unreadable(key, `${cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+    };
+    try {
+      const plain = this.#measured('from_storage', shown, () =>
+        cipher.open(bytes.subarray(prefixBytes.length), context),
+      );
+      return plain instanceof Promise ? plain.catch(failed) : plain;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Whether the first provider would write such a value otherwise. */
+  isBareStale(key: string, bytes: Uint8Array): boolean {
+    const ring = this.#ringOf(key);
+    return ring !== undefined && this.#bareReaderOf(ring, bytes) !== ring.readers[0];
+  }
+
   close(): void {
     for (const envelope of this.#envelopes) envelope.close();
   }
@@ -159,6 +201,27 @@ export class StoredEncryption {
     );
   }
 
+  #isBareSealed(bytes: Uint8Array): boolean {
+    return isBareSealed(bytes, this.#parts.prefix);
+  }
+
+  #bareReaderOf(ring: KeyRing, bytes: Uint8Array): Reader | undefined {
+    if (!this.#isBareSealed(bytes)) return ring.readers.find(({ cipher }) => cipher === IDENTITY);
+    return ring.readers.find(({ cipher, prefixBytes }) => cipher !== IDENTITY && beginsWith(bytes, prefixBytes));
+  }
+
+  #measured<T>(type: TransformationType, shown: string, work: () => T): T {
+    const beganMs = this.#parts.monotonicMs();
+    let isGood = false;
+    try {
+      const done = work();
+      isGood = true;
+      return done;
+    } finally {
+      this.#transformed(type, shown, beganMs, isGood);
+    }
+  }
+
   #transformed(type: TransformationType, shown: string, beganMs: number, isGood: boolean): void {
     const { measures, monotonicMs } = this.#parts;
     measures?.transformed(type, shown, isGood ? monotonicMs() - beganMs : undefined);
@@ -168,6 +231,15 @@ export class StoredEncryption {
     if (this.#rings.size === 0) return undefined;
     return this.#rings.get(key.slice(0, key.indexOf('/', key.indexOf('/') + 1)));
   }
+}
+
+/** Whether a value that is no stored form is encrypted. `prefix`: what all prefixes begin with. */
+export function isBareSealed(bytes: Uint8Array, prefix: string): boolean {
+  return beginsWith(bytes, Buffer.from(prefix));
+}
+
+function beginsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return bytes.length >= prefix.length && prefix.every((byte, at) => bytes[at] === byte);
 }
 
 /** The provider that reads what is on disk; undefined when none of the ring does. */

@@ -67,6 +67,7 @@ export class CountedWriter {
       try {
         answer = await this.#parts.cluster.transact(request);
       } catch (error) {
+        if (error instanceof EtcdError && error.kind === 'leaseOver') throw error;
         if (error instanceof EtcdError && error.kind !== 'unknown' && isSureNotDone) throw error;
         isSureNotDone = false;
         await this.#parts.patience.pause(tries);

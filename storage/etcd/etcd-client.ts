@@ -19,6 +19,7 @@ import {
   compactionBytes,
   credentialBytes,
   emptyBytes,
+  leaseBytes,
   rangeBytes,
   readBlob,
   readRange,
@@ -65,6 +66,10 @@ export class EtcdClient implements EtcdCluster {
 
   async status(): Promise<EtcdStatus> {
     return readStatus(await this.#call('Maintenance/Status', emptyBytes()));
+  }
+
+  async grantLease(lease: number, seconds: number): Promise<void> {
+    await this.#call('Lease/LeaseGrant', leaseBytes(lease, seconds));
   }
 
   /** The whole database of a member, a piece at a time. Not asked again: rejects with EtcdError, or what `onPiece` throws. */

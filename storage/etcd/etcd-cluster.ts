@@ -34,7 +34,8 @@ export interface EtcdCompare {
 }
 
 export type EtcdOperation =
-  | { readonly put: { readonly key: string; readonly value: Uint8Array } }
+  /** `lease`: the key goes with it. */
+  | { readonly put: { readonly key: string; readonly value: Uint8Array; readonly lease?: number } }
   /** The one key, or with `end` the keys from it to before that. */
   | { readonly delete: { readonly key: string; readonly end?: string } }
   | { readonly range: RangeRequest }
@@ -59,6 +60,8 @@ export interface TransactionAnswer {
 
 export interface EtcdEvent {
   readonly key: string;
+  /** Of a removal 0. */
+  readonly createRevision: number;
   readonly modRevision: number;
   /** undefined: a removal. */
   readonly value: Uint8Array | undefined;
@@ -83,14 +86,17 @@ export interface EtcdCluster {
   watch(key: string, end: string, fromRevision: number, listener: WatchListener): () => void;
   compact(revision: number): Promise<void>;
   status(): Promise<EtcdStatus>;
+  /** Makes a lease of a name that no other has, which ends after so long. */
+  grantLease(lease: number, seconds: number): Promise<void>;
   close(): void;
 }
 
 /**
  * `unknown`: nobody knows whether it was done. `refused`: it was not, and will not be. `full`: likewise, for want of room.
- * `compacted`: what was asked for is forgotten.
+ * `compacted`: what was asked for is forgotten. `leaseOver`: it names a lease that has ended, so that it was not done, and will not
+ * be, however often it was sent.
  */
-export type EtcdErrorKind = 'unknown' | 'refused' | 'full' | 'compacted';
+export type EtcdErrorKind = 'unknown' | 'refused' | 'full' | 'compacted' | 'leaseOver';
 
 export class EtcdError extends Error {
   readonly kind: EtcdErrorKind;

@@ -2,7 +2,6 @@
 // watch, or for a batch of our own that is next at once. Exactly once: counted-writer.ts.
 
 import type { Timers } from '../../runtime/environment.ts';
-import { OrchError } from '../../runtime/errors.ts';
 import type {
   Follower,
   SharedCommit,
@@ -15,11 +14,11 @@ import type {
 import { SharedCompaction } from './compaction.ts';
 import { CountedWriter, type GuardedWrites, refusedBatch } from './counted-writer.ts';
 import { type EtcdCluster, EtcdError, type EtcdOperation } from './etcd-cluster.ts';
-import { EtcdFeed } from './etcd-feed.ts';
+import { EtcdFeed, type FeedView } from './etcd-feed.ts';
 import { openIdentity } from './etcd-identity.ts';
-import { etcdKeys } from './etcd-keys.ts';
-import { outlineOf } from './etcd-outline.ts';
-import { EtcdPages } from './etcd-pages.ts';
+import { type EtcdKeys, etcdKeys } from './etcd-keys.ts';
+import { outlineOf, readOutline } from './etcd-outline.ts';
+import { ObjectPages } from './etcd-pages.ts';
 import { Patience } from './patience.ts';
 
 /** How long a start, and a consistent read, wait for a member that answers. */
@@ -55,7 +54,11 @@ export class EtcdEngine implements SharedEngine {
     this.#keys = etcdKeys(prefix);
     this.#patience = new Patience(timers);
     this.#compaction = new SharedCompaction(cluster, this.#keys.compaction);
-    this.#feed = new EtcdFeed({ ...parts, keys: this.#keys, pause: (tries) => this.#patience.pause(tries) });
+    this.#feed = new EtcdFeed({
+      ...parts,
+      view: ownView(this.#keys),
+      pause: (tries) => this.#patience.pause(tries),
+    });
   }
 
   async open(): Promise<SharedContents> {
@@ -76,7 +79,7 @@ export class EtcdEngine implements SharedEngine {
   }
 
   async follow(follower: Follower): Promise<number> {
-    let pages = new EtcdPages(this.#cluster, this.#keys);
+    let pages = new ObjectPages(this.#cluster, this.#keys);
     const load = async (): Promise<number> => {
       for (let page = await pages.next(); page.length > 0; page = await pages.next()) {
         for (const { key, modRevision, value } of page) await follower.value(key, modRevision, value);
@@ -89,7 +92,7 @@ export class EtcdEngine implements SharedEngine {
       load().catch((error: unknown) => {
         if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
         follower.again();
-        pages = new EtcdPages(this.#cluster, this.#keys);
+        pages = new ObjectPages(this.#cluster, this.#keys);
         throw new EtcdError('unknown', error.message);
       }),
     );
@@ -102,7 +105,7 @@ export class EtcdEngine implements SharedEngine {
     try {
       const inner = batch.map((transaction) => this.#inner(transaction));
       const { revision, held, isHeard } = await this.#writer!.write(inner, [outline]);
-      if (isHeard) this.#feed.committed(revision, eventsOf(batch, held));
+      if (isHeard) this.#feed.committed(revision, () => eventsOf(batch, held));
       return { revision, held };
     } catch (error) {
       throw refusedBatch(error);
@@ -114,14 +117,7 @@ export class EtcdEngine implements SharedEngine {
     const { pairs, revision } = await this.#patience.asked(BARRIER_MS_MAX, () =>
       this.#cluster.range({ key: this.#keys.outline }),
     );
-    if (revision < reached) {
-      const error = new OrchError(
-        'StoreUnusable',
-        `etcd went back from revision ${reached} to ${revision}, as after a restore from a backup`,
-      );
-      this.#feed.lose(error);
-      throw error;
-    }
+    this.#feed.requireNewer(reached, revision);
     return pairs[0]?.modRevision ?? 0;
   }
 
@@ -130,7 +126,7 @@ export class EtcdEngine implements SharedEngine {
   }
 
   view(revision: number): SharedView {
-    const pages = new EtcdPages(this.#cluster, this.#keys, revision);
+    const pages = new ObjectPages(this.#cluster, this.#keys, revision);
     return { next: () => this.#patience.asked(BARRIER_MS_MAX, () => pages.next()) };
   }
 
@@ -167,6 +163,25 @@ export class EtcdEngine implements SharedEngine {
       }),
     };
   }
+}
+
+/** What is watched: the objects, and the outline of each batch, which says the places of its removals. */
+function ownView({ outline, objects, objectsEnd }: EtcdKeys): FeedView {
+  return {
+    from: outline,
+    end: objectsEnd,
+    newest: outline,
+    read: (events) => {
+      const written = events.find(({ key }) => key === outline)?.value;
+      const places = written === undefined ? undefined : readOutline(written);
+      return events
+        .filter(({ key }) => key.startsWith(objects))
+        .map(({ key: whole, value }) => {
+          const key = whole.slice(objects.length);
+          return { key, value, place: value === undefined ? places?.get(key) : undefined };
+        });
+    },
+  };
 }
 
 function eventsOf(batch: readonly SharedTransaction[], held: readonly boolean[]): readonly SharedEvent[] {

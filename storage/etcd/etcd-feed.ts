@@ -3,24 +3,37 @@
 import { OrchError } from '../../runtime/errors.ts';
 import type { Follower, SharedEvent } from '../shared-engine.ts';
 import type { EtcdCluster, EtcdError, EtcdEvent } from './etcd-cluster.ts';
-import type { EtcdKeys } from './etcd-keys.ts';
-import { readOutline } from './etcd-outline.ts';
+
+/** What of a cluster a feed is of, and how it is read. */
+export interface FeedView {
+  /** Keys from there to before `end` are watched. */
+  readonly from: string;
+  readonly end: string;
+  /** The events of one revision as the follower is told them. Asked for in the order of revisions, each once. */
+  read(events: readonly EtcdEvent[], revision: number): Told;
+  /** A key that every change writes; absent: none is. */
+  readonly newest?: string;
+}
+
+type Told = readonly SharedEvent[] | Promise<readonly SharedEvent[]>;
 
 export interface FeedParts {
   readonly cluster: EtcdCluster;
-  readonly keys: EtcdKeys;
+  readonly view: FeedView;
   readonly pause: (tries: number) => Promise<void>;
   readonly warn: (text: string) => void;
 }
 
 interface Change {
   readonly revision: number;
-  readonly events: readonly SharedEvent[];
+  readonly read: () => Told;
 }
 
 export class EtcdFeed {
   readonly #parts: FeedParts;
   readonly #queue: Change[] = [];
+  /** Commits of ours by their revisions, before which others are yet to come. */
+  readonly #ahead = new Map<number, () => Told>();
   #follower: Follower | undefined;
   /** The newest revision that was told or waits to be. */
   #reached = 0;
@@ -50,15 +63,27 @@ export class EtcdFeed {
     this.#endWatch();
   }
 
-  /** A commit of ours: told now if it is the next, else when the watch brings it. */
-  committed(revision: number, events: readonly SharedEvent[]): void {
-    if (revision === this.#reached + 1) this.#add({ revision, events });
+  /** A commit of ours: told as soon as all before it was, as it is read here. */
+  committed(revision: number, read: () => Told): void {
+    if (revision === this.#reached + 1) this.#add({ revision, read });
+    else if (revision > this.#reached && !this.#isStopped) this.#ahead.set(revision, read);
+  }
+
+  /** An answer of the cluster at `revision`, asked for when `reached` had been: an older one is of another cluster. Throws StoreUnusable. */
+  requireNewer(reached: number, revision: number): void {
+    if (revision >= reached) return;
+    const error = new OrchError(
+      'StoreUnusable',
+      `etcd went back from revision ${reached} to ${revision}, as after a restore from a backup`,
+    );
+    this.lose(error);
+    throw error;
   }
 
   #watch(): void {
     if (this.#isStopped) return;
-    const { cluster, keys } = this.#parts;
-    this.#endWatch = cluster.watch(keys.outline, keys.objectsEnd, this.#reached + 1, {
+    const { cluster, view } = this.#parts;
+    this.#endWatch = cluster.watch(view.from, view.end, this.#reached + 1, {
       onEvents: (events) => {
         this.#tries = 0;
         for (const change of this.#changes(events)) this.#add(change);
@@ -85,8 +110,12 @@ export class EtcdFeed {
 
   /** What was compacted may be of others alone: where the newest of ours was told, the watch goes on behind the state that is read. */
   #skip(error: EtcdError, at: { readonly revision?: number }): void {
-    const { cluster, keys } = this.#parts;
-    cluster.range({ key: keys.outline, ...at }).then(
+    const { cluster, view } = this.#parts;
+    if (view.newest === undefined) {
+      this.lose(ended(error));
+      return;
+    }
+    cluster.range({ key: view.newest, ...at }).then(
       ({ revision, pairs }) => {
         if (this.#isStopped) return;
         if ((pairs[0]?.modRevision ?? 0) > this.#reached) {
@@ -111,27 +140,22 @@ export class EtcdFeed {
     for (let from = 0, to = 0; from < events.length; from = to) {
       const revision = events[from]!.modRevision;
       while (events[to]?.modRevision === revision) to++;
-      changes.push({ revision, events: this.#eventsOf(events.slice(from, to)) });
+      const some = events.slice(from, to);
+      changes.push({ revision, read: () => this.#parts.view.read(some, revision) });
     }
     return changes;
-  }
-
-  #eventsOf(events: readonly EtcdEvent[]): SharedEvent[] {
-    const { outline, objects } = this.#parts.keys;
-    const written = events.find(({ key }) => key === outline)?.value;
-    const places = written === undefined ? undefined : readOutline(written);
-    return events
-      .filter(({ key }) => key.startsWith(objects))
-      .map(({ key: whole, value }) => {
-        const key = whole.slice(objects.length);
-        return { key, value, place: value === undefined ? places?.get(key) : undefined };
-      });
   }
 
   #add(change: Change): void {
     if (change.revision <= this.#reached || this.#isStopped) return;
     this.#reached = change.revision;
-    this.#queue.push(change);
+    const { revision } = change;
+    this.#queue.push({ revision, read: this.#ahead.get(revision) ?? change.read });
+    this.#ahead.delete(revision);
+    for (let read = this.#ahead.get(this.#reached + 1); read !== undefined; read = this.#ahead.get(this.#reached + 1)) {
+      this.#ahead.delete(++this.#reached);
+      this.#queue.push({ revision: this.#reached, read });
+    }
     if (this.#isTelling) return;
     this.#isTelling = true;
     this.#tell().catch((error: unknown) => this.lose(error instanceof Error ? error : new Error(String(error))));
@@ -139,8 +163,9 @@ export class EtcdFeed {
 
   async #tell(): Promise<void> {
     for (let change = this.#queue.shift(); change !== undefined; change = this.#queue.shift()) {
-      const told = this.#follower?.revision(change.revision, change.events);
       // Waiting costs a turn, which most need not.
+      const read = change.read();
+      const told = this.#follower?.revision(change.revision, read instanceof Promise ? await read : read);
       if (told !== undefined) await told;
     }
     this.#isTelling = false;

@@ -5,6 +5,11 @@ import { REVISION_STRIDE, type SharedContents } from '../shared-engine.ts';
 import type { EtcdCluster, EtcdPair } from './etcd-cluster.ts';
 
 export const IDENTITY_FORMAT = 1;
+/** Of a keyspace in the original's layout, of which releases before it know nothing. */
+const ORIGINAL_FORMAT = 2;
+
+/** Transactions under way at once where each is a batch: more gave nothing more (docs/SCALING.md). */
+const ORIGINAL_LANES = 32;
 
 /** The last move of a keyspace. */
 export interface KeyspaceMove {
@@ -23,6 +28,8 @@ export interface Identity {
   readonly dialect: string;
   readonly tokenKey: string;
   readonly base: number;
+  /** Whose keys and values the objects have; absent: our own. */
+  readonly layout?: 'original';
   readonly move?: KeyspaceMove;
 }
 
@@ -36,13 +43,14 @@ export interface OpenedKeyspace {
 export async function openIdentity(
   cluster: EtcdCluster,
   key: string,
-  own: { readonly tokenKey: Uint8Array; readonly dialect: string },
+  own: { readonly tokenKey: Uint8Array; readonly dialect: string; readonly layout?: 'original' },
 ): Promise<OpenedKeyspace> {
   const made: Identity = {
-    format: IDENTITY_FORMAT,
+    format: own.layout === undefined ? IDENTITY_FORMAT : ORIGINAL_FORMAT,
     dialect: own.dialect,
     tokenKey: Buffer.from(own.tokenKey).toString('base64'),
     base: 0,
+    ...(own.layout && { layout: own.layout }),
   };
   const { results, succeeded } = await cluster.transact({
     compare: [{ key, target: 'version', value: 0 }],
@@ -51,7 +59,7 @@ export async function openIdentity(
   });
   const [result] = results;
   const pair = result?.kind === 'range' ? result.pairs[0] : undefined;
-  const found = succeeded ? made : readIdentity(key, pair);
+  const found = succeeded ? made : readIdentity(key, pair, own.layout);
   if (found.dialect !== own.dialect) {
     throw unusable(
       `${key} was made by a server of dialect ${found.dialect}; start with --api-dialect ${found.dialect}`,
@@ -59,20 +67,28 @@ export async function openIdentity(
   }
   refuseMoving(key, found.move);
   return {
-    contents: { tokenKey: Buffer.from(found.tokenKey, 'base64'), base: found.base, stride: REVISION_STRIDE, lanes: 1 },
+    contents: {
+      tokenKey: Buffer.from(found.tokenKey, 'base64'),
+      base: found.base,
+      ...(own.layout === undefined ? { stride: REVISION_STRIDE, lanes: 1 } : { stride: 1, lanes: ORIGINAL_LANES }),
+    },
     version: succeeded ? 1 : pair!.version,
   };
 }
 
-/** Throws OrchError StoreUnusable when it cannot be read, or is of another format. */
-export function readIdentity(key: string, pair: EtcdPair | undefined): Identity {
+/** Throws OrchError StoreUnusable when it cannot be read, or is of another format or layout. */
+export function readIdentity(key: string, pair: EtcdPair | undefined, layout?: 'original'): Identity {
   let found: Identity;
   try {
     found = JSON.parse(Buffer.from(pair!.value).toString()) as Identity;
   } catch {
     throw unusable(`${key} cannot be read`);
   }
-  if (found.format === IDENTITY_FORMAT) return found;
+  if (found.layout !== layout) {
+    const made = found.layout === undefined ? 'without' : 'with';
+    throw unusable(`${key} was made ${made} --store-layout ${found.dialect}, and is served in no other way`);
+  }
+  if (found.format === (layout === undefined ? IDENTITY_FORMAT : ORIGINAL_FORMAT)) return found;
   throw unusable(`${key} is of format ${found.format}, which this release does not know`);
 }
 

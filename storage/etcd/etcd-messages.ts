@@ -51,6 +51,10 @@ export function compactionBytes(revision: number): Buffer {
   return framed((message) => message.integer(1, revision));
 }
 
+export function leaseBytes(lease: number, seconds: number): Buffer {
+  return framed((message) => message.integer(1, seconds).integer(2, lease));
+}
+
 export function emptyBytes(): Buffer {
   return framed(() => {});
 }
@@ -83,7 +87,8 @@ function putCompare(message: WireWriter, { key, target, value }: EtcdCompare): v
 function putOperation(message: WireWriter, operation: EtcdOperation): void {
   if ('range' in operation) message.message(1, (inner) => putRange(inner, operation.range));
   else if ('put' in operation) {
-    message.message(2, (inner) => inner.bytes(1, operation.put.key).bytes(2, operation.put.value));
+    const { key, value, lease } = operation.put;
+    message.message(2, (inner) => inner.bytes(1, key).bytes(2, value).integer(3, lease));
   } else if ('delete' in operation) {
     message.message(3, (inner) => inner.bytes(1, operation.delete.key).bytes(2, operation.delete.end));
   } else message.message(4, (inner) => putTransaction(inner, operation.txn));
@@ -222,6 +227,6 @@ function readEvent(message: Buffer): EtcdEvent {
       if (field === 2) pair = readPair(value);
     },
   });
-  const { key = '', modRevision = 0, value } = pair ?? {};
-  return { key, modRevision, value: isRemoval ? undefined : value };
+  const { key = '', createRevision = 0, modRevision = 0, value } = pair ?? {};
+  return { key, createRevision, modRevision, value: isRemoval ? undefined : value };
 }

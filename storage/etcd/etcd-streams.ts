@@ -44,12 +44,14 @@ const CERTAIN: Readonly<Record<string, EtcdErrorKind>> = {
   12: 'refused',
 };
 const NO_SPACE = /space exceeded/;
+const LEASE_OVER = /requested lease not found/;
 const COMPACTED = /has been compacted/;
 
 /** What a stream that ended with a gRPC status means; `status` undefined: it broke off without one. */
 export function errorOfStatus(status: string | undefined, text: string, place: string): EtcdError {
   if (status === undefined) return new EtcdError('unknown', `${place} did not answer`);
   if (COMPACTED.test(text)) return new EtcdError('compacted', text);
+  if (LEASE_OVER.test(text)) return new EtcdError('leaseOver', text);
   if (NO_SPACE.test(text)) return new EtcdError('full', text);
   return new EtcdError(CERTAIN[status] ?? 'unknown', text || `${place} answered with gRPC status ${status}`);
 }

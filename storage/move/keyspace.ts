@@ -8,7 +8,7 @@ import type { EtcdCluster, EtcdOperation } from '../etcd/etcd-cluster.ts';
 import { type Identity, readIdentity } from '../etcd/etcd-identity.ts';
 import { etcdKeys } from '../etcd/etcd-keys.ts';
 import { EMPTY_OUTLINE } from '../etcd/etcd-outline.ts';
-import { EtcdPages } from '../etcd/etcd-pages.ts';
+import { ObjectPages } from '../etcd/etcd-pages.ts';
 
 /** A server that controls renews its lease every two seconds. */
 const QUIET_MS = 6000;
@@ -99,7 +99,7 @@ export class MovedKeyspace {
 
   /** Every object, a page at a time, at one revision. */
   async *objects() {
-    const pages = new EtcdPages(this.#cluster, this.#keys);
+    const pages = new ObjectPages(this.#cluster, this.#keys);
     for (let page = await this.#ask(() => pages.next()); page.length > 0; page = await this.#ask(() => pages.next())) {
       yield page;
     }

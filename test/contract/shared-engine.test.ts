@@ -177,7 +177,13 @@ function losingAnswers(cluster: EtcdCluster, compacts: EtcdCluster): EtcdCluster
     await compacts.compact(revision + 1);
     throw new EtcdError('unknown', 'there was no answer');
   };
-  const others = { range: cluster.range, watch: cluster.watch, compact: cluster.compact, status: cluster.status };
+  const others = {
+    range: cluster.range,
+    watch: cluster.watch,
+    compact: cluster.compact,
+    status: cluster.status,
+    grantLease: cluster.grantLease,
+  };
   const bound = Object.entries(others).map(([name, call]) => [name, (call as () => unknown).bind(cluster)]);
   return { ...(Object.fromEntries(bound) as typeof others), transact, close: () => cluster.close() };
 }

@@ -49,6 +49,8 @@ export class EtcdModel {
   /** Every version of every key, in order; a removal has no value. */
   readonly #history = new Map<string, EtcdPair[]>();
   readonly #events: EtcdEvent[] = [];
+  /** The keys of each lease that has not ended. */
+  readonly #leases = new Map<number, Set<string>>();
   revision = 1;
   compacted = 0;
   isFull = false;
@@ -81,6 +83,29 @@ export class EtcdModel {
       this.#store(events, revision);
     }
     return { ...answer, revision: this.revision };
+  }
+
+  grantLease(lease: number, seconds: number): void {
+    if (this.#leases.has(lease)) throw new EtcdError('refused', 'etcdserver: lease already exists');
+    this.#leases.set(lease, new Set());
+    this.#parts.after(seconds * 1000, () => this.endLease(lease));
+  }
+
+  /** All its keys go under one revision. */
+  endLease(lease: number): void {
+    const keys = [...(this.#leases.get(lease) ?? [])].sort();
+    this.#leases.delete(lease);
+    const revision = this.revision + 1;
+    if (keys.length === 0) return;
+    this.#store(
+      keys.map((key) => ({ key, createRevision: 0, modRevision: revision, value: undefined })),
+      revision,
+    );
+  }
+
+  /** Leases that have not ended. */
+  get leases(): readonly number[] {
+    return [...this.#leases.keys()];
   }
 
   compact(revision: number): void {
@@ -134,13 +159,27 @@ export class EtcdModel {
       return { kind: 'txn', succeeded: this.#apply(operation.txn, revision, events).succeeded };
     }
     if ('put' in operation) {
-      const { key, value } = operation.put;
-      events.push({ key, modRevision: revision, value: Uint8Array.from(value) });
+      const { key, value, lease } = operation.put;
+      const createRevision = this.#pairAt(key, this.revision)?.createRevision ?? revision;
+      this.#attach(key, lease);
+      events.push({ key, createRevision, modRevision: revision, value: Uint8Array.from(value) });
       return { kind: 'other' };
     }
-    for (const { key } of this.range(operation.delete).pairs)
-      events.push({ key, modRevision: revision, value: undefined });
+    for (const { key } of this.range(operation.delete).pairs) {
+      this.#attach(key, undefined);
+      events.push({ key, createRevision: 0, modRevision: revision, value: undefined });
+    }
     return { kind: 'other' };
+  }
+
+  /** A key goes with the lease of its last write alone. */
+  #attach(key: string, lease: number | undefined): void {
+    const keys = lease === undefined ? undefined : this.#leases.get(lease);
+    if (lease !== undefined && keys === undefined) {
+      throw new EtcdError('leaseOver', 'etcdserver: requested lease not found');
+    }
+    for (const others of this.#leases.values()) others.delete(key);
+    keys?.add(key);
   }
 
   #store(events: readonly EtcdEvent[], revision: number): void {
@@ -189,6 +228,10 @@ class ModelClient implements EtcdCluster {
 
   compact(revision: number): Promise<void> {
     return this.#call(() => this.#model.compact(revision));
+  }
+
+  grantLease(lease: number, seconds: number): Promise<void> {
+    return this.#call(() => this.#model.grantLease(lease, seconds));
   }
 
   status(): Promise<EtcdStatus> {

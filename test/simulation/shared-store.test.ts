@@ -47,6 +47,7 @@ function forgetful(parts: EtcdEngineParts): EtcdEngine {
       watch: (...what) => cluster.watch(...what),
       compact: (revision) => cluster.compact(revision),
       status: () => cluster.status(),
+      grantLease: (...what) => cluster.grantLease(...what),
       close: () => cluster.close(),
     },
   });

@@ -1,0 +1,145 @@
+// What etcd tells in the original's layout, as the store is told it: values of others are read into our stored form, a commit of this
+// process is known by its counter and told in the form that it had. Keeps the ranges and the services' claims up with what is told,
+// in its order.
+
+import { parseKey } from '../../object-key.ts';
+import type { Follower, SharedEvent, SharedTransaction, SharedValue } from '../../shared-engine.ts';
+import { decodeStored } from '../../stored-json.ts';
+import { readStoredValue } from '../../stored-value.ts';
+import type { EtcdEvent, EtcdPair } from '../etcd-cluster.ts';
+import type { OriginalForms } from './original-forms.ts';
+import type { OriginalKeys } from './original-keys.ts';
+import type { PlannedWrite } from './original-writes.ts';
+import type { RangeAllocations, RangeBits } from './range-allocation.ts';
+import type { ServiceRanges } from './service-ranges.ts';
+
+const SERVICES = 'core/services';
+const RANGES_AS = 'core/services//';
+
+/** A commit of this process whose outcome is not known yet. */
+export interface Flight {
+  /** The key that tells it from others. */
+  readonly counter: string;
+  readonly transaction: SharedTransaction;
+  readonly planned: PlannedWrite;
+}
+
+export interface OriginalReadingParts {
+  readonly keys: OriginalKeys;
+  readonly forms: OriginalForms;
+  readonly ranges: ServiceRanges;
+  readonly allocations: RangeAllocations;
+}
+
+export class OriginalReading {
+  readonly #parts: OriginalReadingParts;
+  readonly #flights = new Map<string, Flight>();
+
+  constructor(parts: OriginalReadingParts) {
+    this.#parts = parts;
+  }
+
+  begin(flight: Flight): void {
+    this.#flights.set(flight.counter, flight);
+  }
+
+  end({ counter }: Flight): void {
+    this.#flights.delete(counter);
+  }
+
+  /** What was read so far is void. */
+  clear(): void {
+    this.#parts.ranges.clear();
+  }
+
+  /** The events of one revision, asked for in their order. Throws, or rejects with, OrchError StoreUnusable. */
+  read(events: readonly EtcdEvent[], revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
+    const flight = this.#flightOf(events);
+    if (flight !== undefined) {
+      return events.some(({ key }) => key.startsWith(`${flight.counter}/`)) ? [] : this.own(flight, revision);
+    }
+    const read = events.map((event) => this.#readOne(event, revision));
+    if (!read.some((one) => one instanceof Promise)) return (read as readonly (readonly SharedEvent[])[]).flat();
+    return Promise.all(read).then((all) => all.flat());
+  }
+
+  /** A commit of this process that held, as it was formed here. */
+  own({ transaction, planned }: Flight, revision: number): readonly SharedEvent[] {
+    this.#parts.ranges.wrote(planned.rangeWrites, revision);
+    return transaction.writes.map(({ key, value, last }): SharedEvent => {
+      this.#noteService(key, value);
+      return { key, value, place: undefined, ...(last && { last }) };
+    });
+  }
+
+  /** One pair of the state that is there at the start. */
+  async load(pair: EtcdPair, follower: Follower): Promise<void> {
+    const { ranges, forms } = this.#parts;
+    const { key: path, modRevision, value } = pair;
+    if (ranges.isRange(path)) {
+      ranges.told(path, await this.#rangeOf(path, value), modRevision);
+      return;
+    }
+    for (const read of await this.valuesAt(pair)) {
+      this.#noteService(read.key, read.value);
+      await follower.value(read.key, modRevision, read.value, forms.isStale(read.key, value));
+    }
+  }
+
+  /** What a pair is of ours; nothing where it is none of ours. */
+  async valuesAt({ key: path, createRevision, modRevision, value }: EtcdPair): Promise<readonly SharedValue[]> {
+    const { keys, forms } = this.#parts;
+    const key = keys.keyOf(path);
+    const read = key === undefined ? undefined : await forms.read(key, path, value, createRevision);
+    return key === undefined || read === undefined ? [] : [{ key, modRevision, value: read }];
+  }
+
+  #readOne(event: EtcdEvent, revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
+    const { keys, forms, ranges } = this.#parts;
+    const { key: path, createRevision, value } = event;
+    if (ranges.isRange(path)) return this.#readRange(path, value, revision);
+    const key = keys.keyOf(path);
+    if (key === undefined) return [];
+    const told = (read: Uint8Array | undefined): readonly SharedEvent[] => {
+      this.#noteService(key, read);
+      const isStale = value !== undefined && forms.isStale(key, value);
+      return [{ key, value: read, place: undefined, isStale }];
+    };
+    if (value === undefined) return told(undefined);
+    const read = forms.read(key, path, value, createRevision);
+    return read instanceof Promise ? read.then(told) : told(read);
+  }
+
+  #readRange(
+    path: string,
+    value: Uint8Array | undefined,
+    revision: number,
+  ): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
+    const { ranges } = this.#parts;
+    if (value === undefined) return ranges.told(path, undefined, revision);
+    const state = this.#rangeOf(path, value);
+    return state instanceof Promise
+      ? state.then((one) => ranges.told(path, one, revision))
+      : ranges.told(path, state, revision);
+  }
+
+  #rangeOf(path: string, value: Uint8Array): RangeBits | Promise<RangeBits> {
+    const { forms, allocations } = this.#parts;
+    const plain = forms.open(RANGES_AS, path, value);
+    return plain instanceof Promise ? plain.then((one) => allocations.read(one)) : allocations.read(plain);
+  }
+
+  #flightOf(events: readonly EtcdEvent[]): Flight | undefined {
+    for (const { key } of events) {
+      const flight = this.#flights.get(key);
+      if (flight !== undefined) return flight;
+    }
+    return undefined;
+  }
+
+  #noteService(key: string, stored: Uint8Array | undefined): void {
+    if (parseKey(key).storageKey !== SERVICES) return;
+    const value = stored === undefined ? undefined : readStoredValue(key, stored);
+    this.#parts.ranges.noteService(key, value === undefined ? undefined : decodeStored(value.json));
+  }
+}

@@ -1,0 +1,80 @@
+// Runs the contract of the original's layout on a model of etcd, on one that loses calls and answers, and on a real member.
+import test from 'ava';
+import { realEnvironment } from '../../runtime/real-environment.ts';
+import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
+import { EtcdClient } from '../../storage/etcd/etcd-client.ts';
+import { EtcdMember } from '../server/etcd-member.ts';
+import { testNeeding } from '../server/machine-tools.ts';
+import { type CallFate, EtcdModel } from '../simulation/etcd-model.ts';
+import { originalEngineContract } from './original-engine-contract.ts';
+
+const { timers } = realEnvironment;
+/** Timers of the environment alone keep no process alive. */
+const alive = setInterval(() => {}, 60_000);
+test.after.always(() => clearInterval(alive));
+
+const SOUND: CallFate = { delayMs: 0, loses: undefined };
+
+function modelWith(nextFate: () => CallFate, watchDelayMs: () => number): EtcdModel {
+  return new EtcdModel({ after: (delayMs, callback) => void timers.after(delayMs, callback), nextFate, watchDelayMs });
+}
+
+originalEngineContract('model', async () => {
+  const model = modelWith(
+    () => SOUND,
+    () => 0,
+  );
+  const client = () => model.client();
+  return { prefix: '/registry', client, soundClient: client, dispose: async () => {} };
+});
+
+originalEngineContract('model that loses calls', async () => {
+  const random = new SeededRandom(11);
+  let isSound = false;
+  const fate = (): CallFate => {
+    if (isSound) return SOUND;
+    return {
+      delayMs: random.below(3),
+      loses: ([undefined, 'call', 'answer'] as const)[Math.max(0, random.below(12) - 9)],
+    };
+  };
+  const model = modelWith(fate, () => random.below(4));
+  const breaking = timers.every(5, () => random.below(3) === 0 && model.breakWatches());
+  const soundClient = () => {
+    const client = model.client();
+    return new Proxy(client, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name);
+        if (typeof member !== 'function') return member;
+        return (...given: readonly unknown[]): unknown => {
+          isSound = true;
+          try {
+            return Reflect.apply(member, target, given);
+          } finally {
+            isSound = false;
+          }
+        };
+      },
+    });
+  };
+  return { prefix: '/registry', client: () => model.client(), soundClient, dispose: async () => breaking.cancel() };
+});
+
+// Where there is no etcd, a line says that its part of the contract is skipped.
+const onEtcd = testNeeding(test, ['etcd']);
+let member: EtcdMember;
+let keyspaces = 0;
+onEtcd.before(async () => {
+  member = await EtcdMember.start();
+});
+onEtcd.after.always(() => member.dispose());
+
+// One after the other: who compacts an etcd does so for all its keyspaces.
+originalEngineContract(
+  'etcd',
+  async () => {
+    const client = () => new EtcdClient({ servers: [member.server] }, timers);
+    return { prefix: `/test-${++keyspaces}`, client, soundClient: client, dispose: async () => {} };
+  },
+  onEtcd.serial,
+);
