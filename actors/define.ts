@@ -2,6 +2,7 @@
 // outside the process.
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import type { JobPool } from '../runtime/job-pool.ts';
+import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { StoreEngine } from '../storage/shared-engine.ts';
 import type { OpenListener } from '../transport/open-listener.ts';
 import type { MakeWebhookClient } from '../transport/outgoing/service-client.ts';
@@ -9,8 +10,12 @@ import type { ServerSettings } from './server-settings.ts';
 
 /** What actors own outside the process. A simulation puts its own in these places, and only in these. */
 export interface OutsideWorld {
-  /** The store's engine, unopened. */
-  readonly engine: (settings: ServerSettings, context: ActorContext) => StoreEngine | Promise<StoreEngine>;
+  /** The store's engine, unopened. `encryption`: for one that keeps the form of its values itself. */
+  readonly engine: (
+    settings: ServerSettings,
+    context: ActorContext,
+    encryption: StoredEncryption | undefined,
+  ) => StoreEngine | Promise<StoreEngine>;
   readonly openListener: (context: ActorContext) => OpenListener;
   /** The pool of the actor's thread. */
   readonly jobs: (context: ActorContext) => JobPool;

@@ -1,6 +1,9 @@
 // The actors with their code. Each worker thread imports this module and creates the actors its placement names.
+import { DIALECTS } from '../config/dialect.ts';
+import type { FeatureGateName } from '../config/feature-gates.ts';
 import type { ActorContext, ActorDefinition } from '../runtime/actor.ts';
 import { createJobPool } from '../runtime/job-pool.ts';
+import type { StoredEncryption } from '../storage/encryption/stored-encryption.ts';
 import type { EtcdAccess } from '../storage/etcd/etcd-access.ts';
 import { LevelEngine } from '../storage/level-engine.ts';
 import { MemoryEngine } from '../storage/memory-engine.ts';
@@ -14,8 +17,9 @@ import type { DefineActor, OutsideWorld } from './define.ts';
 import { define as hub } from './hub/actor.ts';
 import { define as ingress } from './ingress/actor.ts';
 import { define as scheduler } from './scheduler/actor.ts';
-import { type ServerSettings, storePrefixOf } from './server-settings.ts';
+import { featureGates, type ServerSettings, storePrefixOf } from './server-settings.ts';
 import { define as store } from './store/actor.ts';
+import { threadBuiltIns } from './thread-registry.ts';
 
 const DEFINITIONS: readonly DefineActor[] = [ingress, auth, audit, admission, hub, store, scheduler, controllers];
 
@@ -31,9 +35,18 @@ export const roster: readonly ActorDefinition<ServerSettings>[] = rosterFor({
   checks: createJobPool,
 });
 
-function engineOf(settings: ServerSettings, context: ActorContext): StoreEngine | Promise<StoreEngine> {
+function engineOf(
+  settings: ServerSettings,
+  context: ActorContext,
+  encryption: StoredEncryption | undefined,
+): StoreEngine | Promise<StoreEngine> {
   const { options, dialect, dataDirectory, storeEngine, storeAccess } = settings;
-  if (storeAccess !== undefined) return etcdEngine(settings, storeAccess, context);
+  if (storeAccess !== undefined) {
+    const isOriginal = options.storeLayout !== 'own';
+    return isOriginal
+      ? originalEngine(settings, storeAccess, context, encryption)
+      : etcdEngine(settings, storeAccess, context);
+  }
   if (storeEngine === 'memory') return new MemoryEngine(context.random.bytes(32));
   return new LevelEngine({ directory: dataDirectory, prefix: storePrefixOf(options), dialect });
 }
@@ -48,6 +61,34 @@ async function etcdEngine(settings: ServerSettings, access: EtcdAccess, context:
     timers,
     processId: random.uuid(),
     tokenKey: random.bytes(32),
+    warn: (text) => log.warn({}, text),
+  });
+}
+
+/** Likewise. In the original's layout, so that its servers may run beside this one. */
+async function originalEngine(
+  settings: ServerSettings,
+  access: EtcdAccess,
+  context: ActorContext,
+  encryption: StoredEncryption | undefined,
+): Promise<StoreEngine> {
+  const { originalEngineOnEtcd } = await import('../storage/etcd/original/engine-on-etcd.ts');
+  const { options, dialect } = settings;
+  const { timers, random, log, clock } = context;
+  const gates = featureGates(settings);
+  return originalEngineOnEtcd(access, {
+    registry: threadBuiltIns(context, settings),
+    prefix: storePrefixOf(options),
+    media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
+    features: (gate) => gates.enabled(gate as FeatureGateName),
+    encryption,
+    network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
+    eventTtlSeconds: Math.ceil(options.eventTtlMs / 1000),
+    leaseReuseSeconds: options.leaseReuseDurationSeconds,
+    timers,
+    monotonicMs: () => clock.monotonicMs(),
+    freshBytes: (count) => random.bytes(count),
+    processId: random.uuid(),
     warn: (text) => log.warn({}, text),
   });
 }

@@ -15,7 +15,10 @@ export function threadRegistry(context: ActorContext, settings: ServerSettings):
 
 /** The thread's catalog; the hub of the thread keeps it up to date. */
 export function threadCatalog(context: ActorContext, settings: ServerSettings): TypeCatalog {
-  return context.threadLocal('types', () => new TypeCatalog(threadBuiltIns(context, settings)));
+  return context.threadLocal(
+    'types',
+    () => new TypeCatalog(threadBuiltIns(context, settings), settings.options.storeLayout !== 'own'),
+  );
 }
 
 /** Which groups other servers answer for; the hub of the thread keeps it up to date. */

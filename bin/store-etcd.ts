@@ -6,6 +6,7 @@ import { reencryptShared } from '../actors/store/shared-reencryption.ts';
 import { DYING_PLACE } from '../actors/store/version-numbers.ts';
 import { registryFor } from '../actors/thread-registry.ts';
 import { DIALECTS } from '../config/dialect.ts';
+import { type FeatureGateName, parseFeatureGates } from '../config/feature-gates.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { parseArguments } from '../config/parse.ts';
 import { UsageError } from '../config/usage-error.ts';
@@ -18,6 +19,8 @@ import { EtcdEngine } from '../storage/etcd/etcd-engine.ts';
 import { inspectKeyspace, type KeyspaceInspection } from '../storage/etcd/etcd-inspection.ts';
 import { KeyspaceRepair } from '../storage/etcd/etcd-repair.ts';
 import { saveEtcd } from '../storage/etcd/etcd-snapshot.ts';
+import { originalLayout } from '../storage/etcd/original/assembled-engine.ts';
+import { inspectOriginal } from '../storage/etcd/original/original-inspection.ts';
 import { readEncryptionFile } from './encryption-file.ts';
 import { print } from './print-lines.ts';
 import { etcdAccess } from './store-access.ts';
@@ -29,6 +32,10 @@ const { timers } = realEnvironment;
 /** Everything in a keyspace, and what of it is not as it must be. Throws StoreUnusable when something is not. */
 export function checkEtcd(argv: readonly string[]): Promise<void> {
   return onEtcd('check', argv, async (options, cluster) => {
+    if (options.storeLayout !== 'own') {
+      await checkOriginal(options, cluster);
+      return;
+    }
     const found = await inspect(options, cluster, encryptionOf(options));
     print(contents(found));
     print(found.problems.map((problem) => `damaged: ${problem}`));
@@ -43,9 +50,43 @@ export function checkEtcd(argv: readonly string[]): Promise<void> {
   });
 }
 
+/** The same where a keyspace is in the layout of another server. */
+async function checkOriginal(options: ServerOptions, cluster: EtcdClient): Promise<void> {
+  const { apiDialect, storePrefix, serviceClusterIpRange, serviceNodePortRange } = options;
+  const dialect = DIALECTS[apiDialect];
+  const registry = registryFor({ dialect: apiDialect, options });
+  const layout = originalLayout({
+    registry,
+    prefix: storePrefix,
+    media: 'protobuf',
+    features: (gate) => parseFeatureGates(options.featureGates, dialect).enabled(gate as FeatureGateName),
+    encryption: encryptionOf(options),
+    network: { clusterIpRanges: serviceClusterIpRange, nodePorts: serviceNodePortRange },
+  });
+  const found = await inspectOriginal({ cluster, timers, ...layout });
+  const { objects, encrypted, others, revision, bytes, problems } = found;
+  print([
+    `store ${layout.keys.root} of layout ${options.storeLayout}`,
+    `objects ${objects}, of which ${encrypted} are encrypted; ${others} keys are nothing that is known here`,
+    `read at revision ${revision} of etcd`,
+    `bytes ${bytes}`,
+    ...problems.map((problem) => `damaged: ${problem}`),
+  ]);
+  if (problems.length > 0) throw new OrchError('StoreUnusable', `the store at ${layout.keys.root} is damaged`);
+  print(['the store is sound']);
+}
+
+/** Refuses what is about the own layout alone. Throws OrchError BadConfiguration. */
+export function refuseOtherLayout(command: string, { storeLayout }: ServerOptions, instead: string): void {
+  if (storeLayout === 'own') return;
+  const line = `orch store ${command} is for --store-layout own: ${instead}`;
+  throw new OrchError('BadConfiguration', line);
+}
+
 /** Puts aside what nobody can read, and takes away notes of addresses that nobody has. */
 export function repairEtcd(argv: readonly string[]): Promise<void> {
   return onEtcd('repair', argv, async (options, cluster) => {
+    refuseOtherLayout('repair', options, 'remove what orch store check names with etcdctl, or restore a snapshot');
     const found = await inspect(options, cluster, undefined);
     if (found.identity === undefined) {
       throw new OrchError(
@@ -80,6 +121,11 @@ export function repairEtcd(argv: readonly string[]): Promise<void> {
 /** Brings everything under the first provider of each resource. */
 export function reencryptEtcd(argv: readonly string[]): Promise<void> {
   return onEtcd('reencrypt', argv, async (options, cluster) => {
+    refuseOtherLayout(
+      'reencrypt',
+      options,
+      'write the objects again through a server, each as it is (kubectl replace)',
+    );
     const encryption = encryptionOf(options);
     if (encryption === undefined) throw usageOf('reencrypt');
     const dialect = DIALECTS[options.apiDialect];

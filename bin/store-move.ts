@@ -20,6 +20,7 @@ import { claimDirectory, openDataDirectory } from './data-directory.ts';
 import { print } from './print-lines.ts';
 import { etcdAccess } from './store-access.ts';
 import { refuseWithoutStore } from './store-check.ts';
+import { refuseOtherLayout } from './store-etcd.ts';
 
 const USAGE = 'usage: orch store move [--to] DIR --store-servers URLS [OPTIONS of the server]';
 /** Timers of the environment alone keep no process alive. */
@@ -32,6 +33,7 @@ export async function move(argv: readonly string[]): Promise<void> {
   const parsed = parseArguments('up', rest);
   if (parsed.action !== 'run' || parsed.options.storeServers.length === 0) throw new UsageError(USAGE);
   const { options } = parsed;
+  refuseOtherLayout('move', options, 'a folder is moved into an etcd of that layout by no command');
   const path = resolve(directory);
   if (isOut) openDataDirectory(path);
   else refuseWithoutStore(path);

@@ -72,6 +72,10 @@ const SERVER_RULES: readonly Rule<ServerOptions>[] = [
     storeServers.length === 0 &&
     storeCafile + storeCertfile !== '' &&
     '--store-cafile and --store-certfile are of no use without --store-servers',
+  ({ storeLayout, storeServers, apiDialect }) =>
+    storeLayout !== 'own' &&
+    (storeServers.length === 0 || apiDialect !== storeLayout) &&
+    `--store-layout ${storeLayout} needs --store-servers and --api-dialect ${storeLayout}`,
   ({ showHiddenMetricsForVersion, emulatedRelease }) =>
     hiddenMetricsProblem(showHiddenMetricsForVersion, emulatedRelease),
   ({ enablePriorityAndFairness, maxRequestsInflight, maxMutatingRequestsInflight }) =>

@@ -174,6 +174,14 @@ function settleAnonymous(options: ServerOptions): { anonymousAuth: boolean; warn
   return { anonymousAuth: false, warnings: [warning] };
 }
 
+/** Of the store's two layouts one has leases. */
+function idleLeases({ storeLayout }: ServerOptions, given: ReadonlySet<string>): readonly string[] {
+  if (storeLayout !== 'own' || !given.has('lease-reuse-duration-seconds')) return [];
+  return [
+    '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases in --store-layout own',
+  ];
+}
+
 function dialectOf(given: Given): Dialect {
   const [option, texts] = [...given].find(([{ name }]) => name === 'api-dialect') ?? [];
   if (option === undefined) return DIALECTS.orch;
@@ -231,7 +239,7 @@ export function parseArguments<P extends Program>(program: P, argv: readonly str
     const options = values as unknown as ServerOptions;
     const settled = settleAnonymous(options);
     values.anonymousAuth = settled.anonymousAuth;
-    warnings.push(...settled.warnings);
+    warnings.push(...settled.warnings, ...idleLeases(options, givenNames));
     // What `apiserver` does by default is the contract's; `up` is closed unless it is opened.
     if (program === 'up' && options.authorizationMode.includes('AlwaysAllow')) warnings.push(OPEN_WARNING);
   }

@@ -41,6 +41,7 @@ function admissionOptions(
       shownToServices: settings.shownToServices ?? NOTHING_SHOWN,
       webhookClient,
       egress: settings.egress,
+      commitsEach: options.storeLayout !== 'own',
     },
     network: { clusterIpRanges: options.serviceClusterIpRange, nodePorts: options.serviceNodePortRange },
     validation: { allowPrivileged: options.allowPrivileged, gate: (name) => gates.enabled(name) },

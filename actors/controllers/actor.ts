@@ -27,7 +27,8 @@ export function controllersOptions(settings: ServerSettings, context: ActorConte
     collectsGarbage: options.enableGarbageCollector,
     caPem: settings.caPem,
     issuesTokens: (settings.serviceAccounts?.signingKeyPem ?? '') !== '',
-    eventTtlMs: options.eventTtlMs,
+    // In the original's layout they end with their leases.
+    eventTtlMs: options.storeLayout === 'own' ? options.eventTtlMs : 0,
     serviceRange: options.serviceClusterIpRange[0]!,
     serviceNodePort: options.orchServiceNodePort,
     advertiseAddress: settings.advertiseAddress,

@@ -73,7 +73,7 @@ export interface ControllersOptions {
   readonly collectsGarbage: boolean;
   /** The authority that signed the serving certificate, published in every namespace. Empty: nothing is published. */
   readonly caPem: string;
-  /** `--event-ttl`. 0: events are kept. */
+  /** `--event-ttl`. 0: events are kept, or end by themselves. */
   readonly eventTtlMs: number;
   /** The first of `--service-cluster-ip-range`. */
   readonly serviceRange: IpRange;

@@ -20,7 +20,7 @@ function storeOptions(settings: ServerSettings, context: ActorContext, outside: 
   };
   return {
     ...(encryption === undefined ? {} : { encryption: encrypted }),
-    engine: (context) => outside.engine(settings, context),
+    engine: (context, opened) => outside.engine(settings, context, opened),
     media: options.storageMediaType === DIALECTS[dialect].protobufMediaType ? 'protobuf' : 'json',
     compactionIntervalMs: options.storeCompactionIntervalMs,
     healthcheckTimeoutMs: options.storeHealthcheckTimeoutMs,

@@ -7,7 +7,10 @@ import type { MeasurePeriods } from './store-measures.ts';
 
 export interface StoreOptions {
   /** Makes the engine, unopened. */
-  readonly engine: (context: ActorContext) => StoreEngine | Promise<StoreEngine>;
+  readonly engine: (
+    context: ActorContext,
+    encryption: StoredEncryption | undefined,
+  ) => StoreEngine | Promise<StoreEngine>;
   readonly media: StorageMedia;
   /** What values pass through on their way to disk and back; absent: they lie there as they are. */
   readonly encryption?: () => Promise<StoredEncryption>;

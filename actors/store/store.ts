@@ -178,7 +178,8 @@ export const storeActor: ActorDefinition<StoreOptions> = {
   ...STORE_FACTS,
   owns: 'the storage engine',
   create: async (context, options) => {
-    const store = new Store(context, options, await options.engine(context), await options.encryption?.());
+    const encryption = await options.encryption?.();
+    const store = new Store(context, options, await options.engine(context, encryption), encryption);
     await store.open();
     return store;
   },

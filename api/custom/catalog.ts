@@ -19,6 +19,7 @@ interface Entry {
 
 export class TypeCatalog {
   readonly #builtIn: Registry;
+  readonly #isSharedWithOthers: boolean;
   readonly #words: SchemaWords;
   readonly #entries = new Map<string, Entry>();
   readonly #inVersion: (object: JsonObject) => JsonObject;
@@ -29,7 +30,9 @@ export class TypeCatalog {
   #current: Registry | undefined;
   #edition = 0;
 
-  constructor(builtIn: Registry) {
+  /** `isSharedWithOthers`: other servers than ours write custom objects into the store as well. */
+  constructor(builtIn: Registry, isSharedWithOthers = false) {
+    this.#isSharedWithOthers = isSharedWithOthers;
     const { dialect } = builtIn;
     const schema = schemaOf(dialect);
     this.#builtIn = builtIn;
@@ -66,7 +69,8 @@ export class TypeCatalog {
 
   /** A definition as it is stored now. Answers with where its objects are, if they are shown otherwise from now on. */
   put(object: JsonObject, revision: number): string | undefined {
-    const definition = readDefinition(this.#inVersion(object), revision);
+    const read = readDefinition(this.#inVersion(object), revision);
+    const definition = this.#isSharedWithOthers ? { ...read, isSharedWithOthers: true } : read;
     const before = this.#entries.get(definition.name);
     const types = knownTypesOf(definition, this.#words, before?.types[0]?.custom);
     this.#entries.set(definition.name, { definition, types });

@@ -81,8 +81,9 @@ export class CustomType {
   }
 }
 
-function needsForm({ generation, storageVersion }: Definition, { name }: DefinedVersion): boolean {
-  return generation > 1 || name !== storageVersion;
+function needsForm(definition: Definition, { name }: DefinedVersion): boolean {
+  const { generation, storageVersion, isSharedWithOthers = false } = definition;
+  return isSharedWithOthers || generation > 1 || name !== storageVersion;
 }
 
 function formOf(definition: Definition, version: DefinedVersion): CustomForm {

@@ -72,6 +72,8 @@ export interface Definition {
   readonly isEstablished: boolean;
   /** It is being deleted: nothing new is let in. */
   readonly isTerminating: boolean;
+  /** Other servers than ours write instances of it as well, which nobody has brought into its schema. */
+  readonly isSharedWithOthers?: boolean;
 }
 
 /**

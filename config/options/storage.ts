@@ -100,7 +100,7 @@ export const storageOptions = optionGroup('Store', SERVER, [
     default: '60',
     bounds: [1, 2 ** 31 - 1],
     description: 'Time for which one store lease is shared by objects that expire.',
-    effect: ['not in force', 'events expire by their own age; there are no store leases'],
+    effect: ['in force', 'how many leases there are in the etcd of --store-layout kubernetes'],
   },
   {
     name: 'store-servers',
@@ -109,6 +109,15 @@ export const storageOptions = optionGroup('Store', SERVER, [
     description:
       'Addresses of the members of an etcd cluster (3.4.23 or newer) that several servers share as their store.',
     effect: ['in force', 'where objects are kept'],
+  },
+  {
+    name: 'store-layout',
+    type: 'string',
+    default: 'own',
+    values: ['own', 'kubernetes'],
+    description:
+      'Whose keys and values objects have in --store-servers: our own, or those of a kube-apiserver beside us.',
+    effect: ['in force', 'keys and values in the store, and who else may serve them'],
   },
   {
     name: 'store-servers-overrides',

@@ -154,12 +154,12 @@ export class StoredEncryption {
     const reader = ring === undefined ? undefined : this.#bareReaderOf(ring, bytes);
     if (reader === undefined) {
       if (ring === undefined && !this.#isBareSealed(bytes)) return bytes;
-      throw unreadable(key, `no provider of --encryption-provider-config reads it`);
+      throw unreadable(context, 'no provider of --encryption-provider-config reads it');
     }
     const { cipher, prefixBytes, shown } = reader;
     if (cipher === IDENTITY) return bytes;
     const failed = (error: unknown): never => {
-      throw unreadable(key, `${cipher.prefix} does not decrypt it (${reasonOf(error)})`);
+      throw unreadable(context, `${cipher.prefix} does not decrypt it (${reasonOf(error)})`);
     };
     try {
       const plain = this.#measured('from_storage', shown, () =>

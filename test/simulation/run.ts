@@ -10,6 +10,7 @@ const USAGE = `usage: npm run simulate -- [options]
   --first N     the first seed (default 1)
   --jobs N      split the seeds over N processes (default 1)
   --servers N   N servers on a model of etcd (default: one server on a disk)
+  --original    they keep objects as the original does
   --seed N      run one seed and print its trace
   --shrink      with a failing seed: look for a smaller run that fails as well
 `;
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     jobs: { type: 'string', default: '1' },
     servers: { type: 'string' },
+    original: { type: 'boolean', default: false },
     seed: { type: 'string' },
     shrink: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -32,6 +34,7 @@ const { values } = parseArgs({
 });
 
 const servers = values.servers === undefined ? undefined : Number(values.servers);
+const isOriginal = values.original;
 const progress = new Progress(process.stdout, () => performance.now());
 const print = (line: string): void => progress.print(line);
 
@@ -55,7 +58,7 @@ async function shrink(failing: RunSummary): Promise<RunSummary> {
     ];
     for (const { clients, steps } of tries) {
       if (clients < 1 || steps < 1) continue;
-      const result = await simulate({ seed, clients, steps, ...serversFor(seed, servers) });
+      const result = await simulate({ seed, clients, steps, ...serversFor(seed, servers, isOriginal) });
       if (result.problems.length === 0) continue;
       smallest = result;
       isSmaller = true;
@@ -69,11 +72,11 @@ async function replay(seed: number): Promise<boolean> {
   let result: RunResult = await simulate({
     seed,
     ...(values.shrink ? {} : { trace: print }),
-    ...serversFor(seed, servers),
+    ...serversFor(seed, servers, isOriginal),
   });
   if (values.shrink && result.problems.length > 0) {
     const { clients, steps } = await shrink(result);
-    result = await simulate({ seed, clients, steps, trace: print, ...serversFor(seed, servers) });
+    result = await simulate({ seed, clients, steps, trace: print, ...serversFor(seed, servers, isOriginal) });
   }
   report(result);
   return result.problems.length === 0;
@@ -99,7 +102,7 @@ async function runMany(first: number, count: number, jobs: number): Promise<bool
     }
     progress.show(state);
   };
-  const range = { first, count, ...(servers === undefined ? {} : { servers }) };
+  const range = { first, count, isOriginal, ...(servers === undefined ? {} : { servers }) };
   if (jobs > 1) await runSeedsInProcesses(jobs, range, fileURLToPath(import.meta.url), onResult);
   else await runSeeds({ ...range, stride: 1 }, onResult);
   progress.end(state());

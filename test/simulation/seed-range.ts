@@ -12,23 +12,29 @@ export interface SeedRange {
   readonly stride: number;
   /** So many servers on one cluster; absent: one with a disk. */
   readonly servers?: number;
+  /** In the layout of the original. */
+  readonly isOriginal?: boolean;
 }
 
 /** What a run came to, small enough to cross processes. */
 export type RunSummary = Omit<RunResult, 'history'>;
 
 /** What a run is to be given for so many servers on one cluster; nothing for one with a disk. */
-export function serversFor(seed: number, servers: number | undefined): { readonly server?: Server } {
-  return servers === undefined ? {} : { server: sharedServer(seed, { servers }) };
+export function serversFor(
+  seed: number,
+  servers: number | undefined,
+  isOriginal = false,
+): { readonly server?: Server } {
+  return servers === undefined ? {} : { server: sharedServer(seed, { servers, isOriginal }) };
 }
 
 /** Runs the seeds one after another. `onResult` hears each, with its problems. */
 export async function runSeeds(
-  { first, count, stride, servers }: SeedRange,
+  { first, count, stride, servers, isOriginal }: SeedRange,
   onResult: (result: RunSummary) => void | Promise<void>,
 ): Promise<void> {
   for (let seed = first; seed < first + count; seed += stride) {
-    const { history: _history, ...summary } = await simulate({ seed, ...serversFor(seed, servers) });
+    const { history: _history, ...summary } = await simulate({ seed, ...serversFor(seed, servers, isOriginal) });
     await onResult(summary);
   }
 }

@@ -2,12 +2,18 @@
 // noted as everyone is told it, so that the checkers of histories judge it like any other.
 import { rosterFor } from '../../actors/roster.ts';
 import { DYING_PLACE, VersionNumbers } from '../../actors/store/version-numbers.ts';
+import { createRegistry } from '../../api/resources/registry.ts';
+import { DIALECTS } from '../../config/dialect.ts';
+import type { ActorContext } from '../../runtime/actor.ts';
 import { SeededRandom } from '../../runtime/simulation/seeded-random.ts';
-import type { EtcdEvent } from '../../storage/etcd/etcd-cluster.ts';
+import type { EtcdCluster, EtcdEvent } from '../../storage/etcd/etcd-cluster.ts';
 import { EtcdEngine, type EtcdEngineParts } from '../../storage/etcd/etcd-engine.ts';
 import { etcdKeys } from '../../storage/etcd/etcd-keys.ts';
 import { readOutline } from '../../storage/etcd/etcd-outline.ts';
+import { type LayoutSettings, originalEngine, originalLayout } from '../../storage/etcd/original/assembled-engine.ts';
+import type { OriginalEngine } from '../../storage/etcd/original/original-engine.ts';
 import { storedRevision } from '../../storage/stored-value.ts';
+import { parseIpRange } from '../../values/ip.ts';
 import type { SharedChange } from './committed.ts';
 import { type CallFate, EtcdModel } from './etcd-model.ts';
 import type { Server, World } from './world.ts';
@@ -15,6 +21,16 @@ import type { Server, World } from './world.ts';
 const PREFIX = '/registry';
 const KEYS = etcdKeys(PREFIX);
 const NUMBERS = new VersionNumbers(0);
+const ORIGINAL_NUMBERS = new VersionNumbers(0, 1);
+/** Where the original would keep objects of our own dialect. */
+const ORIGINAL: LayoutSettings = {
+  registry: createRegistry(DIALECTS.orch),
+  prefix: PREFIX,
+  media: 'protobuf',
+  features: (gate) => gate === 'NamespaceDefaultLabelName',
+  encryption: undefined,
+  network: { clusterIpRanges: [parseIpRange('10.0.0.0/24')!], nodePorts: { first: 30000, last: 32767 } },
+};
 /** One call in so many is lost, and one in so many breaks all watches off. */
 const CALLS_A_LOSS = 12;
 const CALLS_A_BREAK = 40;
@@ -36,26 +52,33 @@ export interface SharedServerOptions {
   readonly servers?: number;
   /** In place of the engine: one with a bug. */
   readonly engine?: (parts: EtcdEngineParts) => EtcdEngine;
+  /** Objects lie as the original keeps them. */
+  readonly isOriginal?: boolean;
 }
 
 /** For one run: the cluster outlives the servers' processes. */
-export function sharedServer(seed: number, { servers = 1, engine }: SharedServerOptions = {}): Server {
+export function sharedServer(
+  seed: number,
+  { servers = 1, engine, isOriginal = false }: SharedServerOptions = {},
+): Server {
   const random = new SeededRandom(seed ^ 0xe7cd);
   const makeEngine = engine ?? ((parts) => new EtcdEngine(parts));
   let cluster: SimulatedCluster | undefined;
   let processes = 0;
   const clusterIn = (world: World): SimulatedCluster => {
-    cluster ??= new SimulatedCluster(world, random);
+    cluster ??= new SimulatedCluster(world, random, isOriginal ? originalChangesOf : changesOf);
     return cluster;
   };
   return {
     actors: rosterFor,
     count: servers,
+    ...(isOriginal && { storeLayout: 'kubernetes' as const }),
     incidents: (world) => (servers === 1 ? [] : incidentsIn(world, clusterIn(world), new SeededRandom(seed ^ 0x1c1d))),
     engine: (disk, world, context) => {
       // What is for a process that stands still waits as its timers do.
       const client = clusterIn(world).model.client((what) => void context.timers.after(0, what));
       disk.onCrash = () => client.cut();
+      if (isOriginal) return originalIn(world, context, client, `process-${++processes}`);
       return makeEngine({
         cluster: client,
         prefix: PREFIX,
@@ -94,7 +117,8 @@ class SimulatedCluster {
   readonly #random: SeededRandom;
   #electedMs = 0;
 
-  constructor(world: World, random: SeededRandom) {
+  constructor(world: World, random: SeededRandom, changesIn: typeof changesOf) {
+    const numbers = changesIn === changesOf ? NUMBERS : ORIGINAL_NUMBERS;
     this.#world = world;
     this.#random = random;
     this.model = new EtcdModel({
@@ -102,7 +126,7 @@ class SimulatedCluster {
       nextFate: () => this.#nextFate(),
       watchDelayMs: () => random.below(WATCH_MS_MAX),
       onStored: (revision, events) => {
-        world.committed.addShared(NUMBERS.endOf(revision), changesOf(world, revision, events), world.moment());
+        world.committed.addShared(numbers.endOf(revision), changesIn(world, revision, events), world.moment());
         world.trace(`stored revision ${revision}`);
       },
     });
@@ -157,4 +181,31 @@ function changesOf(world: World, revision: number, events: readonly EtcdEvent[])
       if (place < DYING_PLACE) return [put];
       return [put, { revision: put.revision + 1, key, value: undefined }];
     });
+}
+
+/** The engine of the original's layout in a process. */
+function originalIn(world: World, context: ActorContext, cluster: EtcdCluster, processId: string): OriginalEngine {
+  const { timers, clock, random } = context;
+  return originalEngine(cluster, {
+    ...ORIGINAL,
+    eventTtlSeconds: 3600,
+    leaseReuseSeconds: 60,
+    timers,
+    monotonicMs: () => clock.monotonicMs(),
+    freshBytes: (count) => random.bytes(count),
+    processId,
+    warn: (text) => world.trace(text),
+  });
+}
+
+const { keys: ORIGINAL_KEYS, forms: ORIGINAL_FORMS } = originalLayout(ORIGINAL);
+
+/** The same in the original's layout, in which a revision is a version. */
+function originalChangesOf(world: World, revision: number, events: readonly EtcdEvent[]): readonly SharedChange[] {
+  return events.flatMap(({ key: path, value }): readonly SharedChange[] => {
+    const key = ORIGINAL_KEYS.keyOf(path);
+    if (key === undefined || (value === undefined && !world.committed.present.has(key))) return [];
+    const stored = value === undefined ? undefined : (ORIGINAL_FORMS.read(key, path, value, 0) as Uint8Array);
+    return [{ revision, key, value: stored }];
+  });
 }

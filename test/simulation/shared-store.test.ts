@@ -28,6 +28,18 @@ test(`two servers on one store keep what they promise, together: ${SEEDS_OF_TWO}
   t.true(changes > 25 * SEEDS_OF_TWO && events > 15 * SEEDS_OF_TWO, `${changes} ${events}`);
 });
 
+test(`two servers in the layout of the original keep what they promise, together: ${SEEDS_OF_TWO} seeds`, async (t) => {
+  let [changes, events] = [0, 0];
+  for (let seed = 1; seed <= SEEDS_OF_TWO; seed++) {
+    const server = sharedServer(seed, { servers: 2, isOriginal: true });
+    const { problems, writes, watchEvents } = await simulate({ seed, server });
+    t.deepEqual(problems, [], `seed ${seed}: npm run simulate -- --servers 2 --original --seed ${seed}`);
+    changes += writes;
+    events += watchEvents;
+  }
+  t.true(changes > 25 * SEEDS_OF_TWO && events > 15 * SEEDS_OF_TWO, `${changes} ${events}`);
+});
+
 /** Answers consistent reads from what this server happens to have been told. */
 class HastyEngine extends EtcdEngine {
   override readBarrier(): Promise<number> {

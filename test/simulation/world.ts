@@ -41,6 +41,8 @@ export interface Server {
   readonly engine: (disk: SimulatedDisk, world: World, context: ActorContext) => StoreEngine;
   /** How many run at once; one when absent. */
   readonly count?: number;
+  /** `--store-layout`; values lie as they are in another than our own, which encrypts them itself. */
+  readonly storeLayout?: ServerSettings['options']['storeLayout'];
   /** What happens to them beside the faults of every run, in an order that chance draws. */
   readonly incidents?: (world: World) => readonly (() => void | Promise<void>)[];
 }
@@ -84,7 +86,9 @@ export class World {
     const random = new SeededRandom(seed ^ 0x0c70);
     const storeCompactionIntervalMs = [0, 1000, 300_000][random.below(3)]!;
     let settings: ServerSettings = { ...SETTINGS, options: { ...SETTINGS.options, storeCompactionIntervalMs } };
-    if (seed % SEEDS_WITH_ENCRYPTION === 0) settings = { ...settings, encryption: ENCRYPTION };
+    const { storeLayout = 'own' } = options.server;
+    settings = { ...settings, options: { ...settings.options, storeLayout } };
+    if (seed % SEEDS_WITH_ENCRYPTION === 0 && storeLayout === 'own') settings = { ...settings, encryption: ENCRYPTION };
     // What is checked is what lies on the disk, with keys of its own to read it.
     const environment = { clock: this.time, timers: this.time, random: new SeededRandom(seed), disk: new MemoryDisk() };
     const encryption = encryptionFor(settings.encryption ?? [], REGISTRY, environment);

@@ -54,6 +54,8 @@ export interface PluginOptions {
   /** `--proxy-client-cert-file`, `--proxy-client-key-file`: what services that are called are shown. */
   readonly shownToServices: ServiceCredentials;
   readonly webhookClient: MakeWebhookClient;
+  /** A revision of the store is of one object of a type: what is charged together is not committed together. */
+  readonly commitsEach?: boolean;
   /** `--egress-selector-config-file`; absent: all are straight. */
   readonly egress?: EgressWays | undefined;
 }

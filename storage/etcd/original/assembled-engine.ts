@@ -13,13 +13,17 @@ import { OriginalValues } from './original-values.ts';
 import { RangeAllocations } from './range-allocation.ts';
 import { type ServiceNetwork, ServiceRanges } from './service-ranges.ts';
 
-export interface OriginalSettings {
+/** What decides what lies where. */
+export interface LayoutSettings {
   readonly registry: Registry;
   readonly prefix: string;
   readonly media: StorageMedia;
   readonly features: Features;
   readonly encryption: StoredEncryption | undefined;
   readonly network: ServiceNetwork;
+}
+
+export interface OriginalSettings extends LayoutSettings {
   /** `--event-ttl`; 0: events are kept. */
   readonly eventTtlSeconds: number;
   readonly leaseReuseSeconds: number;
@@ -36,38 +40,34 @@ const TOKEN_KEY_BYTES = 32;
 const LEASE_ID_BYTES = 6;
 
 export function originalEngine(cluster: EtcdCluster, settings: OriginalSettings): OriginalEngine {
-  const { registry, network, media, monotonicMs, freshBytes, leaseReuseSeconds, eventTtlSeconds } = settings;
-  const { dialect } = registry;
-  const { keys, forms } = originalForms(settings);
+  const { registry, monotonicMs, freshBytes, leaseReuseSeconds, eventTtlSeconds } = settings;
   const freshId = (): number => Buffer.from(freshBytes(LEASE_ID_BYTES)).readUIntBE(0, LEASE_ID_BYTES) + 1;
   return new OriginalEngine({
     ...settings,
+    ...originalLayout(settings),
     cluster,
-    keys,
-    forms,
-    dialect: dialect.name,
+    dialect: registry.dialect.name,
     tokenKey: freshBytes(TOKEN_KEY_BYTES),
-    ranges: new ServiceRanges(network, keys.root),
-    allocations: new RangeAllocations(dialect, media),
     leases: new LeaseGrants({ cluster, monotonicMs, freshId, reuseSeconds: leaseReuseSeconds }),
     leaseSeconds: { events: eventTtlSeconds },
   });
 }
 
 /** Where things lie, and as what. */
-function originalForms({
-  registry,
-  prefix,
-  media,
-  features,
-  encryption,
-  network,
-}: Pick<OriginalSettings, 'registry' | 'prefix' | 'media' | 'features' | 'encryption' | 'network'>): {
+export function originalLayout({ registry, prefix, media, features, encryption, network }: LayoutSettings): {
   readonly keys: OriginalKeys;
   readonly forms: OriginalForms;
+  readonly ranges: ServiceRanges;
+  readonly allocations: RangeAllocations;
 } {
+  const { dialect } = registry;
   const keys = new OriginalKeys(registry, prefix);
   const defaultFamily = `IPv${network.clusterIpRanges[0]?.family ?? 4}` as const;
   const values = new OriginalValues({ registry, keys, media, features, defaultFamily });
-  return { keys, forms: new OriginalForms({ dialect: registry.dialect, keys, values, encryption }) };
+  return {
+    keys,
+    forms: new OriginalForms({ dialect, keys, values, encryption }),
+    ranges: new ServiceRanges(network, keys.root),
+    allocations: new RangeAllocations(dialect, media),
+  };
 }

@@ -49,9 +49,9 @@ export class OriginalForms {
 
   /** The value that lies under a path as it is without encryption. `key`: whose providers hold. */
   open(key: string, path: string, bytes: Uint8Array): Uint8Array | Promise<Uint8Array> {
-    const { encryption, dialect } = this.#parts;
+    const { encryption } = this.#parts;
     if (encryption !== undefined) return encryption.openBare(key, path, bytes);
-    if (!isBareSealed(bytes, dialect.encryptionPrefix)) return bytes;
+    if (!this.isSealed(bytes)) return bytes;
     throw unreadable(path, 'it is encrypted, and there is no --encryption-provider-config');
   }
 
@@ -62,6 +62,10 @@ export class OriginalForms {
   /** Resolves when `seal` can be called for a key. */
   async sealable(key: string): Promise<void> {
     await this.#parts.encryption?.readyFor([{ operations: [{ key }] }]);
+  }
+
+  isSealed(bytes: Uint8Array): boolean {
+    return isBareSealed(bytes, this.#parts.dialect.encryptionPrefix);
   }
 
   /** Whether it would be encrypted otherwise now. */

@@ -182,6 +182,13 @@ export class ServiceRanges {
     });
   }
 
+  /** What services have and no range notes. */
+  unnoted(): readonly string[] {
+    return this.#ranges.flatMap((range) => {
+      return [...this.#claimed(range)].filter((bit) => !range.state.bits.has(bit)).map((bit) => recordKey(range, bit));
+    });
+  }
+
   #claimed(range: KnownRange): Set<number> {
     const keys = [...this.#claims.values()].flat();
     return new Set(keys.map((key) => this.#bitIn(range, key)).filter((bit) => bit >= 0));

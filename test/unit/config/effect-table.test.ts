@@ -33,7 +33,7 @@ test('the text is a setting a line, aligned, with what it does when that is aske
   const line = (name: string): string => withEffects.find((text) => text.trim().startsWith(name)) ?? '';
   t.regex(line('--secure-port '), /^ {2}--secure-port +6443 +in force +the port that is listened on$/);
   t.regex(line('--cloud-config '), / refused +no cloud is known here$/);
-  t.regex(line('--lease-reuse-duration-seconds '), / 60 +not in force +/);
+  t.regex(line('--lease-reuse-duration-seconds '), / 60 +in force +/);
   t.regex(line('--leader-elect '), / true +in force +whether others stand by$/);
   t.regex(line('DryRun '), / true +refused +it is locked to true$/);
   t.regex(line('SuspendJob '), / false +in force +suspend of a Job is kept and defaulted$/);

@@ -41,10 +41,6 @@ test('help says type, default, unit, bounds, values and what does not work yet',
   t.regex(entry(text, 'request-timeout'), /^--request-timeout duration .*Default 1m0s\. From 1ms to 576h0m0s\.$/);
   t.regex(entry(text, 'min-request-timeout'), /int .*Default 1800\..* seconds\.$/);
   t.regex(entry(text, 'endpoint-reconciler-type'), /One of master-count, lease, none\.$/);
-  t.regex(
-    entry(text, 'lease-reuse-duration-seconds'),
-    /\(not in force: events expire by their own age; there are no store leases\)$/,
-  );
   t.regex(entry(text, 'store-servers-overrides'), /\(refused: [^)]+\)$/);
   t.regex(entry(text, 'enable-admission-plugins'), /In this release only [^;]*; others are refused\./);
   t.regex(entry(text, 'v'), /^-v, --v int /);

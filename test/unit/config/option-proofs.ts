@@ -162,6 +162,8 @@ export const PROOFS: Readonly<Record<string, Proof>> = {
   'store-history-bytes': ['integration/stalled-watchers.test.ts', 'stalled watchers cost no memory'],
   'storage-versions': ['integration/storage-versions.test.ts', 'after the version they are stored in has changed'],
   'store-servers': ['integration/several-servers.test.ts', 'what one server acknowledged the other shows'],
+  'store-layout': ['integration/original-layout.test.ts', 'what either writes the other finds under its path'],
+  'lease-reuse-duration-seconds': ['unit/storage/original/lease-grants.test.ts', 'a lease is shared as long as'],
   'store-cafile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],
   'store-certfile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],
   'store-keyfile': ['integration/several-servers.test.ts', 'a store that wants certificates is shown them'],

@@ -195,8 +195,19 @@ for (const argument of refusedUntilBuilt) {
 
 test('an option that changes nothing is accepted with a line that names it and says why', (t) => {
   t.deepEqual(run('up', ['--lease-reuse-duration-seconds=9']).warnings, [
-    '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases',
+    '--lease-reuse-duration-seconds is not in force: events expire by their own age; there are no store leases in --store-layout own',
   ]);
+});
+
+test('the layout of a kube-apiserver is for its dialect, in an etcd', (t) => {
+  const etcd = ['--store-layout=kubernetes', '--store-servers=http://10.0.0.1:2379'];
+  const needs = /--store-layout kubernetes needs --store-servers and --api-dialect kubernetes/;
+  t.throws(() => parseArguments('up', etcd), { message: needs });
+  t.throws(() => parseArguments('up', [etcd[0]!, '--api-dialect=kubernetes']), { message: needs });
+  const { options, warnings } = run('up', [...etcd, '--api-dialect=kubernetes', '--lease-reuse-duration-seconds=9']);
+  t.is(options.storeLayout, 'kubernetes');
+  t.deepEqual(warnings, []);
+  t.is(run('up', []).options.storeLayout, 'own');
 });
 
 test('a value that says what happens anyway is no reason for a line', (t) => {

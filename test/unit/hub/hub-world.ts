@@ -505,7 +505,7 @@ class Parts {
         create: async (context) => {
           this.slabs = ThreadSlabs.of(context);
           this.store = new RestartableStore(
-            () => new Store(context, storeOptions, storeOptions.engine(context) as LocalEngine),
+            () => new Store(context, storeOptions, storeOptions.engine(context, undefined) as LocalEngine),
           );
           await this.store.open();
           return this.store as Actor<Protocol>;

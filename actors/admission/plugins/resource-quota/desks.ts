@@ -32,10 +32,16 @@ export class Desks<W> {
   /** By namespace, while somebody is served. */
   readonly #waiting = new Map<string, Waiting<W>[]>();
   readonly #charging: (namespace: string) => Promise<Charging<W>>;
+  readonly #commitsEach: boolean;
 
-  /** @param charging begins anew, from what is committed by now. */
-  constructor(charging: (namespace: string) => Promise<Charging<W>>) {
+  /**
+   * @param charging begins anew, from what is committed by now.
+   * @param commitsEach no two objects of a type are committed in one step: each write has its own, and of several quotas each but
+   *   the last is charged in a step before it. What is charged for a write that is refused then, who counts takes back.
+   */
+  constructor(charging: (namespace: string) => Promise<Charging<W>>, commitsEach = false) {
     this.#charging = charging;
+    this.#commitsEach = commitsEach;
   }
 
   /** Commits a write together with what it uses. Rejects with the StatusError that refuses it. */
@@ -57,7 +63,7 @@ export class Desks<W> {
     while (line.length > 0) {
       // Whoever comes in the same turn is served with the first of them.
       await Promise.resolve();
-      const group = taken(line);
+      const group = this.#commitsEach ? line.splice(0, 1) : taken(line);
       try {
         await this.#commitGroup(namespace, group);
       } catch (error) {
@@ -74,7 +80,7 @@ export class Desks<W> {
       left = left.filter((one) => isCharged(charging, one));
       if (left.length === 0) return;
       const quotas = charging.drafts();
-      const results = await commitBehind(quotas, left);
+      const results = await (this.#commitsEach ? commitInSteps(quotas, left[0]!) : commitBehind(quotas, left));
       // The quotas were not as they were read: decided anew, by what they are now.
       if (tries < TRIES_MAX && isLost(results[0]!, quotas, left[0]!.draft)) continue;
       for (const [i, { settle }] of left.entries()) settle(results[i]!);
@@ -109,6 +115,18 @@ function isCharged<W>(charging: Charging<W>, { of, fail }: Waiting<W>): boolean 
 /** Whether it was for the quotas that nothing was committed. A write of a quota may itself be refused for one. */
 function isLost(first: TransactionResult, quotas: readonly Draft[], { key }: Draft): boolean {
   return !first.ok && first.key !== key && quotas.some((quota) => quota.key === first.key);
+}
+
+/** The result of a write, or that of the quota on which it failed. */
+async function commitInSteps<W>(
+  quotas: readonly Draft[],
+  { write, draft }: Waiting<W>,
+): Promise<readonly TransactionResult[]> {
+  for (const quota of quotas.slice(0, -1)) {
+    const [result] = await commitEach(write, [quota]);
+    if (result?.ok !== true) return [result!];
+  }
+  return commitEach(write, [{ ...draft, also: [...(draft.also ?? []), ...quotas.slice(-1)] }]);
 }
 
 /** The results of the writes, in their order. */

@@ -25,11 +25,12 @@ class ResourceQuota implements AdmissionPlugin {
   readonly #type: KnownType;
   readonly #context: PluginContext;
   readonly #limited: readonly LimitedResource[];
-  readonly #desks = new Desks<Addition>((namespace) => this.#charging(namespace));
+  readonly #desks: Desks<Addition>;
 
   constructor(context: PluginContext, limited: readonly LimitedResource[]) {
     this.#context = context;
     this.#limited = limited;
+    this.#desks = new Desks((namespace) => this.#charging(namespace), context.options.commitsEach);
     this.#type = context.registry.storageType(QUOTAS)!;
     this.#quotas = context.cluster.follow('v1/resourcequotas', quotaOf);
   }
