@@ -23,7 +23,7 @@ import { SlabView } from '../../../storage/thread-slabs.ts';
 import { HeldDelivery } from '../hub/held-delivery.ts';
 import { MessageWriter, type Version, versionAt } from './store-model.ts';
 
-export const DEADLINE_MS = 60_000;
+export const DEADLINE_MS = 240_000;
 
 /** An engine in memory whose commits and probes wait for the test when it wants them to. */
 export class HeldEngine implements LocalEngine {
