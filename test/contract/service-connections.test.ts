@@ -43,7 +43,7 @@ async function service(t: ExecutionContext, onRequest: (socket: Socket, connecti
   });
   const place = { host: '127.0.0.1', port, serverName: '' };
   const ask = async (deadlineMs = PATIENT_MS): Promise<string> =>
-    (await pool.exchange(place, REQUEST, deadlineMs)).text;
+    (await pool.exchange(place, REQUEST, deadlineMs, { use: (answer) => answer, failure: (error) => error })).text;
   return { pool, place, sockets, ask };
 }
 

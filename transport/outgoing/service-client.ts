@@ -7,7 +7,7 @@ import { type CallSecrets, ConnectionSecrets, type ConnectionSecretsParts, NoTok
 import { BadAnswer } from './http1/answer-head.ts';
 import { type Answer, AnswerTooLarge } from './http1/answer-parser.ts';
 import { type CalledAddress, calledAddress, requestBytes } from './http1/called-address.ts';
-import { ConnectionPool, TooLate } from './http1/connection-pool.ts';
+import { ConnectionPool, type Outcome, TooLate } from './http1/connection-pool.ts';
 import { ConnectionOpener, type Place } from './http1/open-connection.ts';
 
 /** Answers larger than this are none that most services give. */
@@ -80,28 +80,28 @@ export class ServiceClient {
    * ServiceCallFailed.
    */
   post(json: string, deadlineMs: number, place?: ServicePlace): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }).then(documentOf);
+    return this.#answer({ method: 'POST', url: this.#url, json, deadlineMs, place }, DOCUMENT);
   }
 
   /** POSTs a document to a path below the service's address. Rejects with ServiceCallFailed. */
   postBelow(path: string, json: string, deadlineMs: number): Promise<unknown> {
-    return this.#answer({ method: 'POST', url: `${this.#url}/${path}`, json, deadlineMs }).then(documentOf);
+    return this.#answer({ method: 'POST', url: `${this.#url}/${path}`, json, deadlineMs }, DOCUMENT);
   }
 
   /** POSTs a document to a service that takes it without a word. Rejects with ServiceCallFailed. */
   async deliver(json: string, deadlineMs: number): Promise<void> {
-    textOf(await this.#answer({ method: 'POST', url: this.#url, json, deadlineMs }));
+    await this.#answer({ method: 'POST', url: this.#url, json, deadlineMs }, TEXT);
   }
 
   /** GETs a document. Rejects with ServiceCallFailed. */
   get(url: string, deadlineMs: number): Promise<unknown> {
-    return this.#answer({ method: 'GET', url, deadlineMs }).then(documentOf);
+    return this.#answer({ method: 'GET', url, deadlineMs }, DOCUMENT);
   }
 
   /** GETs what is no JSON, with a bearer token of its own where that is not empty. Rejects with ServiceCallFailed. */
   async getText(url: string, token: string, deadlineMs: number): Promise<string> {
     const authorization = token === '' ? '' : `Bearer ${token}`;
-    const { status, text } = await this.#answer({ method: 'GET', url, deadlineMs, authorization });
+    const { status, text } = await this.#answer({ method: 'GET', url, deadlineMs, authorization }, ANSWER);
     if (status !== 200) throw new ServiceRefused(status, text);
     return text;
   }
@@ -117,14 +117,14 @@ export class ServiceClient {
   }
 
   /** No async function: it would hold the document for as long as the service takes. */
-  #answer(question: Question): Promise<Answer> {
+  #answer<T>(question: Question, outcome: Outcome<T>): Promise<T> {
     const secrets = this.#secrets.current();
     // A call waits for nothing but its answer, as a rule.
-    if (!(secrets instanceof Promise)) return this.#exchange(secrets, question);
-    return secrets.then((read) => this.#exchange(read, question), throwTokenless);
+    if (!(secrets instanceof Promise)) return this.#exchange(secrets, question, outcome);
+    return secrets.then((read) => this.#exchange(read, question, outcome), throwTokenless);
   }
 
-  #exchange(secrets: CallSecrets<ConnectionPool>, question: Question): Promise<Answer> {
+  #exchange<T>(secrets: CallSecrets<ConnectionPool>, question: Question, outcome: Outcome<T>): Promise<T> {
     const { method, url, json, deadlineMs, place, authorization = secrets.authorization } = question;
     const address = this.#addressOf(url);
     const request = address && requestBytes(address, method, authorization, json);
@@ -134,7 +134,7 @@ export class ServiceClient {
         new ServiceCallFailed('the address or the credentials of the service cannot be used', false),
       );
     const asked = { method, request, answerBytesMax: this.#answerBytesMax };
-    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs).catch(throwFailure);
+    return secrets.connections.exchange(this.#placeOf(address, place), asked, deadlineMs, outcome);
   }
 
   #addressOf(url: string): CalledAddress | undefined {
@@ -169,10 +169,6 @@ function documentOf(answer: Answer): unknown {
   } catch {
     throw new ServiceCallFailed('the service answered what is no JSON', false);
   }
-}
-
-function throwFailure(error: Error): never {
-  throw failureOf(error);
 }
 
 function throwTokenless(error: unknown): never {
@@ -214,3 +210,8 @@ function failureOf(error: NodeJS.ErrnoException): ServiceCallFailed {
     mayRepeat && !UNSENT.test(code),
   );
 }
+
+/** One promise a call: what is made of the answer is made before that is kept. */
+const DOCUMENT: Outcome<unknown> = { use: documentOf, failure: failureOf };
+const TEXT: Outcome<string> = { use: textOf, failure: failureOf };
+const ANSWER: Outcome<Answer> = { use: (answer) => answer, failure: failureOf };

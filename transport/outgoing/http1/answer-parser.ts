@@ -48,12 +48,14 @@ export class AnswerParser {
 
   /**
    * The answer, once it is whole; of a connection with bytes after it nothing more is believed. Throws BadAnswer, after which the
-   * parser is of no use.
+   * parser is of no use. Keeps no view of the bytes.
    */
   take(bytes: Buffer): Answer | undefined {
     let at = 0;
     while (at < bytes.length && this.#state !== 'done') at = this.#step(bytes, at);
-    return this.#state === 'done' ? this.#answer(at === bytes.length) : undefined;
+    if (this.#state === 'done') return this.#answer(at === bytes.length);
+    this.#body.hold();
+    return undefined;
   }
 
   /** The other side will send no more: the answer, where that is its end. */
@@ -184,9 +186,13 @@ export class AnswerParser {
   }
 }
 
-/** Pieces put together: of one piece nothing is copied, and of many small ones no more is kept than their bytes. */
+const NO_BYTES = Buffer.alloc(0);
+
+/** Pieces put together: of one that is all nothing is copied, and of many small ones no more is kept than their bytes. */
 class Gathered {
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = NO_BYTES;
+  /** The bytes are the first piece itself, which is another's. */
+  #isLent = false;
   length = 0;
 
   add(piece: Buffer): void {
@@ -194,14 +200,23 @@ class Gathered {
     this.length = length + piece.length;
     if (length === 0) {
       this.#bytes = piece;
+      this.#isLent = true;
       return;
     }
-    if (this.length > this.#bytes.length) {
+    if (this.#isLent || this.length > this.#bytes.length) {
       const larger = Buffer.allocUnsafe(this.length * 2);
       this.#bytes.copy(larger, 0, 0, length);
       this.#bytes = larger;
+      this.#isLent = false;
     }
     piece.copy(this.#bytes, length);
+  }
+
+  /** What there is lies in memory of its own from here on. */
+  hold(): void {
+    if (!this.#isLent) return;
+    this.#bytes = Buffer.from(this.#bytes);
+    this.#isLent = false;
   }
 
   text(): string {

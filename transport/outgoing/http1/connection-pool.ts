@@ -1,9 +1,8 @@
 // The connections to a service and those that are kept for the next request: so many to a place, for so long. A call has a
 // deadline for everything together, and is never pipelined.
-import type { Socket } from 'node:net';
 import type { Answer } from './answer-parser.ts';
 import { type Call, Connection, type ConnectionOwner } from './connection.ts';
-import type { ConnectionOpener, Place } from './open-connection.ts';
+import type { ConnectionOpener, Place, Standing } from './open-connection.ts';
 
 /** Connections to one place; further calls wait. */
 const CONNECTIONS_MAX = 256;
@@ -23,11 +22,77 @@ export interface PooledRequest {
   readonly answerBytesMax: number;
 }
 
-/** A call on its way: waiting, on a connection that is being opened, or sent. */
-interface Pending extends Call {
-  /** Ends whatever is under way for it. */
-  stop: () => void;
+/** What comes of a request. */
+export interface Outcome<T> {
+  /** What an answer says. What it throws, the caller is told. */
+  readonly use: (answer: Answer) => T;
+  /** What the caller is told of a failure: TooLate, BadAnswer, or what the system or TLS says. */
+  readonly failure: (error: Error) => Error;
 }
+
+/** A call on its way: waiting, on a connection that is being opened, or sent. One object, since there may be many that wait. */
+class PooledCall<T> implements Call {
+  readonly method: string;
+  readonly request: Buffer;
+  readonly answerBytesMax: number;
+  readonly #again: (call: PooledCall<T>) => boolean;
+  readonly #outcome: Outcome<T>;
+  readonly #resolve: (value: T) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #timer: NodeJS.Timeout;
+  #isRepeated = false;
+  /** What it is under way on; before that, what ends the wait for one. */
+  on: Connection | (() => void) | undefined;
+
+  /** @param again sends it once more, if it may be. */
+  constructor(
+    { method, request, answerBytesMax }: PooledRequest,
+    deadlineMs: number,
+    again: (call: PooledCall<T>) => boolean,
+    outcome: Outcome<T>,
+    [resolve, reject]: readonly [resolve: (value: T) => void, reject: (error: Error) => void],
+  ) {
+    this.method = method;
+    this.request = request;
+    this.answerBytesMax = answerBytesMax;
+    this.#again = again;
+    this.#outcome = outcome;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#timer = setTimeout(expire, Math.max(1, Math.ceil(deadlineMs)), this);
+  }
+
+  answered(answer: Answer): void {
+    clearTimeout(this.#timer);
+    try {
+      this.#resolve(this.#outcome.use(answer));
+    } catch (error) {
+      this.#reject(error as Error);
+    }
+  }
+
+  failed(error: Error, mayRepeat: boolean): void {
+    if (mayRepeat && !this.#isRepeated) {
+      this.#isRepeated = true;
+      if (this.#again(this)) return;
+    }
+    clearTimeout(this.#timer);
+    this.#reject(this.#outcome.failure(error));
+  }
+
+  expire(): void {
+    const { on } = this;
+    if (typeof on === 'function') on();
+    else on?.abandon();
+    this.#reject(this.#outcome.failure(new TooLate()));
+  }
+}
+
+function expire(call: Pending): void {
+  call.expire();
+}
+
+type Pending = Pick<PooledCall<unknown>, 'on' | 'failed' | 'expire'> & Call;
 
 type Open = Pick<ConnectionOpener, 'open'>;
 
@@ -42,38 +107,18 @@ export class ConnectionPool {
   }
 
   /**
-   * Sends a request and gives its answer; a second time where the kept connection turns out to be closed and the request can be
-   * repeated. Rejects with TooLate, BadAnswer, or what the system or TLS says.
+   * Sends a request and gives what comes of its answer; a second time where the kept connection turns out to be closed and the
+   * request can be repeated. Rejects with what `outcome` makes of a failure.
    */
-  exchange(place: Place, request: PooledRequest, deadlineMs: number): Promise<Answer> {
+  exchange<T>(place: Place, request: PooledRequest, deadlineMs: number, outcome: Outcome<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(
-        () => {
-          pending.stop();
-          reject(new TooLate());
-        },
-        Math.max(1, Math.ceil(deadlineMs)),
-      );
-      let isRepeated = false;
-      const pending: Pending = {
-        ...request,
-        stop: () => {},
-        answered: (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        },
-        failed: (error, mayRepeat) => {
-          if (mayRepeat && !isRepeated && !this.#isRetired) {
-            isRepeated = true;
-            this.dropIdle();
-            this.#connectionsTo(place).start(pending);
-            return;
-          }
-          clearTimeout(timer);
-          reject(error);
-        },
+      const again = (call: PooledCall<T>): boolean => {
+        if (this.#isRetired) return false;
+        this.dropIdle();
+        this.#connectionsTo(place).start(call);
+        return true;
       };
-      this.#connectionsTo(place).start(pending);
+      this.#connectionsTo(place).start(new PooledCall(request, deadlineMs, again, outcome, [resolve, reject]));
     });
   }
 
@@ -156,7 +201,7 @@ class PlaceConnections implements ConnectionOwner {
     else if (this.#all.size + this.#opening < CONNECTIONS_MAX) this.#open(pending);
     else {
       this.#waiting.push(pending);
-      pending.stop = () => void this.#waiting.splice(this.#waiting.indexOf(pending), 1);
+      pending.on = () => void this.#waiting.splice(this.#waiting.indexOf(pending), 1);
     }
   }
 
@@ -208,20 +253,20 @@ class PlaceConnections implements ConnectionOwner {
 
   #open(pending: Pending): void {
     this.#opening++;
-    const opened = (error: Error | undefined, socket: Socket | undefined): void => {
+    const opened = (error: Error | undefined, standing: Standing | undefined): void => {
       this.#opening--;
-      if (socket === undefined) {
+      if (standing === undefined) {
         pending.failed(error ?? new Error('no connection'), false);
         this.#gaveWay();
         return;
       }
-      const connection = new Connection(socket, this);
+      const connection = new Connection(standing, this);
       this.#all.add(connection);
       send(connection, pending);
     };
     try {
       const giveUp = this.#opener.open(this.#place, opened);
-      pending.stop = () => {
+      pending.on = () => {
         giveUp();
         this.#opening--;
         this.#gaveWay();
@@ -242,6 +287,6 @@ class PlaceConnections implements ConnectionOwner {
 }
 
 function send(connection: Connection, pending: Pending): void {
-  pending.stop = () => connection.abandon();
+  pending.on = connection;
   connection.send(pending);
 }

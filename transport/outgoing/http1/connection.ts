@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net';
 import { mayRepeatOnNew } from '../repeatable.ts';
 import { type Answer, AnswerParser } from './answer-parser.ts';
+import type { Standing } from './open-connection.ts';
 
 const WRITTEN_WITHIN_MS = 5000;
 
@@ -35,11 +36,11 @@ export class Connection {
   /** When it is no longer worth a try. */
   usableUntilMs = 0;
 
-  /** @param socket that stands; nothing of it has been read. What waits for an answer keeps the process, by the time it has. */
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  /** What waits for an answer keeps the process, by the time it has. */
+  constructor({ socket, onBytes }: Standing, owner: ConnectionOwner) {
     this.#socket = socket.unref();
     this.#owner = owner;
-    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    onBytes((bytes) => this.#take(bytes));
     socket.on('end', () => this.#ended());
     socket.on('error', (error) => this.#fail(error));
     socket.on('close', () => {

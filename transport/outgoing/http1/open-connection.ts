@@ -1,5 +1,6 @@
 // How a connection to a service is opened: over TCP or TLS, straight or through a proxy. It is handed over once it stands and the
-// service has shown who it is. Keeps the sessions of TLS by which the next one is quicker.
+// service has shown who it is. Keeps the sessions of TLS by which the next one is quicker. What connections of a thread read goes
+// through one buffer: a turn is over before the next bytes come, and a buffer for each read would be made and freed by the system.
 import { connect as connectPlain, isIP, type LookupFunction, type Socket } from 'node:net';
 import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls';
 import type { Pems, ServiceConnection } from '../connection-file.ts';
@@ -18,7 +19,31 @@ export interface Place {
   readonly lookup?: LookupFunction;
 }
 
-type Opened = (error: Error | undefined, socket: Socket | undefined) => void;
+/** A connection that stands. */
+export interface Standing {
+  readonly socket: Socket;
+  /** Nothing has been read before. Bytes lie where the next ones will: who keeps them copies them. */
+  onBytes(take: (bytes: Buffer) => void): void;
+}
+
+type Opened = (error: Error | undefined, standing: Standing | undefined) => void;
+
+const READ_BYTES = 64 * 1024;
+const READ = Buffer.allocUnsafeSlow(READ_BYTES);
+
+/** Who is told of what a socket reads into the common buffer. */
+class Reads {
+  take: ((bytes: Buffer) => void) | undefined;
+
+  /** As the options of sockets have it. */
+  readonly onread = {
+    buffer: READ,
+    callback: (bytesRead: number): boolean => {
+      this.take?.(READ.subarray(0, bytesRead));
+      return true;
+    },
+  };
+}
 
 export class ConnectionOpener {
   readonly #isTls: boolean;
@@ -54,10 +79,13 @@ export class ConnectionOpener {
   }
 
   #begin(place: Place, tunnel: Socket | undefined, opened: Opened): () => void {
-    const socket = this.#isTls ? this.#beginTls(place, tunnel) : (tunnel ?? connectPlain(placeOptions(place)));
+    // Sockets over a tunnel have buffers of their own.
+    const reads = tunnel === undefined ? new Reads() : undefined;
+    const options = { ...placeOptions(place), ...(reads && { onread: reads.onread }) };
+    const socket = this.#isTls ? this.#beginTls(place, options, tunnel) : (tunnel ?? connectPlain(options));
     const settle = (error: Error | undefined): void => {
       socket.off('error', settle).off('close', onClose).off(event, onStanding);
-      if (error === undefined) opened(undefined, socket);
+      if (error === undefined) opened(undefined, standing(socket, reads));
       else {
         socket.on('error', () => {}).destroy();
         opened(error, undefined);
@@ -78,13 +106,13 @@ export class ConnectionOpener {
     };
   }
 
-  #beginTls(place: Place, tunnel: Socket | undefined): Socket {
+  #beginTls(place: Place, options: PlaceOptions, tunnel: Socket | undefined): Socket {
     const { host, port } = place;
     const serverName = place.serverName || (isIP(host) === 0 ? host : '');
     const key = `${serverName} ${host} ${port}`;
     const session = this.#sessions.get(key);
     const socket = connectTls({
-      ...(tunnel === undefined ? placeOptions(place) : { host, port, socket: tunnel }),
+      ...(tunnel === undefined ? options : { host, port, socket: tunnel }),
       ...(serverName === '' ? undefined : { servername: serverName }),
       ...(session === undefined ? undefined : { session }),
       secureContext: this.#context!,
@@ -100,7 +128,24 @@ export class ConnectionOpener {
   }
 }
 
-function placeOptions({ host, port, lookup }: Place): { host: string; port: number; lookup?: LookupFunction } {
+function standing(socket: Socket, reads: Reads | undefined): Standing {
+  return {
+    socket,
+    onBytes(take) {
+      if (reads === undefined) socket.on('data', take);
+      else reads.take = take;
+    },
+  };
+}
+
+interface PlaceOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly lookup?: LookupFunction;
+  readonly onread?: Reads['onread'];
+}
+
+function placeOptions({ host, port, lookup }: Place): PlaceOptions {
   return { host, port, ...(lookup === undefined ? undefined : { lookup }) };
 }
 

@@ -159,6 +159,23 @@ test('a body is read as UTF-8, though a character is cut', (t) => {
     t.is(parsed([whole.subarray(0, cut), whole.subarray(cut)])?.text, 'äöü');
 });
 
+test('what an answer is of may lie where its next bytes will', (t) => {
+  const texts = [
+    ['HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nabcd', 'efgh', 'ijkl'],
+    ['HTTP/1.1 200 OK\r\nTransfer-Enc', 'oding: chunked\r\n\r\n4\r\nab', 'cd\r\n8', '\r\nefghijkl\r\n0\r\n\r', '\n'],
+  ];
+  for (const pieces of texts) {
+    const parser = new AnswerParser(100);
+    const common = Buffer.alloc(200);
+    let answer: Answer | undefined;
+    for (const piece of pieces) {
+      answer = parser.take(common.subarray(0, common.write(piece)));
+      common.fill('x');
+    }
+    t.is(answer?.text, 'abcdefghijkl');
+  }
+});
+
 test('an answer says how long its connection is kept', (t) => {
   const kept = (value: string) => parsed([bytes(`${OK}Keep-Alive: ${value}\r\nContent-Length: 0\r\n\r\n`)])?.keptForMs;
   t.is(kept('timeout=5'), 5000);
