@@ -7,10 +7,15 @@ import type { StoredValue } from '../../storage/stored-value.ts';
 import type { Place } from './protocol.ts';
 import { addToRuns, type CurrentRecord, type RevisionLog } from './revision-log.ts';
 
+/** Far more than may be on their way at once. */
+const ANSWERS_KEPT = 256;
+
 export class AdmittedEvents {
   readonly #log: RevisionLog;
   readonly #pool: SlabPool;
   #runs: number[] = [];
+  /** Records that answers alone name. */
+  readonly #answers: SlabRoom[] = [];
 
   constructor(log: RevisionLog, pool: SlabPool) {
     this.#log = log;
@@ -47,18 +52,19 @@ export class AdmittedEvents {
     return place;
   }
 
-  /** An object was removed; undefined when there was none. `last`: what it was when it went, where that is not what is current. */
+  /**
+   * An object was removed; undefined when there was none. Watches are shown what was current. `last`: what it was when it went, where
+   * that is another: who removed it is answered with that.
+   */
   remove(key: string, revision: number, last?: StoredValue): Place | undefined {
     const { current, digests } = this.#log;
     const before = current.get(key);
     if (before === undefined) return undefined;
-    const room =
-      last === undefined ? this.#log.writeRemoval(before, revision) : this.#writeLast(key, revision, last, before);
-    const place = { revision, ...room };
+    const place = { revision, ...this.#log.writeRemoval(before, revision) };
     current.delete(key);
     digests.change(key, before.keyChecksum, before.revision, 0);
     this.#remember(place, before);
-    return place;
+    return last === undefined ? place : { revision, ...this.#writeLast(key, revision, last, before) };
   }
 
   #write(
@@ -83,11 +89,15 @@ export class AdmittedEvents {
     return place;
   }
 
+  /** Nobody but who is answered reads it: it is kept until that has certainly been done. */
   #writeLast(key: string, revision: number, last: StoredValue, { bornRevision }: CurrentRecord): SlabRoom {
     const head = { ...last, revision, bornRevision, type: DELETED };
     const room = this.#pool.write(head, key, last.attributes, last.json);
     const slab = this.#pool.slab(room.slab);
     stampRevision(slab.bytes, valueStart(slab, room.offset) + last.revisionOffset, revision);
+    this.#answers.push(room);
+    const old = this.#answers.length > ANSWERS_KEPT ? this.#answers.shift() : undefined;
+    if (old !== undefined) this.#pool.release(old.slab, old.offset);
     return room;
   }
 

@@ -178,11 +178,11 @@ interface ObjectJson {
 export function seenIn(storageKey: string, object: unknown): Seen {
   const { kind: _kind, apiVersion: _apiVersion, ...rest } = object as ObjectJson;
   if (!storageKey.startsWith(`${DEFINED_GROUP}/`)) {
-    return { ...partSeenIn(storageKey, rest), text: JSON.stringify(rest) };
+    return { ...partSeenIn(storageKey, rest), text: textOf(rest) };
   }
   const { spec, ...others } = rest;
   const edition = Object.keys(spec ?? {}).join();
-  return { ...partSeenIn(storageKey, rest), text: JSON.stringify(others), edition };
+  return { ...partSeenIn(storageKey, rest), text: textOf(others), edition };
 }
 
 /** An object of which only the metadata was shown. */
@@ -222,4 +222,12 @@ export function factsOf(object: unknown): Facts {
       NONE,
     finalizers: metadata.finalizers ?? NONE,
   };
+}
+
+/** The same of objects that say the same: the order of members says nothing. */
+function textOf(object: unknown): string {
+  return JSON.stringify(object, (_name, value: unknown) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+    return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+  });
 }
