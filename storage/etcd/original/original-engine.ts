@@ -117,14 +117,17 @@ export class OriginalEngine implements SharedEngine {
 
   async follow(follower: Follower): Promise<number> {
     await this.#keeping.prepare(OPEN_MS_MAX);
-    const revision = await this.#patience.asked(OPEN_MS_MAX, () =>
-      this.#load(follower).catch((error: unknown) => {
+    let pages = this.#pages();
+    await this.#patience.asked(OPEN_MS_MAX, () =>
+      this.#load(pages, follower).catch((error: unknown) => {
+        if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
         follower.again();
         this.#reading.clear();
-        if (!(error instanceof EtcdError) || error.kind !== 'compacted') throw error;
+        pages = this.#pages();
         throw new EtcdError('unknown', error.message);
       }),
     );
+    const { revision } = pages;
     this.#feed.start(follower, revision);
     this.#repairs = this.#parts.timers.every(REPAIR_EVERY_MS, () => void this.#keeping.repair());
     void this.#keeping.repair();
@@ -161,8 +164,7 @@ export class OriginalEngine implements SharedEngine {
   }
 
   view(revision: number): SharedView {
-    const { root, rootEnd } = this.#parts.keys;
-    const pages = new EtcdPages(this.#cluster, root, rootEnd, revision);
+    const pages = this.#pages(revision);
     return {
       next: async () => {
         for (;;) {
@@ -198,14 +200,17 @@ export class OriginalEngine implements SharedEngine {
     this.#cluster.close();
   }
 
-  async #load(follower: Follower): Promise<number> {
+  #pages(revision = 0): EtcdPages {
     const { root, rootEnd } = this.#parts.keys;
-    const pages = new EtcdPages(this.#cluster, root, rootEnd);
+    return new EtcdPages(this.#cluster, root, rootEnd, revision);
+  }
+
+  /** Goes on where it was when it is asked again. */
+  async #load(pages: EtcdPages, follower: Follower): Promise<void> {
     for (let page = await pages.next(); page.length > 0; page = await pages.next()) {
       for (const pair of page) await this.#reading.load(pair, follower);
     }
     for (const { key, revision, value } of this.#parts.ranges.records()) await follower.value(key, revision, value);
-    return pages.revision;
   }
 
   async #write(lane: CountedWriter, transaction: SharedTransaction, planned: PlannedWrite): Promise<SharedCommit> {
