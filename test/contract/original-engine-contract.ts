@@ -387,6 +387,21 @@ export function originalEngineContract(
     t.deepEqual(late.values.get(`${MAP}c`), { revision, text: String(rounds) });
   });
 
+  contract('a view has the records of what services have, with their services', async (t, world) => {
+    const engine = world.engine();
+    await opened(engine);
+    const { revision } = await engine.commit([serviceWith('core/services/default/s', '10.96.0.5', 30007)]);
+    const view = engine.view(revision);
+    const nextPage: typeof view.next = () => view.next().catch(() => nextPage());
+    const values = new Map((await nextPage()).map(({ key, value }) => [key, objectOf(key, value)]));
+    t.deepEqual(
+      [...values.keys()],
+      ['core/services/default/s', 'internal/clusteraddresses//10.96.0.5', 'internal/nodeports//30007'],
+    );
+    const { uid } = metadataOf('core/services/default/s');
+    t.deepEqual(values.get('internal/nodeports//30007')?.owner, { namespace: 'default', name: 's', uid });
+  });
+
   contract('a view is the state at its revision, as objects of ours', async (t, world) => {
     const engine = world.engine();
     await opened(engine);

@@ -171,6 +171,7 @@ export class OriginalEngine implements SharedEngine {
           const page = await this.#patience.asked(BARRIER_MS_MAX, () => pages.next());
           const values: SharedValue[] = [];
           for (const pair of page) values.push(...(await this.#reading.valuesAt(pair)));
+          values.push(...this.#reading.recordsIn(values));
           if (values.length > 0 || page.length === 0) return values;
         }
       },

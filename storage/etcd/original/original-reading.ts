@@ -94,6 +94,15 @@ export class OriginalReading {
     return key === undefined || read === undefined ? [] : [{ key, modRevision, value: read }];
   }
 
+  /** The records of what services among values have, which lie nowhere as such. */
+  recordsIn(values: readonly SharedValue[]): readonly SharedValue[] {
+    return values.flatMap(({ key, modRevision, value }) => {
+      const stored = parseKey(key).storageKey === SERVICES ? readStoredValue(key, value) : undefined;
+      if (stored === undefined) return [];
+      return this.#parts.ranges.recordsOf(decodeStored(stored.json)).map((record) => ({ ...record, modRevision }));
+    });
+  }
+
   #readOne(event: EtcdEvent, revision: number): readonly SharedEvent[] | Promise<readonly SharedEvent[]> {
     const { keys, forms, ranges } = this.#parts;
     const { key: path, createRevision, value } = event;

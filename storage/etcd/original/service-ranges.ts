@@ -4,6 +4,7 @@
 
 import { encodeStored } from '../../../api/codec/stored-object.ts';
 import type { JsonObject } from '../../../api/json-value.ts';
+import { metadataOf } from '../../../api/object-meta.ts';
 import { addressPool, type Pool, portPool } from '../../../api/services/address-pool.ts';
 import { ADDRESS_RECORDS, claimsOf, PORT_RECORDS } from '../../../api/services/service-claims.ts';
 import type { ServiceFields } from '../../../api/services/service-fields.ts';
@@ -123,6 +124,17 @@ export class ServiceRanges {
     );
   }
 
+  /** The records of what a service has, which say whose they are. */
+  recordsOf(service: JsonObject): readonly { readonly key: string; readonly value: Uint8Array }[] {
+    const { namespace = '', name = '', uid = '' } = metadataOf(service);
+    return claimsOf((service.spec ?? {}) as ServiceFields).map(({ storageKey, written }) => {
+      const asWritten = objectKey(storageKey, '', written);
+      const found = this.#find(asWritten);
+      const key = found === undefined ? asWritten : recordKey(found.range, found.bit);
+      return { key, value: recordOf(key, { owner: { namespace, name, uid } }) };
+    });
+  }
+
   /** What writes of records are for the ranges. Records of numbers in no range are noted nowhere. */
   plan(writes: readonly SharedWrite[]): RangePlan {
     const changed = new Map<KnownRange, Set<number>>();
@@ -233,8 +245,8 @@ function recordKey({ storageKey, pool }: KnownRange, bit: number): string {
 }
 
 /** A record in our stored form: whose it is, a bit does not say. */
-function recordOf(key: string): Uint8Array {
-  const record = { metadata: { name: parseKey(key).name } };
+function recordOf(key: string, more: JsonObject = {}): Uint8Array {
+  const record = { metadata: { name: parseKey(key).name }, ...more };
   const { text, revisionOffset, itemOffset } = encodeStored(record, 'internal/v1', 'Record');
   const json = Buffer.from(text);
   const target = Buffer.allocUnsafe(storedValueBytesMax('', json.length, itemOffset));
