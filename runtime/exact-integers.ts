@@ -1,27 +1,33 @@
 // Lets JSON.stringify write integers that doubles do not hold: those are bigints (api/exact-json.ts), which it refuses of itself.
-// For each thread that writes JSON of clients' objects, once, at its start.
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+// For each thread that writes JSON of clients' objects, once, at its start. Nothing else changes the language's own objects. (What
+// newer engines have for this, JSON.rawJSON, is behind a flag in Node 20 and spoils texts beyond Latin-1 there.)
+import { randomUUID } from 'node:crypto';
 
-/** Stands for a JSON text that is written as it is. */
-type RawJson = (text: string) => object;
-
-let rawJson: RawJson | undefined;
+const stringify = JSON.stringify;
+/** What no client can know, so that no text of one is taken for a number. */
+const MARK = randomUUID();
+const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g');
+/** Bigints that have been written on this thread. */
+let written = 0;
 
 /** Numbers that are bigints are written by their digits from here on. */
 export function writeExactIntegers(): void {
-  Object.defineProperty(BigInt.prototype, 'toJSON', { value: asRawJson, configurable: true, writable: true });
+  replace(BigInt.prototype, 'toJSON', marked);
+  replace(JSON, 'stringify', exactly);
 }
 
-function asRawJson(this: bigint): object {
-  rawJson ??= findRawJson();
-  return rawJson(this.toString());
+function replace(holder: object, name: string, value: unknown): void {
+  Object.defineProperty(holder, name, { value, configurable: true, writable: true });
 }
 
-/** The engine of Node 20 has it behind a flag, which counts for what is made after it was set. */
-function findRawJson(): RawJson {
-  const known = (JSON as { rawJSON?: RawJson }).rawJSON;
-  if (known !== undefined) return known;
-  setFlagsFromString('--harmony-json-parse-with-source');
-  return runInNewContext('JSON.rawJSON') as RawJson;
+function marked(this: bigint): string {
+  written++;
+  return `${MARK}${this}`;
+}
+
+/** As JSON.stringify; a text without bigints costs a call more. */
+function exactly(value: unknown, replacer?: (string | number)[], space?: string | number): string {
+  const before = written;
+  const text = stringify(value, replacer, space);
+  return written === before ? text : text.replace(MARKED, '$1');
 }

@@ -4,6 +4,7 @@ import type { ActorDefinition, Protocol, Ref } from './actor.ts';
 import type { Delivery } from './delivery.ts';
 import { MicrotaskDelivery } from './delivery.ts';
 import type { Environment } from './environment.ts';
+import { writeExactIntegers } from './exact-integers.ts';
 import { type AnyRef, LocalRef } from './local-ref.ts';
 import { createLogger } from './logging/log.ts';
 import type { LogOptions } from './logging/log-options.ts';
@@ -42,6 +43,7 @@ export interface InProcess {
  * `start` threw, after stopping the others.
  */
 export async function startInProcess<Options>(setup: InProcessOptions<Options>): Promise<InProcess> {
+  writeExactIntegers();
   const plan = setup.plan ?? planOfOneThread(setup.actors);
   const systems: System<Options>[] = [];
   const crashes = new Map<string, Error>();

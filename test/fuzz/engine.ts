@@ -1,7 +1,9 @@
 // Runs inputs one after the other on this thread and watches what they do to it: errors, time, prototypes, memory. The
 // caller hears of every finding; hangs it must notice itself, by the counters.
+
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { writeExactIntegers } from '../../runtime/exact-integers.ts';
 import {
   arePlain,
   type Finding,
@@ -15,6 +17,8 @@ import {
 import { diceOf } from './generate/dice.ts';
 import { type Input, NO_BYTES } from './input.ts';
 import type { Target } from './target.ts';
+
+writeExactIntegers();
 
 /** Inputs of one target in a row. */
 export const BATCH_INPUTS = 250;

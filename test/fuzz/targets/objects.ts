@@ -1,10 +1,12 @@
 // Objects of every kind: decoded, defaulted, validated; and those that are valid, in every form in which they leave the
 // server again or are read inside it.
+
 import { readPod } from '../../../actors/scheduler/pods/pod-info.ts';
 import { decode } from '../../../api/codec/decode.ts';
 import { applyDefaults } from '../../../api/codec/defaults.ts';
 import { decodeProtobuf, encodeProtobuf } from '../../../api/codec/protobuf.ts';
 import { StoredForm } from '../../../api/conversion/stored-form.ts';
+import { parseExact } from '../../../api/exact-json.ts';
 import { isJsonObject, type JsonObject } from '../../../api/json-value.ts';
 import type { KnownType } from '../../../api/resources/resource-table.ts';
 import { scaleOf } from '../../../api/scale.ts';
@@ -52,7 +54,7 @@ function completed(value: unknown, type: TypeSchema): JsonObject | undefined {
   return accepted(() => {
     const { object } = decode(value, type);
     const text = JSON.stringify(object);
-    requireSame(JSON.stringify(decode(JSON.parse(text), type).object), text, 'canonical form made twice');
+    requireSame(JSON.stringify(decode(parseExact(text), type).object), text, 'canonical form made twice');
     applyDefaults(object, type);
     return decode(object, type).object;
   });
@@ -80,14 +82,14 @@ function run({ text, body }: Input): void {
 function convert(known: KnownType, text: string): void {
   // The path has said by now what a body may leave unsaid.
   const { kind, apiVersion } = known;
-  const named = { ...(JSON.parse(text) as JsonObject), kind, apiVersion };
+  const named = { ...(parseExact(text) as JsonObject), kind, apiVersion };
   const { object } = decode(named, SCHEMA.kind(known.group, known.version, kind)!);
   const stored = accepted(() => FORM.stored(known, object));
   if (stored === undefined) return;
   const storedText = JSON.stringify(stored);
   for (const other of VERSIONS.get(known) ?? []) {
     const schema = SCHEMA.kind(other.group, other.version, other.kind);
-    const asked = FORM.asked(other, JSON.parse(storedText) as JsonObject);
+    const asked = FORM.asked(other, parseExact(storedText) as JsonObject);
     const askedText = JSON.stringify(asked);
     if (schema !== undefined)
       requireSame(JSON.stringify(decode(asked, schema).object), askedText, `in ${other.apiVersion}`);
@@ -102,7 +104,7 @@ function leaves(object: JsonObject, known: KnownType | undefined, type: TypeSche
     requireSame(withoutNulls(JSON.stringify(again)), withoutNulls(JSON.stringify(expected)), 'Protobuf');
   }
   yamlText(object);
-  requireSame(JSON.stringify(JSON.parse(Buffer.from(prettyJson(Buffer.from(text))).toString())), text, 'indented');
+  requireSame(JSON.stringify(parseExact(Buffer.from(prettyJson(Buffer.from(text))).toString())), text, 'indented');
   if (known === undefined) return;
   for (const kind of ['Table', 'PartialObjectMetadata'] as const) {
     const shape = {

@@ -75,12 +75,18 @@ function ours(text: string): Outcome {
 
 /** Mappings as lists of entries in the order of their names. */
 function ordered(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(ordered);
   if (typeof value !== 'object' || value === null) return value;
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   return entries
-    .map(([name, member]): [string, unknown] => [String(name), ordered(member)])
+    .map(([name, member]): [string, unknown] => [rounded(String(name)), ordered(member)])
     .sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
+/** The other reader has doubles only. */
+function rounded(name: string): string {
+  return /^-?\d{16,19}$/.test(name) ? String(Number(name)) : name;
 }
 
 function generate(dice: Dice): Input {

@@ -25,6 +25,18 @@ test('integers of int64 keep every digit, from a text to a text', (t) => {
   t.is(JSON.stringify(parseExact(' [ 9007199254740993 , 2 ] ')), '[9007199254740993,2]');
 });
 
+test('they are written into any text, indented or not, and nothing else is taken for one', (t) => {
+  const value = { before: '\u4e2d', n: 9007199254740993n, after: ['\u{1f600}', -9223372036854775808n, 'é'], 'k"': 1 };
+  const text = '{"before":"中","n":9007199254740993,"after":["😀",-9223372036854775808,"é"],"k\\"":1}';
+  t.is(JSON.stringify(value), text);
+  t.is(JSON.stringify(value, null, 1).replaceAll(/\n */g, '').replaceAll('": ', '":'), text);
+  t.is(JSON.stringify(5n), '5');
+  t.is(JSON.stringify({ toJSON: () => JSON.parse(JSON.stringify([7n])) as unknown }), '[7]');
+  t.is(JSON.stringify(['5', '-7', 'x5']), '["5","-7","x5"]');
+  t.is(JSON.stringify(undefined) as unknown, undefined);
+  t.is(JSON.stringify({ a: 1, b: 2n }, ['b']), '{"b":2}');
+});
+
 test('numbers that are none of int64, or lose nothing as doubles, stay doubles', (t) => {
   for (const text of [
     '9007199254740991',
