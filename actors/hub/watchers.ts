@@ -161,23 +161,25 @@ export class Watchers implements WatcherOwner {
   flush(): void {
     const { applied } = this.#options.position();
     const nowMs = this.#dirty.length > 0 ? this.#options.context.clock.monotonicMs() : 0;
-    for (const cohort of this.#dirty) {
-      const { pending } = cohort;
-      cohort.pending = [];
-      cohort.lastSentMs = nowMs;
-      const watchers = cohort.live.size;
-      let bytes = 0;
-      this.#sendLive(cohort, applied, (withColumns) => {
-        const chunk = this.#framed(cohort, pending, withColumns);
-        bytes = chunk.length;
-        return chunk;
-      });
-      cohort.series.sent(pending.length, bytes, watchers);
-    }
+    for (const cohort of this.#dirty) this.#sendPending(cohort, applied, nowMs);
     this.#dirty = [];
     this.#batchFrames.clear();
     this.#expireBeginning();
     this.#beginFuture(applied);
+  }
+
+  #sendPending(cohort: Cohort, throughRevision: number, nowMs: number): void {
+    const { pending } = cohort;
+    cohort.pending = [];
+    cohort.lastSentMs = nowMs;
+    const watchers = cohort.live.size;
+    let bytes = 0;
+    this.#sendLive(cohort, throughRevision, (withColumns) => {
+      const chunk = this.#framed(cohort, pending, withColumns);
+      bytes = chunk.length;
+      return chunk;
+    });
+    cohort.series.sent(pending.length, bytes, watchers);
   }
 
   #framed(cohort: Cohort, events: readonly FramedEvent[], withColumns: boolean): Buffer {
@@ -236,8 +238,11 @@ export class Watchers implements WatcherOwner {
     }
   }
 
-  /** Attaches all watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. */
-  resume(cacheFor: (storageKey: string) => ResourceCache): void {
+  /**
+   * Attaches all watchers to rebuilt caches. A watch still in its initial state cannot go on: it ends. `isKnown`: what they have seen
+   * is of the same history; where that is not known all of them end.
+   */
+  resume(cacheFor: (storageKey: string) => ResourceCache, isKnown = true): void {
     this.#suspended = false;
     const watchers = [...this.#watchers.values()];
     const cohorts = new Map<Cohort, Cohort>();
@@ -253,7 +258,7 @@ export class Watchers implements WatcherOwner {
       watcher.cohort = renewed;
     }
     for (const watcher of watchers) {
-      if (watcher.initial !== undefined) this.#expire(watcher);
+      if (watcher.initial !== undefined || !isKnown) this.#expire(watcher);
       else if (watcher.state === 'suspended') this.#advance(watcher);
     }
     this.#beginFuture(this.#options.position().applied);
@@ -347,9 +352,21 @@ export class Watchers implements WatcherOwner {
     this.#delivery.ended([id], NO_CHUNK);
   }
 
-  /** Ends all watches of a type, each behind what has come so far. */
+  /**
+   * Ends all watches of a type, each behind what has come so far. That may be a part of a batch: others get it whole when it has been
+   * applied, and no bookmark says how far it goes.
+   */
   endOf(storageKey: string): void {
-    for (const one of [...this.#watchers.values()]) if (one.cohort.cache.storageKey === storageKey) this.end(one);
+    const isOfType = ({ cache }: Cohort): boolean => cache.storageKey === storageKey;
+    const { applied } = this.#options.position();
+    const nowMs = this.#options.context.clock.monotonicMs();
+    for (const cohort of this.#dirty.filter(isOfType)) this.#sendPending(cohort, applied, nowMs);
+    this.#dirty = this.#dirty.filter((cohort) => !isOfType(cohort));
+    for (const one of [...this.#watchers.values()]) {
+      if (!isOfType(one.cohort)) continue;
+      this.#drop(one);
+      this.#delivery.ended([one.id], NO_CHUNK);
+    }
   }
 
   #drop(watcher: Watcher): void {
