@@ -11,7 +11,7 @@ import type { SlabView } from '../../storage/thread-slabs.ts';
 import { BatchFrames } from './batch-frames.ts';
 import { eventsAfter, takeInitial } from './catch-up.ts';
 import { type Cohort, EventAttributes, newCohort, seenThrough } from './cohort.ts';
-import { CohortIndex } from './cohort-index.ts';
+import { CohortIndexes } from './cohort-indexes.ts';
 import type { FramedEvent } from './frames.ts';
 import { Framing } from './framing.ts';
 import type { WatchDeliveryProtocol, WatchQuery } from './protocol.ts';
@@ -42,7 +42,7 @@ export interface WatchersOptions {
 export class Watchers implements WatcherOwner {
   readonly #options: WatchersOptions;
   readonly #watchers = new Map<number, Watcher>();
-  readonly #indexes = new Map<ResourceCache, CohortIndex>();
+  readonly #cohorts = new CohortIndexes();
   readonly #future = new Set<Watcher>();
   /** Still in their initial state, which holds slabs back. */
   readonly #beginning = new Set<Watcher>();
@@ -85,14 +85,12 @@ export class Watchers implements WatcherOwner {
   }
 
   get cohorts(): number {
-    return [...this.#indexes.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.#cohorts.size;
   }
 
   /** How many move with their cohort; the others begin, catch up, or wait for their socket. */
   get liveCount(): number {
-    let live = 0;
-    for (const index of this.#indexes.values()) for (const cohort of index.values()) live += cohort.live.size;
-    return live;
+    return this.#cohorts.liveCount;
   }
 
   /** Opens a watch. `initial`: the state it begins with, when it does not begin after a revision. */
@@ -143,7 +141,7 @@ export class Watchers implements WatcherOwner {
 
   /** One event of a batch being applied; `flush` sends what it means to whom. */
   collect(cache: ResourceCache, event: CacheEvent): void {
-    const index = this.#indexes.get(cache);
+    const index = this.#cohorts.get(cache);
     if (index === undefined) return;
     const { slabs, selectableFields } = this.#options;
     const attributes = new EventAttributes(event, slabs);
@@ -214,14 +212,10 @@ export class Watchers implements WatcherOwner {
     this.flush();
     const nowMs = this.#options.context.clock.monotonicMs();
     const { applied } = this.#options.position();
-    for (const index of this.#indexes.values()) {
-      for (const cohort of index.values()) {
-        if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
-        cohort.lastSentMs = nowMs;
-        this.#sendLive(cohort, applied, (withColumns) =>
-          this.#framing.bookmark(cohort, applied, undefined, withColumns),
-        );
-      }
+    for (const cohort of this.#cohorts) {
+      if (!cohort.bookmarks || cohort.live.size === 0 || nowMs - cohort.lastSentMs < BOOKMARK_IDLE_MS) continue;
+      cohort.lastSentMs = nowMs;
+      this.#sendLive(cohort, applied, (withColumns) => this.#framing.bookmark(cohort, applied, undefined, withColumns));
     }
   }
 
@@ -246,14 +240,14 @@ export class Watchers implements WatcherOwner {
     this.#suspended = false;
     const watchers = [...this.#watchers.values()];
     const cohorts = new Map<Cohort, Cohort>();
-    this.#indexes.clear();
+    this.#cohorts.clear();
     for (const watcher of watchers) {
       const { cohort } = watcher;
       let renewed = cohorts.get(cohort);
       if (renewed === undefined) {
         renewed = { ...cohort, cache: cacheFor(cohort.cache.storageKey), live: new Set(), pending: [] };
         cohorts.set(cohort, renewed);
-        this.#indexFor(renewed.cache).add(renewed);
+        this.#cohorts.of(renewed.cache).add(renewed);
       }
       watcher.cohort = renewed;
     }
@@ -379,17 +373,14 @@ export class Watchers implements WatcherOwner {
     cohort.live.delete(watcher.id);
     cohort.columnsDue.delete(watcher.id);
     if (watcher.initial !== undefined) this.#options.release(watcher.initial.pin);
-    if (--cohort.members > 0) return;
-    const index = this.#indexes.get(cohort.cache);
-    index?.remove(cohort);
-    if (index?.size === 0) this.#indexes.delete(cohort.cache);
+    if (--cohort.members === 0) this.#cohorts.remove(cohort);
   }
 
   #cohortFor(query: WatchQuery, cache: ResourceCache): Cohort {
     const { rendering, namespace, labelSelector, fieldSelector, bookmarks } = query;
     const renderingText = renderingKey(rendering);
     const key = [namespace, labelSelector, fieldSelector, bookmarks, renderingText].join('\u0000');
-    const index = this.#indexFor(cache);
+    const index = this.#cohorts.of(cache);
     const known = index.get(key);
     if (known !== undefined) return known;
     const cohort = newCohort({
@@ -404,14 +395,5 @@ export class Watchers implements WatcherOwner {
     });
     index.add(cohort);
     return cohort;
-  }
-
-  #indexFor(cache: ResourceCache): CohortIndex {
-    let index = this.#indexes.get(cache);
-    if (index === undefined) {
-      index = new CohortIndex();
-      this.#indexes.set(cache, index);
-    }
-    return index;
   }
 }
